@@ -90,6 +90,7 @@ class OriginalStore:
         entries: what is in it from the start, oldest first.
         tiers: keep every entry as well, beyond this process, and are asked in this order: a ``DiskOriginals``, a
             ``RedisOriginals``. Without one, what memory gives up is gone.
+        shared: one more, which a team has together: what others put there is searched as well.
         ttl_s: how long an entry is kept after it was put last, in seconds.
         clock: the time in seconds.
 
@@ -106,6 +107,7 @@ class OriginalStore:
         entries: Iterable[Entry] = (),
         *,
         tiers: Sequence[OriginalTier] = (),
+        shared: OriginalTier | None = None,
         ttl_s: float = math.inf,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -114,7 +116,8 @@ class OriginalStore:
         self.limit_bytes = limit_bytes
         self.evicted = 0
         self._memory = Memory[tuple[Message, ...]](limit_bytes=limit_bytes)
-        self._tiers = tuple(tiers)
+        self._tiers = tuple(tiers) if shared is None else (*tiers, shared)
+        self._shared = shared
         self._ttl_s = ttl_s
         self._clock = clock
         self._known: dict[str, float] = {}  # what was put here and is not lost, with its time
@@ -137,9 +140,9 @@ class OriginalStore:
 
     @property
     def handles(self) -> tuple[str, ...]:
-        """What others put where they share with this store, and what was put here and is held, each oldest first."""
-        others = [handle for tier in self._tiers for handle in tier.handles()]
-        return (*dict.fromkeys(each for each in others if each not in self._known), *self._own)
+        """What others put into the store that is shared, and what was put here and is held, each oldest first."""
+        others = self._shared.handles() if self._shared else ()
+        return (*(handle for handle in others if handle not in self._known), *self._own)
 
     @property
     def _own(self) -> tuple[str, ...]:

@@ -199,15 +199,15 @@ def originals_of(
     config: ContextConfig, entries: Iterable[Entry], shared: OriginalTier | None
 ) -> OriginalStore:
     """Where originals are kept, with what a saved state holds of them, and what is shared with other agents."""
-    tiers: list[OriginalTier] = [] if shared is None else [shared]
+    tiers: list[OriginalTier] = []
     if config.originals_directory:
         from autogen_context.cache.originals import DiskOriginals  # noqa: PLC0415 - for who asks
 
         scope = Scope(tenant=config.tenant, agent=config.agent)
         room = config.originals_disk_bytes
-        tiers.insert(0, DiskOriginals(config.originals_directory, scope=scope, limit_bytes=room))
+        tiers.append(DiskOriginals(config.originals_directory, scope=scope, limit_bytes=room))
     ttl_s = config.originals_ttl_s or math.inf
-    return OriginalStore(config.originals_bytes, entries, tiers=tiers, ttl_s=ttl_s)
+    return OriginalStore(config.originals_bytes, entries, tiers=tiers, shared=shared, ttl_s=ttl_s)
 
 
 def limits_of(config: ContextConfig) -> ModelLimits:

@@ -6,7 +6,7 @@ exchange comes back whole, or shortened and marked so; no line of what was said 
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from textwrap import indent
@@ -27,6 +27,7 @@ CLOSING = "[End of what was recalled.]"
 MARGIN = "  "
 LEAST_TOKENS = 80  # with less, a shortened exchange says nothing
 FLOOR = 0.1  # what an exchange must score at least
+TOP_K = 5  # exchanges at most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +55,10 @@ class Exchange:
     def searched(self) -> range:
         """The positions whose scores count: of what the person said; of the whole where no person spoke."""
         return range(self.start, self.start + len(self.asked) if self.asked else self.stop)
+
+    def score(self, scores: Mapping[int, float]) -> float:
+        """How well it matches, by the scores of messages at their positions."""
+        return max(scores.get(at, 0.0) for at in self.searched)
 
 
 def exchanges(messages: Sequence[Message]) -> list[Exchange]:
@@ -214,7 +219,7 @@ def retrieve(
     *,
     room_tokens: int,
     count: CountText,
-    top_k: int = 5,
+    top_k: int = TOP_K,
     floor: float = FLOOR,
 ) -> list[Exchange]:
     """The exchanges that match best, as many as fit; of equals the newest first, since it holds what is true now.
@@ -237,13 +242,17 @@ def retrieve(
         raise ValueError(f"top_k must be 1 or more, got {top_k}; to retrieve nothing, do not ask")
     if not 0 <= floor <= 1:
         raise ValueError(f"floor must be from 0 to 1 as the scores are, got {floor}")
-    scored = [(max(scores.get(at, 0.0) for at in each.searched), each) for each in exchanges]
-    found = [(score, each) for score, each in scored if score >= floor]
+    found = [each for each in best_first(exchanges, scores) if each.score(scores) >= floor]
     chosen: list[Exchange] = []
-    for _, each in sorted(found, key=lambda pair: (-pair[0], -pair[1].start))[:top_k]:
+    for each in found[:top_k]:
         fitting = fitted(each, chosen, room_tokens, count)
         chosen += [fitting] if fitting is not None else []
     return sorted(chosen, key=lambda each: each.start)
+
+
+def best_first(exchanges: Iterable[Exchange], scores: Mapping[int, float]) -> list[Exchange]:
+    """The exchanges by how well what is searched in them matches; of equals the newest first."""
+    return sorted(exchanges, key=lambda each: (-each.score(scores), -each.start))
 
 
 def rendered(exchanges: Sequence[Exchange]) -> str:

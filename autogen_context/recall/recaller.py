@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import islice
 
 from autogen_context.compressor.shorten import CountText
 from autogen_context.errors import EmbeddingFailed
@@ -23,8 +24,10 @@ from autogen_context.models.similarity import similarities
 from autogen_context.prioritizer.attention import LexicalIndex, fused, means_around, relatedness
 from autogen_context.recall.exchanges import (
     FLOOR,
+    TOP_K,
     Exchange,
     begins,
+    best_first,
     exchange,
     is_of_a_person,
     rendered,
@@ -134,12 +137,14 @@ class Recaller:
     ) -> str:
         """The exchanges with hidden messages that a query asks for, as one text that fits; empty where there are none."""
         scores = self.scores(query)
-        out_of_sight = [
+        matching = self._holding(at for at, score in scores.items() if score >= FLOOR)
+        out_of_sight = (
             each
-            for each in self._holding(at for at, score in scores.items() if score >= FLOOR)
+            for each in best_first(matching, scores)
             if each.messages and any(at in hidden for at in range(each.start, each.stop))
-        ]
-        found = retrieve(out_of_sight, scores, room_tokens=room_tokens, count=count)
+        )
+        best = list(islice(out_of_sight, TOP_K))
+        found = retrieve(best, scores, room_tokens=room_tokens, count=count)
         newer = self._newer(self._holding(each.start for each in found))
         if newer:  # what replaces it comes along, and has room first
             scores |= dict.fromkeys(newer.values(), 1.0)

@@ -87,11 +87,8 @@ def test_of_a_unit_every_text_is_there(messages: tuple[Message, ...]) -> None:
 
 RANGES = {
     "12-14": (12, 14),
-    "58-": (58, 60),
     "-3": (1, 3),
-    "15": (15, 15),
     " 12 \u2013 14 ": (12, 14),
-    "L12-L14": (12, 14),
     "lines 12 to 14": (12, 14),
     "0-2": (1, 2),
     "1-999999999": (1, 60),
@@ -156,7 +153,7 @@ def test_what_comes_later_is_found_as_well() -> None:
 def test_a_query_reaches_what_a_colleague_lost(
     place: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    """F5: without a handle, by words, with who said it; nothing of another scope, and nothing that is gone."""
+    """F5: without a handle, by words, with who said it; nothing of another scope or conversation, and nothing that is gone."""
 
     def tier(agent: str) -> OriginalTier:
         scope = Scope(tenant="acme", agent=agent)
@@ -164,7 +161,7 @@ def test_a_query_reaches_what_a_colleague_lost(
             return DiskOriginals(tmp_path, scope=scope)
         return RedisOriginals(request.getfixturevalue("server"), scope=scope)
 
-    lost, mine = tier("team"), OriginalStore(10**6, tiers=[tier("team")])
+    lost, mine = tier("team"), OriginalStore(10**6, shared=tier("team"))
     zebra = (Message(role="assistant", name="planner", text="The zebra is number 7."),)
     lost.write([("a1", zebra), ("b2", zebra[:0])])
     tier("others").write([("c3", zebra)])
@@ -178,6 +175,7 @@ def test_a_query_reaches_what_a_colleague_lost(
         ("mine", ""),
     ]
     assert [handle for handle, _ in mine] == ["mine"]
+    assert OriginalStore(10**6, tiers=[tier("team")]).handles == ()
     lost.forget("a1")
     assert "a1" not in asked.recall_context(query="zebra number")
 

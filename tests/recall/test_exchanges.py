@@ -218,7 +218,6 @@ def test_what_is_more_than_talk_stays(message: Message) -> None:
         ({"emotion_data": {"emotional_intensity": 0.9}}, 0.9),
         ({"emotion_data": {"emotional_intensity": 0.7}}, 0.7),
         (None, 0.0),
-        ({"emotion_data": {"emotional_intensity": "high"}}, 0.0),
         ({"emotion_data": {"emotional_intensity": nan}}, 0.0),
     ],
 )

@@ -51,34 +51,18 @@ def test_names_are_whole_words(text: str) -> None:
     assert gate.decide(", ".join(named), in_sight=[text]).names == named
 
 
-@pytest.mark.parametrize(
-    ("text", "stands"),
-    [
-        ("b", True),
-        ("a (b's)", True),
-        ("xb b", True),
-        ("a.b", False),
-        ("ab", False),
-        ("b7", False),
-        ("b-c", False),
-        ("-b", True),
-    ],
-)
-def test_a_name_stands_where_none_of_its_words_is_part_of_another(
-    text: str, *, stands: bool
-) -> None:
+def test_a_name_stands_where_none_of_its_words_is_part_of_another() -> None:
     """Beside punctuation, behind what is part of a word as well."""
-    assert stands_in(text, "b") == stands
+    assert all(stands_in(text, "b") for text in ("b", "a (b's)", "xb b", "-b"))
+    assert not any(stands_in(text, "b") for text in ("a.b", "ab", "b7", "b-c"))
 
 
 SEEN = {
     "a string": "falcon",
-    "a message": Message(role="user", text="the Falcon flies"),
     "a call": Message(
         role="assistant", calls=(ToolCall(id="1", name="f", arguments='{"x": "falcon"}'),)
     ),
     "a result": Message(role="tool", results=(ToolResult(call_id="1", text="falcon: ok"),)),
-    "a dict": {"role": "user", "content": "FALCON"},
     "a dict with calls": {
         "role": "assistant",
         "content": None,
