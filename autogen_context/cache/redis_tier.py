@@ -328,9 +328,10 @@ class _News:
 
     def _keys_in(self, message: bytes) -> list[str]:
         """The keys of a message of others; none if it is ours, or no such message."""
-        with suppress(ValueError, RecursionError):
-            said = cast("object", json.loads(message.decode("utf-8", "surrogatepass")))
-            if isinstance(said, list):
-                sender, *keys = cast("list[object]", said) or [self._own]
-                return [] if sender == self._own else [key for key in keys if isinstance(key, str)]
+        with suppress(ValueError, RecursionError, TypeError):
+            sender, *keys = cast(
+                "list[object]", json.loads(message.decode("utf-8", "surrogatepass"))
+            )
+            if sender != self._own:
+                return [key for key in keys if isinstance(key, str)]
         return []
