@@ -4,13 +4,12 @@ Promise: minified, every string, number and key is spelled as it was, in the sam
 besides, ``{"columns":[...],"rows":[...]}``. Cut, keys stay and the failed, the wanted, the first two and the last rows of lists.
 """
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
-from json import JSONDecodeError, JSONDecoder
+from json import JSONDecodeError, JSONDecoder, JSONEncoder
 from math import isfinite
 from typing import TypeAlias, cast
 
@@ -50,6 +49,8 @@ BETWEEN_PARTS = re.compile(r"(?<=[}\]],)[ \t]*(?=[{\[\"])")
 LONG_STRING = re.compile(rf'"((?:[^"\\]|\\.){{{LONGEST_STRING},}}+)"')
 
 READ = JSONDecoder().raw_decode
+WRITE = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+WRITE_ASCII = JSONEncoder(separators=(",", ":")).encode
 
 
 def recognises(text: str, _: Sequence[str]) -> bool:
@@ -85,7 +86,7 @@ def written_in(text: str, blocks: Sequence[tuple[int, int, Tree]]) -> str:
     at = 0
     for start, end, tree in blocks:
         block = text[start:end]
-        short = "" if tree is None else written(tree, ascii_only=block.isascii())
+        short = "" if tree is None else (WRITE_ASCII if block.isascii() else WRITE)(tree)
         parts += (text[at:start], short or "".join(filter(None, STRING_OR_BLANKS.split(block))))
         at = end
     short = "".join((*parts, text[at:]))
@@ -134,30 +135,31 @@ def read(block: str) -> Tree:
     """The value of a block, like objects as tables; ``None`` where writing it anew would not give the same values."""
     if '"columns"' in block or "\\ud" in block or "\\uD" in block:
         return None
-
-    def distinct(pairs: Sequence[tuple[str, Tree]]) -> dict[str, Tree]:
-        fields = {k: table_of(v) if isinstance(v, list) else v for k, v in pairs}
-        if len(fields) < len(pairs):
-            raise ValueError("an object has a key twice")
-        return fields
-
-    def finite(number: str) -> float:
-        if not isfinite(found := float(number)):
-            raise ValueError("a number is too large")
-        return found
-
     try:
-        value: Tree = json.loads(
-            block, object_pairs_hook=distinct, parse_float=finite, parse_constant=finite
-        )
+        value: Tree = READ_TABLES(block)
     except (ValueError, RecursionError):
         return None
     return table_of(value) if isinstance(value, list) else value
 
 
-def written(tree: Tree, *, ascii_only: bool = False) -> str:
-    """A value as JSON without blanks."""
-    return json.dumps(tree, ensure_ascii=ascii_only, separators=(",", ":"))
+def distinct(pairs: Sequence[tuple[str, Tree]]) -> dict[str, Tree]:
+    """The fields of an object; an error where it has a key twice."""
+    fields = {k: table_of(v) if isinstance(v, list) else v for k, v in pairs}
+    if len(fields) < len(pairs):
+        raise ValueError("an object has a key twice")
+    return fields
+
+
+def finite(number: str) -> float:
+    """A number; an error where it is too large for JSON."""
+    if not isfinite(found := float(number)):
+        raise ValueError("a number is too large")
+    return found
+
+
+READ_TABLES = JSONDecoder(
+    object_pairs_hook=distinct, parse_float=finite, parse_constant=finite
+).decode
 
 
 def table_of(items: Sequence[Tree]) -> Tree:
@@ -178,7 +180,7 @@ def laid_out(
 ) -> Iterator[tuple[str, float]]:
     """A value in lines with their ranks: a line for each part that is short enough."""
     if not isinstance(tree, dict | list) or len(tree) <= PART_CHARS // 2:  # else it is longer
-        line = written(tree)
+        line = WRITE(tree)
         if len(line) <= PART_CHARS or not isinstance(tree, dict | list):
             yield f"{before}{line}{after}", rank
             return
@@ -187,7 +189,7 @@ def laid_out(
     yield f"{before}{'{' if keyed else '['}", rank
     for i, (key, part) in enumerate(rows):
         told = HEADER_RANK if key == "columns" else ENDS_RANK - DEEPER * depth
-        name, comma = f"{written(key)}:" if keyed else "", "," * (i < len(rows) - 1)
+        name, comma = f"{WRITE(key)}:" if keyed else "", "," * (i < len(rows) - 1)
         is_end = i < 2 or i == len(rows) - 1  # noqa: PLR2004 - the first two
         part_rank = told if is_end and rank > 0 else 0.0
         yield from laid_out(part, part_rank, before=name, after=comma, depth=depth + 1)

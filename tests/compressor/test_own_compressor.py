@@ -4,7 +4,7 @@ import asyncio
 import gc
 import logging
 from collections.abc import Callable
-from typing import Any, cast
+from typing import cast
 
 import pytest
 from hypothesis import given, settings
@@ -45,8 +45,13 @@ class Wrong:
     def __init__(self, answer: Callable[[str], object]) -> None:
         self._answer = answer
 
-    def __getattr__(self, _method: str) -> Callable[..., Any]:
-        return lambda given, *_, **__: self._answer(str(given))
+    def __getattr__(self, _method: str) -> Callable[..., object]:
+        """Any of them."""
+
+        def wrong(given: object, *_others: object, **_rooms: object) -> object:
+            return self._answer(str(given))
+
+        return wrong
 
 
 def raises(text: str) -> str:
