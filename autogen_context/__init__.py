@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from autogen_context.adapters.register import register
     from autogen_context.budget.manager import TokenBudget, TokenBudgetManager
     from autogen_context.budget.task import TaskDefinition
-    from autogen_context.cache.cache import CacheStats, ContextCache
+    from autogen_context.cache.cache import ContextCache
+    from autogen_context.cache.tier import CacheStats
     from autogen_context.compressor.compressor import SemanticCompressor
     from autogen_context.compressor.concepts import CompressionResult
     from autogen_context.config import ContextConfig
@@ -88,7 +89,7 @@ __all__ = [
 _HOMES = {
     "AttentionFilter": "prioritizer.attention",
     "AttentionScorer": "prioritizer.attention",
-    "CacheStats": "cache.cache",
+    "CacheStats": "cache.tier",
     "Certificate": "view.certificate",
     "ChangeRefused": "errors",
     "ChangeType": "manager.change",

@@ -119,12 +119,7 @@ class ChangeRefused(ContextError):
 
 
 class NoSuchVersion(ContextError, LookupError):
-    """There is no version of this number, or it is not kept any more.
-
-    Attributes:
-        number: what was asked for.
-        known: the numbers of those that are kept, oldest first.
-    """
+    """There is no version of this ``number``, or it is not kept any more; ``known`` are those that are, oldest first."""
 
     def __init__(self, number: int, *, known: Sequence[int]) -> None:
         self.number = number
@@ -136,11 +131,7 @@ class NoSuchVersion(ContextError, LookupError):
 
 
 class CompletionFailed(ContextError):
-    """A chat model gave no usable answer.
-
-    Attributes:
-        reason: what went wrong, in words of ours.
-    """
+    """A chat model gave no usable answer; ``reason`` is in words of ours."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -148,12 +139,7 @@ class CompletionFailed(ContextError):
 
 
 class EmbeddingFailed(ContextError):
-    """An embedding model gave no vectors, or none that can be used.
-
-    Attributes:
-        model: its name.
-        reason: what went wrong.
-    """
+    """An embedding model, of this name, gave no vectors, or none that can be used."""
 
     def __init__(self, model: str, *, reason: str) -> None:
         self.model = model
@@ -176,12 +162,7 @@ class StateError(ContextError):
 
 
 class StoreUnavailable(ContextError):
-    """A store gave no answer, or declined what it was asked.
-
-    Attributes:
-        store: its file, or its url without a password.
-        reason: what went wrong.
-    """
+    """A store, by its file or its url without a password, gave no answer, or declined what it was asked."""
 
     def __init__(self, store: str, *, reason: str) -> None:
         self.store = store
@@ -190,11 +171,7 @@ class StoreUnavailable(ContextError):
 
 
 class StoreRefused(ContextError):
-    """A shared store refuses whoever comes with this url.
-
-    Attributes:
-        store: its url, without a password.
-    """
+    """A shared store, by its url without a password, refuses whoever comes with this url."""
 
     def __init__(self, store: str) -> None:
         self.store = store

@@ -20,8 +20,8 @@ from tempfile import TemporaryDirectory
 
 from side_by_side import table
 
-from autogen_context.cache.cache import CacheLimits, ContextCache
-from autogen_context.cache.tier import SharedTier
+from autogen_context.cache.cache import ContextCache
+from autogen_context.cache.tier import CacheLimits, SharedTier
 
 VALUE = "a line of a value\n" * 600  # 11 kB
 ROUNDS = 200

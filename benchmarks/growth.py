@@ -122,6 +122,7 @@ async def pauses() -> None:
     for said in work(400):
         history += said
         await manager.prepare(history)
+        await asyncio.sleep(0)  # where the agent asks its model
     running = False
     await watching
     print(f"{'longest pause of the event loop':44} {longest * 1e3:10.1f} ms")

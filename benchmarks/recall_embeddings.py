@@ -93,7 +93,7 @@ def manager(budget: int, recaller_of: Callable[["Lived"], Recaller]) -> Manage:
         query = str(question["content"])
         lived = lived_through(tuple(str(message["content"]) for message in history))
         scores = recaller_of(lived).scores(query)
-        best = sorted(range(len(history)), key=lambda i: -scores[i])
+        best = sorted(range(len(history)), key=lambda i: -scores.get(i, 0.0))
         room = budget - tokens_of(query)
         return [*(history[i] for i in sorted(fitting(best, lived.tokens, room))), question]
 

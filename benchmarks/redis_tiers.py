@@ -22,7 +22,7 @@ from time import perf_counter
 
 from side_by_side import ms, table, times
 
-from autogen_context.cache.entry import CacheEntry, entry_as_bytes, entry_from_bytes
+from autogen_context.cache.entry import CacheEntry, encoded, entry_as_bytes, entry_from_bytes
 from autogen_context.cache.originals import DiskOriginals, RedisOriginals
 from autogen_context.cache.redis_server import RedisLimits, RedisServer
 from autogen_context.cache.redis_tier import RedisTier
@@ -38,10 +38,8 @@ Do = Callable[[int], Awaitable[object]]
 
 def entry(number: int) -> CacheEntry:
     """A value of a cache that depends on no file."""
-    payload = f"{number} {TEXT}".encode()
-    return CacheEntry(
-        key=str(number), kind="text", payload=payload, dependencies=(), built_at=0.0, expires_at=inf
-    )
+    data = encoded(f"{number} {TEXT}")
+    return CacheEntry(key=str(number), data=data, dependencies=(), built_at=0.0, expires_at=inf)
 
 
 async def main() -> None:

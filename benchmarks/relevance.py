@@ -20,7 +20,7 @@ from side_by_side import medians, ms, table
 
 from autogen_context.language.terms import terms
 from autogen_context.messages.message import Message
-from autogen_context.prioritizer.relevance import LexicalIndex
+from autogen_context.prioritizer.attention import LexicalIndex
 from autogen_context.recall.recaller import Recaller
 from autogen_context.testing import ChatMessage
 
@@ -35,7 +35,8 @@ def main() -> None:
     """Print what is found, what a score means, and what it costs."""
     pairs = known_items()
     index = index_of([code for _, code in pairs])
-    scores = [index.scores(query) for query, _ in pairs]
+    found = [index.scores(query) for query, _ in pairs]
+    scores = [[each.get(at, 0.0) for at in range(len(pairs))] for each in found]
     print(f"{len(pairs)} functions, found by the first sentence of their docstrings")
     print(f"mean reciprocal rank {mean(reciprocal_ranks(scores)):.3f}")
     own = [row[i] for i, row in enumerate(scores)]
@@ -100,7 +101,7 @@ def scores_of_halves(index: LexicalIndex, queries: Sequence[str]) -> Iterator[fl
     for query in queries:
         words = query.split()
         index.add(" ".join(random.sample(words, len(words) // 2)))
-        yield index.scores(query)[documents]
+        yield index.scores(query).get(documents, 0.0)
         index.truncate(documents)
 
 
@@ -142,7 +143,7 @@ def answering(budget_tokens: int, messages: list[ChatMessage]) -> list[ChatMessa
     scores = recaller.scores(query)
     count, left, kept = tokenizer(), budget_tokens, set[int]()
     left -= count.count(query).tokens + PER_MESSAGE
-    for i in sorted(range(len(said)), key=lambda i: -scores[i]):
+    for i in sorted(range(len(said)), key=lambda i: -scores.get(i, 0.0)):
         tokens = count.count(said[i].text).tokens + PER_MESSAGE
         if tokens <= left:
             left -= tokens

@@ -14,7 +14,7 @@ from autogen_context.manager.prepared import Payload, Prepared
 from autogen_context.messages.message import Message
 
 if TYPE_CHECKING:
-    from autogen_context.prioritizer.score import Explanation
+    from autogen_context.prioritizer.selection import Explanation
 
 # AgentChat's own system prompt has 28 tokens, classic's has 460, and a tool has about 80 (measured 2026-11): room for
 # a page of prompt, and for a dozen tools.

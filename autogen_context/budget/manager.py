@@ -172,17 +172,22 @@ class TokenBudgetManager:
         self._most_tokens = math.inf if total_tokens is None else total_tokens
         self._compact_at_fraction = compact_at_fraction
         self._compact_to_fraction = compact_to_fraction
+        self._turn: tuple[int, TurnBudget] | None = None  # the last room, and what was said of it
 
     def for_turn(self, room_tokens: int, /) -> TurnBudget:
         """What decides in each turn, where a request may have so much; raises nothing."""
-        room = self._within_total(room_tokens)
-        least_notice = min(LEAST_NOTICE, int(MOST_NOTICE_FRACTION * room))
-        return TurnBudget(
-            compact_at_tokens=int(room * self._compact_at_fraction),
-            kept_fraction=self._kept_fraction(room),
-            retrieved_tokens=int(RETRIEVED_FRACTION * room),
-            notice_tokens=max(int(NOTICE_FRACTION * room), least_notice),
-        )
+        known = self._turn
+        if known is None or known[0] != room_tokens:
+            room = self._within_total(room_tokens)
+            least_notice = min(LEAST_NOTICE, int(MOST_NOTICE_FRACTION * room))
+            budget = TurnBudget(
+                compact_at_tokens=int(room * self._compact_at_fraction),
+                kept_fraction=self._kept_fraction(room),
+                retrieved_tokens=int(RETRIEVED_FRACTION * room),
+                notice_tokens=max(int(NOTICE_FRACTION * room), least_notice),
+            )
+            known = self._turn = room_tokens, budget
+        return known[1]
 
     def for_compaction(self, request: BudgetRequest, /) -> CompactionBudget:
         """How much a compaction keeps, and of what; raises nothing."""
@@ -242,6 +247,7 @@ class TokenBudgetManager:
         """
         given_to = tuple(each for each in get_args(Section) if each != "buffer")
         _require_known("section", section, given_to)
+        self._turn = None
         self.efficiency = self.efficiency.measured(
             section, given_tokens=given_tokens, used_tokens=used_tokens
         )

@@ -13,21 +13,19 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from inspect import isawaitable, iscoroutinefunction
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, Self, TypeVar, cast, overload
 
-from typing_extensions import override
-
 from autogen_context.cache.entry import (
     CacheEntry,
+    decoded,
+    encoded,
     entry_as_bytes,
     entry_from_bytes,
-    payload_of,
-    value_in,
 )
 from autogen_context.cache.fingerprint import (
     Compare,
@@ -36,7 +34,14 @@ from autogen_context.cache.fingerprint import (
     absolute_names,
     is_touched,
 )
-from autogen_context.cache.tier import Memory, SharedTier, Tier
+from autogen_context.cache.tier import (
+    CacheLimits,
+    CacheStats,
+    Memory,
+    SharedTier,
+    Tier,
+    TierStats,
+)
 from autogen_context.cache.values import Values
 from autogen_context.errors import StoreUnavailable
 from autogen_context.messages.message import content_digest
@@ -58,94 +63,6 @@ class Watch(Protocol):
     def listen(self, heard: Callable[[Collection[Path]], None]) -> Callable[[], None]:
         """Have changed paths told to ``heard``, in any thread; what is returned ends that."""
         ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheLimits:
-    """How much a cache may take.
-
-    Attributes:
-        entries: values in memory.
-        memory_bytes: what these may take together.
-        kind_bytes: what the values of one kind that are remembered by content may take in memory; each kind has as
-            much on disk as ``disk_bytes``.
-        disk_bytes: about what the file may have.
-        content_bytes: of a larger file not the content is compared, only what the system says of it.
-    """
-
-    entries: int = 100
-    memory_bytes: int = 64 * 1024 * 1024
-    kind_bytes: int = 16 * 1024 * 1024
-    disk_bytes: int = 1024 * 1024 * 1024
-    content_bytes: int = 64 * 1024 * 1024
-
-    def __post_init__(self) -> None:
-        """Refuse what means nothing."""
-        for name in self.__slots__:
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name}={getattr(self, name)}: give a number, 0 or more")
-
-
-class TierStats(NamedTuple):
-    """One tier: requests that it answered, and what it holds, where somebody here knows."""
-
-    hits: int = 0
-    bytes: int = 0
-    entries: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheStats:
-    """What a cache did since it was made; ``str()`` is a table for people.
-
-    Attributes:
-        memory: the entries used last.
-        disk: what the file had.
-        shared: what other machines had.
-        misses: requests for which the value had to be built.
-        builds: how often a builder ran; fewer than misses where several waited for one.
-        invalidations: entries that went since what they were built from had changed, or that were invalidated.
-        remembered: look-ups by content that were answered.
-        not_remembered: look-ups by content that were not.
-    """
-
-    memory: TierStats
-    disk: TierStats
-    shared: TierStats
-    misses: int
-    builds: int
-    invalidations: int
-    remembered: int = 0
-    not_remembered: int = 0
-
-    @property
-    def hits(self) -> int:
-        """Requests that were answered without building."""
-        return self.memory.hits + self.disk.hits + self.shared.hits
-
-    @property
-    def bytes(self) -> int:
-        """What it holds here, in memory and on disk; a value that is in both counts twice."""
-        return self.memory.bytes + self.disk.bytes
-
-    @property
-    def hit_rate(self) -> float:
-        """Hits by requests, 0..1; 0 before the first."""
-        return self.hits / ((self.hits + self.misses) or 1)
-
-    @override
-    def __str__(self) -> str:
-        asked = f"{self.hits + self.misses:,} requests, {self.hit_rate:.1%} hits"
-        done = f"{self.builds:,} builds, {self.invalidations:,} invalidations"
-        lines = [f"{asked}, {self.misses:,} misses, {done}"]
-        tiers = {"memory": self.memory, "disk": self.disk, "shared": self.shared}
-        for name, tier in tiers.items():
-            held = f"{tier.bytes / 1e6:,.1f} MB" if tier.bytes else ""
-            entries = "" if tier.entries is None else f"{tier.entries:,} entries"
-            lines.append(f"  {name:<6}  {tier.hits:>9,} hits  {held:>12}  {entries:>14}".rstrip())
-        if looked := self.remembered + self.not_remembered:
-            lines.append(f"  by content {self.remembered:,} of {looked:,} look-ups")
-        return "\n".join(lines)
 
 
 class _Wanted(NamedTuple):
@@ -198,7 +115,7 @@ class ContextCache:
         shared: SharedTier | str | None = None,
         watch: Watch | None = None,
         compare: Compare = "times",
-        limits: CacheLimits = CacheLimits(),
+        limits: CacheLimits = CacheLimits(),  # noqa: B008 - it is frozen
         clock: Callable[[], float] = time.time,
     ) -> None:
         if isinstance(shared, str):
@@ -294,10 +211,7 @@ class ContextCache:
         while outcome is None or outcome.as_of < asked_at:
             outcome = await self._in_memory(wanted) or await self._joined(wanted, find)
         self._answered[outcome.source] += 1
-        entry = outcome.entry
-        return cast(
-            "ValueT", value_in(entry.kind, entry.payload, model=model)
-        )  # as its builder gives it
+        return cast("ValueT", decoded(outcome.entry.data, model=model))  # as its builder gives it
 
     def remembered(self, kind: str, key: str, /) -> object:
         """The value that was remembered under a kind and a key, if it is in memory; a new object each time. Never waits.
@@ -436,12 +350,11 @@ class ContextCache:
         self._builds += 1
         # One that is no coroutine function may block, so it has a thread.
         made = builder() if iscoroutinefunction(builder) else await asyncio.to_thread(builder)
-        kind, payload = payload_of(await made if isawaitable(made) else made, model=wanted.model)
+        data = encoded(await made if isawaitable(made) else made, model=wanted.model)
         built_at = self._clock()
         entry = CacheEntry(
             key=wanted.key,
-            kind=kind,
-            payload=payload,
+            data=data,
             dependencies=reading.fingerprints,
             built_at=built_at,
             expires_at=math.inf if ttl_s is None else built_at + ttl_s,
@@ -539,7 +452,7 @@ class ContextCache:
         if not entry.names and entry.built_at < self._trusted_from:
             return False
         try:
-            value_in(entry.kind, entry.payload, model=wanted.model)
+            decoded(entry.data, model=wanted.model)
         except ValueError:  # of another class, or of an older version of it
             return False
         return entry.expires_at > self._clock()

@@ -52,33 +52,6 @@ _CLASSES = {
 _ANY_FOLDERS = "(?:[^/]+/)*"
 
 
-class Rules(NamedTuple):
-    """What is ignored in one folder: the ``.gitignore`` files with the lengths of their folders, the nearest first."""
-
-    files: tuple[tuple["GitIgnore", int], ...] = ()
-
-    def within(self, folder: str) -> "Rules":
-        """The rules in a folder below, which are these and those of its own ``.gitignore``."""
-        path = os.path.join(folder, RULES_FILE)  # noqa: PTH118 - a name may have any bytes, and there are many folders
-        try:
-            content = read_regular(path, most_bytes=_MOST_RULES_BYTES)
-        except OSError:
-            return self
-        own = GitIgnore(line.removesuffix("\r") for line in os.fsdecode(content).split("\n"))
-        return Rules(((own, len(path) - len(RULES_FILE)), *self.files))
-
-    def hides(self, path: str, *, is_folder: bool) -> bool:
-        """Whether an entry of the folder is ignored; its path begins with the folder as ``within`` got it."""
-        name = path.rpartition(os.sep)[2]
-        if name == ".git":
-            return True
-        for rules, above in self.files:
-            verdict = rules.verdict(path[above:], is_folder=is_folder)
-            if verdict is not None:
-                return verdict
-        return is_folder and name in TOOL_FOLDERS
-
-
 class Listing(NamedTuple):
     """What a folder holds and is not ignored, each by name; links are among the files."""
 
@@ -86,27 +59,41 @@ class Listing(NamedTuple):
     folders: tuple[os.DirEntry[str], ...] = ()
 
 
-def listing(folder: str, rules: Rules) -> Listing:
-    """What a folder holds and these rules do not hide; nothing where it is gone or cannot be read."""
-    files: list[os.DirEntry[str]] = []
-    folders: list[os.DirEntry[str]] = []
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in sorted(entries, key=lambda each: os.fsencode(each.name)):
-            is_folder = entry.is_dir(follow_symlinks=False)
-            if not rules.hides(entry.path, is_folder=is_folder):
-                (folders if is_folder else files).append(entry)
-    return Listing(tuple(files), tuple(folders))
-
-
 def levels(root: str) -> Iterator[Listing]:
     """What is not ignored of a folder, and of each below it: level by level, each folder by name."""
-    waiting = deque([(root, Rules())])
+    waiting: deque[tuple[str, _Rules]] = deque([(root, [])])
     while waiting:
         folder, above = waiting.popleft()
-        rules = above.within(folder)
-        found = listing(folder, rules)
-        waiting.extend((entry.path, rules) for entry in found.folders)
-        yield found
+        rules = _rules_in(folder) + above
+        files: list[os.DirEntry[str]] = []
+        folders: list[os.DirEntry[str]] = []
+        with suppress(OSError), os.scandir(folder) as entries:  # it is gone, or cannot be read
+            for entry in sorted(entries, key=lambda each: os.fsencode(each.name)):
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if not _is_ignored(entry, rules, is_folder=is_folder):
+                    (folders if is_folder else files).append(entry)
+        waiting.extend((entry.path, rules) for entry in folders)
+        yield Listing(tuple(files), tuple(folders))
+
+
+def _rules_in(folder: str) -> "_Rules":
+    path = os.path.join(folder, RULES_FILE)  # noqa: PTH118 - a name may have any bytes, and there are many folders
+    try:
+        content = read_regular(path, most_bytes=_MOST_RULES_BYTES)
+    except OSError:
+        return []
+    own = GitIgnore(line.removesuffix("\r") for line in os.fsdecode(content).split("\n"))
+    return [(own, len(path) - len(RULES_FILE))]
+
+
+def _is_ignored(entry: os.DirEntry[str], rules: "_Rules", *, is_folder: bool) -> bool:
+    if entry.name == ".git":
+        return True
+    for each, above in rules:
+        verdict = each.verdict(entry.path[above:], is_folder=is_folder)
+        if verdict is not None:
+            return verdict
+    return is_folder and entry.name in TOOL_FOLDERS
 
 
 def read_regular(path: str | os.PathLike[str], *, most_bytes: int) -> bytes:
@@ -149,6 +136,10 @@ class GitIgnore:
             return None
         found = self._entry.fullmatch(f"{entry}/" if is_folder else entry)
         return self._ignores[found.lastindex - 1] if found and found.lastindex else None
+
+
+# The files of rules that hold in a folder, with the lengths of their own folders' paths, the nearest first.
+_Rules = list[tuple[GitIgnore, int]]
 
 
 def _rule(line: str) -> tuple[bool, str, str] | None:

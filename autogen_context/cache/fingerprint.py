@@ -168,14 +168,17 @@ def absolute_names(depends_on: object) -> tuple[str, ...]:
     if isinstance(depends_on, str | os.PathLike) or not isinstance(depends_on, Iterable):
         raise ValueError(f"depends_on={depends_on!r}: give a list of paths or patterns")  # noqa: TRY004 - as every wrong argument
     names: list[str] = []
-    for given in cast("Iterable[str]", depends_on):  # what is no path says so itself
+    for given in cast(
+        "Iterable[str | os.PathLike[str]]", depends_on
+    ):  # what is no path says so itself
         try:
             name = os.fsdecode(given)
         except TypeError:
             name = ""
         if not name or "\0" in name:
             raise ValueError(f"depends_on has {given!r}: give paths or patterns of files")
-        names.append(str(Path(name).absolute()))
+        path = given if isinstance(given, Path) else Path(name)
+        names.append(str(path.absolute()))
     return tuple(names)
 
 

@@ -11,12 +11,13 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from autogen_context.cache.tier import Memory, Scope, Tier
+from autogen_context.cache.tier import Memory, Scope, TellsNames, Tier
 from autogen_context.errors import OriginalNotFound, StoreRefused, StoreUnavailable
 from autogen_context.messages.message import Message
 from autogen_context.messages.saved import messages_as_bytes, messages_from_bytes
@@ -43,13 +44,13 @@ class OriginalTier:
         """Keep entries, each as the newest one; the handles of this scope that went for want of room, oldest first."""
         values = {self._name(handle): messages_as_bytes(messages) for handle, messages in entries}
         gone = self._tier.write(values, ttl_s=ttl_s)
-        own = [name.removeprefix(self.prefix) for name in gone if name.startswith(self.prefix)]
+        own = self._handles(gone)
         if len(own) < len(gone):
             _LOGGER.warning(
                 "originals of other agents left the folder, which is full",
                 extra={"left": len(gone) - len(own)},
             )
-        return [bytes.fromhex(name).decode("utf-8", "surrogatepass") for name in own]
+        return own
 
     def read(self, handle: str) -> tuple[Message, ...] | None:
         """The messages under a handle, if they are there whole and their time is not over; never raises."""
@@ -58,6 +59,10 @@ class OriginalTier:
             value = self._tier.read_all([name]).get(name)
             return None if value is None else messages_from_bytes(value)
         return None
+
+    def handles(self) -> list[str]:
+        """What can be asked back, whoever of this scope wrote it, oldest first; empty where the place cannot tell."""
+        return self._handles(self._tier.names()) if isinstance(self._tier, TellsNames) else []
 
     def forget(self, handle: str) -> None:
         """Delete what is under a handle; raises ``StoreUnavailable`` where it may still be there, or ``StoreRefused``."""
@@ -71,6 +76,11 @@ class OriginalTier:
         """The handle as it stands in the place; whatever a model asks for can be written so."""
         return self.prefix + handle.encode("utf-8", "surrogatepass").hex()
 
+    def _handles(self, names: Iterable[str]) -> list[str]:
+        """The handles of this scope among names in the place."""
+        own = (name.removeprefix(self.prefix) for name in names if name.startswith(self.prefix))
+        return [bytes.fromhex(name).decode("utf-8", "surrogatepass") for name in own]
+
 
 class OriginalStore:
     """A store of messages with limits.
@@ -80,6 +90,7 @@ class OriginalStore:
         entries: what is in it from the start, oldest first.
         tiers: keep every entry as well, beyond this process, and are asked in this order: a ``DiskOriginals``, a
             ``RedisOriginals``. Without one, what memory gives up is gone.
+        shared: one more, which a team has together: what others put there is searched as well.
         ttl_s: how long an entry is kept after it was put last, in seconds.
         clock: the time in seconds.
 
@@ -96,6 +107,7 @@ class OriginalStore:
         entries: Iterable[Entry] = (),
         *,
         tiers: Sequence[OriginalTier] = (),
+        shared: OriginalTier | None = None,
         ttl_s: float = math.inf,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -104,7 +116,8 @@ class OriginalStore:
         self.limit_bytes = limit_bytes
         self.evicted = 0
         self._memory = Memory[tuple[Message, ...]](limit_bytes=limit_bytes)
-        self._tiers = tuple(tiers)
+        self._tiers = tuple(tiers) if shared is None else (*tiers, shared)
+        self._shared = shared
         self._ttl_s = ttl_s
         self._clock = clock
         self._known: dict[str, float] = {}  # what was put here and is not lost, with its time
@@ -117,7 +130,7 @@ class OriginalStore:
 
     def __iter__(self) -> Iterator[Entry]:
         """The entries in memory, oldest first."""
-        known = set(self.handles)
+        known = set(self._own)
         return iter([entry for entry in self._memory.items() if entry[0] in known])
 
     @property
@@ -127,7 +140,12 @@ class OriginalStore:
 
     @property
     def handles(self) -> tuple[str, ...]:
-        """What was put here and is held, oldest first; what others wrote in this scope is had by its handle alone."""
+        """What others put into the store that is shared, and what was put here and is held, each oldest first."""
+        others = self._shared.handles() if self._shared else ()
+        return (*(handle for handle in others if handle not in self._known), *self._own)
+
+    @property
+    def _own(self) -> tuple[str, ...]:
         now = self._clock()
         return tuple(handle for handle, expires_at in self._known.items() if expires_at > now)
 
@@ -142,7 +160,7 @@ class OriginalStore:
     def put_all(self, entries: Iterable[Entry]) -> None:
         """Keep many; room is made and reported, and a file opened, once for all of them."""
         new, now = dict(entries), self._clock()
-        over = [handle for handle, expires_at in self._known.items() if expires_at <= now]
+        over = [handle for handle, _ in takewhile(lambda each: each[1] <= now, self._known.items())]
         for handle in over:
             del self._known[handle], self._places[handle]
         self._memory.forget(over)
@@ -265,7 +283,9 @@ class RedisOriginals(OriginalTier):
         from autogen_context.cache.redis_tier import RedisTier  # noqa: PLC0415 - as above
 
         line = server_of(server)
-        self._shared = RedisTier(line, tenant=scope.tenant, agent=scope.agent, kind="original")
+        self._shared = RedisTier(
+            line, tenant=scope.tenant, agent=scope.agent, kind="original", lists_names=True
+        )
         super().__init__(self._shared, scope=scope)
         with suppress(StoreUnavailable):  # it may come yet
             line.reach(line.limits.timeout_s)

@@ -177,7 +177,7 @@ class RedisServer:
         if left := sum(tier.waiting for tier in self._unsent):
             numbers = {"store": self.name, "left": left}
             _LOGGER.warning("a shared store was closed before all was written", extra=numbers)
-        self._worker.shutdown(wait=False, cancel_futures=True)
+        self._worker.shutdown(cancel_futures=True)
         for client in (self.patient, self._hurried):
             client.connection_pool.disconnect()
 

@@ -8,6 +8,7 @@ away is not read any more, and deleted when it is back; all others hear of it.
 import json
 import logging
 import math
+import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -47,15 +48,23 @@ class RedisTier:
         tenant: whose values these are; all agents of a tenant share them.
         agent: where they are those of one agent alone.
         kind: what they are, in letters: a cache's and an original's keys never meet.
+        lists_names: whether the names stand on the server as well, in the clear, so that ``names`` can tell them.
     """
 
     def __init__(
-        self, server: RedisServer | str, *, tenant: str = "", agent: str = "", kind: str = "cache"
+        self,
+        server: RedisServer | str,
+        *,
+        tenant: str = "",
+        agent: str = "",
+        kind: str = "cache",
+        lists_names: bool = False,
     ) -> None:
         self._server = server_of(server)
         scope = Scope(tenant=tenant, agent=agent)
         # The beginning of all keys, without a name in the clear; also the channel of their news.
         self.namespace = f"autogen-context:1:{kind}:{scope.key}"
+        self._list = f"{self.namespace}:names" if lists_names else ""  # by when they run out
         self._orders: dict[str, _Order] = {}  # that wait to be sent, the oldest first
         self._is_due = False  # the server knows that some wait
         self._lock, self._sending = Lock(), Lock()
@@ -88,6 +97,17 @@ class RedisTier:
                 for name, data in zip(asked, self._server.ask(get), strict=True):
                     values[name] = unsealed(self._key(name), cast("bytes", data))
         return {name: value for name, value in values.items() if value is not None}
+
+    def names(self) -> list[str]:
+        """The names of what was written, by anyone, and is not past its time; none while the server is away."""
+        if not self._list:
+            return []
+        with suppress(StoreUnavailable, StoreRefused):
+            found = self._server.ask(
+                lambda redis: redis.zrangebyscore(self._list, time.time_ns() // 10**6, "+inf")  # pyright: ignore[reportUnknownMemberType] - as above
+            )
+            return [name.decode() for name in cast("list[bytes]", found)]
+        return []
 
     def write(self, values: Mapping[str, bytes], *, ttl_s: float | None = None) -> list[str]:
         """Have values written soon; the names that went for want of room meanwhile, and of what is too large to be shared."""
@@ -195,12 +215,26 @@ class RedisTier:
                 else:
                     pipeline.set(key, sealed(key, order.value), px=order.ttl_ms)
             said = dict(zip(due, pipeline.execute(raise_on_error=False), strict=True))
+        if self._list:
+            self._listed(redis, due)
         if deleted := [name for name, order in due.items() if order.value is None]:
             self._news.tell(redis, deleted)
         failed = {name: error for name, error in said.items() if isinstance(error, Exception)}
         for error in failed.values():
             _LOGGER.warning("something was not written: %s", fault_of(error).reason)
         return [n for n, order in due.items() if n not in failed or order.value is not None]
+
+    def _listed(self, redis: "Redis", due: Mapping[str, _Order]) -> None:
+        """Have the list of names say what was done, and nothing that is past its time."""
+        now_ms = time.time_ns() // 10**6
+        until = {n: now_ms + each.ttl_ms for n, each in due.items() if each.value is not None}
+        with redis.pipeline(transaction=False) as pipeline:  # pyright: ignore[reportUnknownMemberType] - as above
+            pipeline.zrem(self._list, *due)
+            if until:
+                pipeline.zadd(self._list, until)
+            pipeline.zremrangebyscore(self._list, 0, now_ms)
+            pipeline.pexpire(self._list, int(LONGEST_TTL_S * 1_000))
+            pipeline.execute(raise_on_error=False)
 
     def _key(self, name: str) -> str:
         return f"{self.namespace}:{content_digest(name).hex()}"
@@ -294,9 +328,10 @@ class _News:
 
     def _keys_in(self, message: bytes) -> list[str]:
         """The keys of a message of others; none if it is ours, or no such message."""
-        with suppress(ValueError, RecursionError):
-            said = cast("object", json.loads(message.decode("utf-8", "surrogatepass")))
-            if isinstance(said, list):
-                sender, *keys = cast("list[object]", said) or [self._own]
-                return [] if sender == self._own else [key for key in keys if isinstance(key, str)]
+        with suppress(ValueError, RecursionError, TypeError):
+            sender, *keys = cast(
+                "list[object]", json.loads(message.decode("utf-8", "surrogatepass"))
+            )
+            if sender != self._own:
+                return [key for key in keys if isinstance(key, str)]
         return []

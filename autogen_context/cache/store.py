@@ -139,6 +139,12 @@ class DiskStore:
         if self.path.exists():
             self._done(delete)
 
+    def names(self) -> list[str]:
+        """The names of all rows, oldest first; none where the file cannot be read now."""
+        nothing: list[object] = []
+        rows = self._tried(list[object], nothing) if self.path.exists() else nothing
+        return [name for name in rows if isinstance(name, str) and name not in self._forgotten]
+
     def items(self) -> Iterator[tuple[str, bytes | None]]:
         """Every value by its name, ``None`` for a row that holds none that was written here; may raise ``StoreUnavailable``."""
         try:

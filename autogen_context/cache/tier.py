@@ -1,12 +1,17 @@
-"""Where a cache keeps bytes by name: in memory, and, by one contract, in a folder, on a server, or in anybody's own."""
+"""Where a cache keeps bytes by name: in memory, and, by one contract, in a folder, on a server, or in anybody's own.
+
+Also how much it may keep there, and what came of it.
+"""
 
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from threading import Lock
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 from zlib import crc32
+
+from typing_extensions import override
 
 from autogen_context.messages.message import content_digest
 
@@ -41,6 +46,15 @@ class Tier(Protocol):
         ...
 
 
+@runtime_checkable
+class TellsNames(Protocol):
+    """A tier that can tell what there is in it."""
+
+    def names(self) -> list[str]:
+        """The names under which there is something, oldest first, as far as they can be had now."""
+        ...
+
+
 class SharedTier(Tier, Protocol):
     """Where several machines keep one cache."""
 
@@ -51,6 +65,95 @@ class SharedTier(Tier, Protocol):
         each time the connection is made, the first time included. ``heard`` may be called in any thread.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheLimits:
+    """How much a cache may take.
+
+    Attributes:
+        entries: values in memory.
+        memory_bytes: what these may take together.
+        kind_bytes: what the values of one kind that are remembered by content may take in memory; each kind has as
+            much on disk as ``disk_bytes``.
+        disk_bytes: about what the file may have.
+        content_bytes: of a larger file not the content is compared, only what the system says of it.
+    """
+
+    entries: int = 100
+    memory_bytes: int = 64 * 1024 * 1024
+    kind_bytes: int = 16 * 1024 * 1024
+    disk_bytes: int = 1024 * 1024 * 1024
+    content_bytes: int = 64 * 1024 * 1024
+
+    def __post_init__(self) -> None:
+        """Refuse what means nothing."""
+        for name in self.__slots__:
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name}={getattr(self, name)}: give a number, 0 or more")
+
+
+class TierStats(NamedTuple):
+    """One tier: requests that it answered, and what it holds, where somebody here knows."""
+
+    hits: int = 0
+    bytes: int = 0
+    entries: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheStats:
+    """What a cache did since it was made; ``str()`` is a table for people.
+
+    Attributes:
+        memory: the entries used last.
+        disk: what the file had.
+        shared: what other machines had.
+        misses: requests for which the value had to be built.
+        builds: how often a builder ran; fewer than misses where several waited for one.
+        invalidations: entries that went since what they were built from had changed, or that were invalidated.
+        remembered: look-ups by content that were answered.
+        not_remembered: look-ups by content that were not.
+    """
+
+    memory: TierStats
+    disk: TierStats
+    shared: TierStats
+    misses: int
+    builds: int
+    invalidations: int
+    remembered: int = 0
+    not_remembered: int = 0
+
+    @property
+    def hits(self) -> int:
+        """Requests that were answered without building."""
+        return self.memory.hits + self.disk.hits + self.shared.hits
+
+    @property
+    def bytes(self) -> int:
+        """What it holds here, in memory and on disk; a value that is in both counts twice."""
+        return self.memory.bytes + self.disk.bytes
+
+    @property
+    def hit_rate(self) -> float:
+        """Hits by requests, 0..1; 0 before the first."""
+        return self.hits / ((self.hits + self.misses) or 1)
+
+    @override
+    def __str__(self) -> str:
+        done = (
+            f"{self.misses:,} misses, {self.builds:,} builds, {self.invalidations:,} invalidations"
+        )
+        lines = [f"{self.hits + self.misses:,} requests, {self.hit_rate:.1%} hits, {done}"]
+        for name in ("memory", "disk", "shared"):
+            tier: TierStats = getattr(self, name)
+            held = f"{tier.bytes / 1e6:,.1f} MB" if tier.bytes else ""
+            entries = "" if tier.entries is None else f"{tier.entries:,} entries"
+            lines.append(f"  {name:<6}  {tier.hits:>9,} hits  {held:>12}  {entries:>14}".rstrip())
+        if looked := self.remembered + self.not_remembered:
+            lines.append(f"  by content {self.remembered:,} of {looked:,} look-ups")
+        return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

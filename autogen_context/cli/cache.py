@@ -63,7 +63,7 @@ def stats(disk: DiskStore) -> int:
     """How many, and how large."""
     held_bytes = disk.held_bytes  # before reading writes that it did
     found = [entry for _, entry in entries(disk) if entry]
-    values_bytes = sum(len(entry.payload) for entry in found)
+    values_bytes = sum(len(entry.data) for entry in found)
     say(f"{disk.path}: {len(found):,} entries", None)
     say(f"  {values_bytes:>14,} bytes of values", None)
     say(f"  {held_bytes:>14,} bytes on disk", None)

@@ -11,9 +11,10 @@ from dataclasses import replace
 from itertools import islice
 from typing import Literal
 
+from autogen_context.compressor.code import without_padding
 from autogen_context.compressor.compressor import Compressor
-from autogen_context.compressor.json_text import minified
-from autogen_context.compressor.kinds import OUTPUT, reducer_for
+from autogen_context.compressor.json_text import JSON, minified
+from autogen_context.compressor.kinds import OUTPUT, reducer_for, tight_output
 from autogen_context.compressor.lines import Room
 from autogen_context.compressor.shorten import CountText
 from autogen_context.messages.identifiers import values_of
@@ -49,7 +50,10 @@ PLACES = 4  # of each line that are remembered, the latest ones
 
 def tightened(text: str, *, shows_file: bool = False) -> str:
     """A result without what says nothing, whatever else is sent; itself where that is nothing."""
-    reducer = reducer_for(text) if len(text) >= LEAST_CHARS else None
+    tight = without_padding(text) if shows_file else tight_output(text)
+    if tight == text:  # of such a text only JSON can be made smaller
+        return minified(text) if not shows_file and JSON.recognises(text, ()) else text
+    reducer = reducer_for(text)
     if reducer is None or (shows_file and reducer.kind != "code"):
         return text  # whoever edits a file looks for its text to the character
     return minified(text) if reducer.kind == "json" else reducer.tighten(text)
@@ -269,15 +273,16 @@ class Arrival:
     ) -> Decision:
         """A unit that stays, with its messages from a position on reduced; what is sent of those before it stays as it is."""
         unit, count = candidate.unit, self._counter.message
+        stays_whole = candidate.repaired or self.mode == "off"
         for position, message in enumerate(unit.messages, unit.start):
-            if position >= since:
-                spare = position in spared or candidate.repaired or self.mode == "off"
-                results = () if spare else message.results
-                texts = [self._result(result, call_of(unit, result)) for result in results]
-                short = with_texts(message, texts) if texts else message
+            if position < since:
+                continue
+            if message.results and not (stays_whole or position in spared):
+                texts = [self._result(result, call_of(unit, result)) for result in message.results]
+                short = with_texts(message, texts)
                 if short is not message:
                     reduced[position] = short
-                self._see(short)
+            self._see(reduced.get(position, message))
         reason = before.reason.removesuffix(REDUCED) if before else "new"
         decision = kept(candidate, reason)
         if reduced:
@@ -300,8 +305,10 @@ class Arrival:
         count, original, handle = self._counter.text, result.text, ""
         if call is not None and call.name == RECALL_TOOL_NAME:
             return original
-        shows_file = call is not None and bool(action_of(call, self._kinds).views)
-        short = self._above.without(tightened(original, shows_file=shows_file))
+        short, shows_file = original, False
+        if len(original) >= LEAST_CHARS:
+            shows_file = call is not None and bool(action_of(call, self._kinds).views)
+            short = self._above.without(tightened(original, shows_file=shows_file))
         if self.mode == "lossy":
             task = self._task
             short, handle = cut(
@@ -322,7 +329,8 @@ class Arrival:
         if message.role == "user" and not message.results:
             self._task = words_and_output(message, self._last)[0].strip() or self._task
         self._last = message
-        self._above.add(message.text)
+        if message.text:
+            self._above.add(message.text)
         for result in message.results:
             self._above.add(result.text)
 

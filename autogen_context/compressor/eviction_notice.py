@@ -18,7 +18,7 @@ from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.ledger import replaces
 from autogen_context.ledger.reader import tells
 from autogen_context.ledger.rendering import RANKS
-from autogen_context.messages.message import Message, without_images
+from autogen_context.messages.message import SYSTEM_ROLES, Message, without_images
 from autogen_context.messages.people import People, is_strong, is_users, people_in, words_and_output
 from autogen_context.messages.piece import Written, index_of, messages_of
 from autogen_context.prioritizer.blocks import marked
@@ -125,7 +125,7 @@ class EvictionNotice(Generic[Name]):
 
     def overruled(self) -> frozenset[Name]:
         """The notices about which messages said something else since."""
-        return overruled(self.statements, self._ledger.entries)
+        return overruled(self.statements, list(self._ledger))
 
     def said(
         self,
@@ -159,6 +159,10 @@ class EvictionNotice(Generic[Name]):
             strong = is_strong(message)
             rank = ranks.get(candidate.unit.start, STATES_NOTHING)
             rank = min(rank, RANKS["preference"]) if strong else rank
+            behind = (each.unit.messages for each in candidates[i + 1 : i + 3])
+            said = next((those for those in behind if those[0].role not in SYSTEM_ROLES), ())
+            if rank == STATES_NOTHING and any(each.calls for each in said):
+                continue  # the model calls tools right behind it: that is under way, or done
             if rank > RANKS["constraint"] and not strong and is_used(i):
                 continue
             if candidate.tokens <= long_tokens:

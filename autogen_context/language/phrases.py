@@ -17,20 +17,21 @@ to the words of the text, whatever stands in it. A word ends at an apostrophe th
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from unicodedata import normalize
 
 from pydantic import TypeAdapter
 
-__all__ = ["Found", "PhraseMatcher", "Phrases", "phrases"]
+__all__ = ["Found", "PhraseMatcher", "phrases"]
 
+Tables = dict[str, dict[str, list[str]]]
 WORDS = "words"
 SHARED: TypeAdapter[dict[str, str]] = TypeAdapter(dict[str, str])
-TOPICS: TypeAdapter[dict[str, dict[str, list[str]]]] = TypeAdapter(dict[str, dict[str, list[str]]])
+TOPICS: TypeAdapter[Tables] = TypeAdapter(Tables)
 NAME = re.compile(r"\{([^{}]*)\}")
 GAP_WORDS = 4  # that may stand where a phrase says "..."
 MOST_KNOWN = 20_000  # states, and words
@@ -53,51 +54,30 @@ PART = re.compile(r"\s*(?:(?P<sign>[()|?])|(?P<gap>\.\.\.)|(?P<words>[^\s()|?]+)
 STRAIGHT = str.maketrans(dict.fromkeys("\u2019\u02bc\uff07", "'"))
 
 
-class Phrases:
-    """The phrases of some languages by topic."""
+@cache
+def phrases(topic: str) -> "PhraseMatcher":
+    """What finds the phrases of a topic, in all languages of the package at once."""
+    return PhraseMatcher(listed(topic))
 
-    def __init__(self, folders: Sequence[Traversable] = ()) -> None:
-        self._folders = tuple(folders) or (files("autogen_context.language"),)
-        self._matchers: dict[str, PhraseMatcher] = {}
 
-    def matcher(self, topic: str) -> "PhraseMatcher":
-        """What finds the phrases of a topic, in all languages at once; made once."""
-        if topic not in self._matchers:
-            topics = {topic for tables in self._tables for topic in tables}
-            if topic not in topics:
-                known = ", ".join(sorted(topics))
-                raise ValueError(f"no language has the topic {topic!r}; there is {known}")
-            self._matchers[topic] = PhraseMatcher(self.listed(topic))
-        return self._matchers[topic]
-
-    def listed(self, topic: str) -> Iterator[tuple[str, str]]:
-        """The phrases of a topic, each behind its label."""
-        for tables in self._tables:
-            for label, listed in tables.get(topic, {}).items():
-                for phrase in listed:
-                    yield label, phrase
-
-    @cached_property
-    def _tables(self) -> list[dict[str, dict[str, list[str]]]]:
-        found = [file for folder in self._folders for file in folder.iterdir()]
-        languages = sorted(file.name for file in found if file.name.endswith(".toml"))
-        by_name = {file.name: file for file in found}
-        return [tables_of(by_name[name]) for name in languages]
+def listed(topic: str) -> list[tuple[str, str]]:
+    """The phrases of a topic, each behind its label."""
+    tables = [table[topic] for table in package_tables() if topic in table]
+    if not tables:
+        raise KeyError(topic)
+    return [(label, phrase) for table in tables for label, row in table.items() for phrase in row]
 
 
 @cache
-def package_phrases() -> Phrases:
-    """The languages of the package, read at first use."""
-    return Phrases()
+def package_tables() -> list[Tables]:
+    """The tables of the languages of the package, read at first use."""
+    found = files("autogen_context.language").iterdir()
+    languages = {file.name: file for file in found if file.name.endswith(".toml")}
+    return [tables_of(languages[name]) for name in sorted(languages)]
 
 
-def phrases(topic: str) -> "PhraseMatcher":
-    """What finds the phrases of a topic in the languages of the package."""
-    return package_phrases().matcher(topic)
-
-
-def tables_of(file: Traversable) -> dict[str, dict[str, list[str]]]:
-    """The tables of a file, with what ``[words]`` names in place."""
+def tables_of(file: Traversable) -> Tables:
+    """The tables of a file by topic and label, with what ``[words]`` names in place."""
     words: dict[str, str] = {}
 
     def named(found: re.Match[str]) -> str:
@@ -107,8 +87,8 @@ def tables_of(file: Traversable) -> dict[str, dict[str, list[str]]]:
 
     try:
         read = tomllib.loads(file.read_text(encoding="utf-8"))
-        for name, listed in SHARED.validate_python(read.pop(WORDS, {})).items():
-            words[name] = NAME.sub(named, listed)
+        for name, named_words in SHARED.validate_python(read.pop(WORDS, {})).items():
+            words[name] = NAME.sub(named, named_words)
         return {
             topic: {label: [NAME.sub(named, each) for each in row] for label, row in table.items()}
             for topic, table in TOPICS.validate_python(read).items()
@@ -134,11 +114,8 @@ class Group:
     optional: bool = False
 
 
-Items = tuple["Group | str | int", ...]
-"""What remains of a phrase: groups, words, and gaps of at most so many words."""
-
-Place = tuple[str, Items]
-"""A label, and what remains of a phrase that is listed under it."""
+Items = tuple["Group | str | int", ...]  # of a phrase: groups, words, gaps of at most so many words
+Place = tuple[str, Items]  # a label, and what remains of a phrase that is listed under it
 
 
 def next_words(items: Items) -> Iterator[tuple[str | None, Items]]:
@@ -195,16 +172,16 @@ class PhraseMatcher:
     """Looks for the phrases of one topic."""
 
     def __init__(self, phrases: Iterable[tuple[str, str]]) -> None:
-        self._listed: set[str] = set()
+        self._words: set[str] = set()
         everywhere: list[Place] = []
         opening: list[Place] = []
         for label, phrase in phrases:
-            items = parsed(phrase, self._listed)
+            items = parsed(phrase, self._words)
             (opening if phrase.lstrip().startswith("^") else everywhere).append((label, items))
         known: dict[frozenset[Place], State] = {}
         self._first = (State(everywhere, known), State([*everywhere, *opening], known))
         self._keys: dict[str, tuple[str, ...]] = {}
-        self._beginnings = sorted({len(word) - 1 for word in self._listed if word.endswith("*")})
+        self._beginnings = sorted({len(word) - 1 for word in self._words if word.endswith("*")})
 
     def find(self, text: str) -> list[Found]:
         """The phrases in a text, in its order.
@@ -251,7 +228,7 @@ class PhraseMatcher:
         """What a word is listed as: itself, or a beginning of it with any ending."""
         folded = fold(word)
         keys = (folded, *(f"{folded[:n]}*" for n in self._beginnings))
-        return tuple(key for key in dict.fromkeys(keys) if key in self._listed)
+        return tuple(key for key in dict.fromkeys(keys) if key in self._words)
 
 
 def fold(word: str) -> str:
@@ -261,11 +238,11 @@ def fold(word: str) -> str:
     return normalize("NFC", normalize("NFC", word).casefold()).translate(STRAIGHT)
 
 
-def parsed(phrase: str, listed: set[str]) -> Items:
-    """What a phrase is made of; its words are added to what is listed."""
+def parsed(phrase: str, known: set[str]) -> Items:
+    """What a phrase is made of; its words are added to those that are known."""
     parts = PART.finditer(phrase.strip().removeprefix("^").rstrip())
     try:
-        items: Items = (group_of(parts, listed),)
+        items: Items = (group_of(parts, known),)
         first = {word for word, _ in next_words(items)}
     except RecursionError:
         raise ValueError(f"phrase {phrase[:80]!r} has too many groups in one another") from None
@@ -280,7 +257,7 @@ def parsed(phrase: str, listed: set[str]) -> Items:
     return items
 
 
-def group_of(parts: Iterator[re.Match[str]], listed: set[str]) -> Group:
+def group_of(parts: Iterator[re.Match[str]], known: set[str]) -> Group:
     """The group up to its end."""
     rows: list[list[Group | str | int]] = [[]]
     for part in parts:
@@ -290,7 +267,7 @@ def group_of(parts: Iterator[re.Match[str]], listed: set[str]) -> Group:
         if text == "|":
             rows.append([])
         elif text == "(":
-            row.append(group_of(parts, listed))
+            row.append(group_of(parts, known))
         elif text == "?":
             if not row or not isinstance(row[-1], Group):
                 raise ValueError('has a "?" that does not stand behind ")"')
@@ -303,7 +280,7 @@ def group_of(parts: Iterator[re.Match[str]], listed: set[str]) -> Group:
                 raise ValueError(f"has {text!r}, which is no word")
             if text.endswith(("*", "'")):  # any ending, or an elision
                 words[-1] += text[-1]
-            listed.update(words)
+            known.update(words)
             row += words
     if not all(rows):
         raise ValueError("has a choice without words")

@@ -5,8 +5,10 @@ Promise: pure; linear in the length of the text, whatever is in it. What is writ
 """
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from unicodedata import normalize
+
+from autogen_context.language.phrases import listed
 
 WORD_CHARS = 100  # of one word; the rest is not indexed, and nothing longer is remembered
 REMEMBERED = 65_536  # words, and as many chunks, whose terms are not looked for again
@@ -24,14 +26,6 @@ UNSPACED = re.compile(  # no space between words, or particles glued to them: ka
     r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
 
-FREQUENT = """
-a about after all also am an and any are as at be been before being but by can could did do does doing done for from had
-has have having he her here hers him his how i if in into is it its just kind kinds me more most my no not of on only or
-other our ours over shall she should so some such than that the their theirs them then there these they this those to too
-us very was we were what when where which who whom whose why will with would you your yours
-s t d m re ve ll don didn doesn isn wasn aren weren hasn haven hadn won wouldn couldn shouldn ain
-"""  # in questions more than in answers; the last row is left of don't and the like
-STOP_WORDS = frozenset(FREQUENT.split())
 # What makes another word of a word, and the letters that must be left before it.
 ENDINGS = {"ment": 4, "ness": 4, "ful": 4, "able": 4, "ly": 4, "al": 5, "er": 4, "or": 4} | {
     "sion": 3,
@@ -40,21 +34,20 @@ ENDINGS = {"ment": 4, "ness": 4, "ful": 4, "able": 4, "ly": 4, "al": 5, "er": 4,
     "at": 5,
 }
 KEPT_OF_ENDING = {"sion": "s", "tion": "t"}  # version: vers, creation: creat
-FORMS = """
-become became|begin began begun|break broke broken|bring brought|build built|buy bought|catch caught
-|choose chose chosen|come came|draw drew drawn|drink drank drunk|drive drove driven|eat ate eaten
-|fall fell fallen|feed fed|feel felt|fight fought|find found|fly flew flown|forget forgot forgotten
-|get got gotten|give gave given|go went gone|grow grew grown|hear heard|hide hid hidden|hold held
-|keep kept|know knew known|lead led|leave left|lose lost|make made|mean meant|meet met|pay paid
-|ride rode ridden|ring rang rung|rise rose risen|run ran|say said|see saw seen|seek sought|sell sold
-|send sent|show shown|sing sang sung|sit sat|sleep slept|speak spoke spoken|spend spent
-|stand stood|steal stole stolen|swim swam swum|take took taken|teach taught|tell told|think thought
-|throw threw thrown|understand understood|wake woke woken|wear wore worn|win won|write wrote written
-|child children|man men|woman women|person people|foot feet|tooth teeth|mouse mice
-|mother mom mum|father dad
-"""
-ROWS = [row.split() for row in FORMS.replace("\n", " ").split("|")]
-IRREGULAR = {form: word for word, *forms in ROWS for form in forms}
+
+
+@cache
+def stop_words() -> frozenset[str]:
+    """Frequent English words, in questions more than in answers."""
+    rows = [row for label, row in listed("terms") if label == "frequent"]
+    return frozenset(" ".join(rows).split())
+
+
+@cache
+def irregular() -> dict[str, str]:
+    """Forms of English words that no ending tells, and of which word they are."""
+    rows = [row.split() for label, row in listed("terms") if label == "forms"]
+    return {form: word for word, *forms in rows for form in forms}
 
 
 def terms(text: str) -> list[str]:
@@ -98,12 +91,14 @@ def terms_of_spaced(word: str) -> tuple[str, ...]:
     """A plain word's stem, nothing for a stop word; of an identifier itself, its segments, and their parts."""
     if word.isalpha() and (word[1:].islower() or word.isupper() or len(word) == 1):
         lower = word.lower()
-        return () if lower in STOP_WORDS else (stem(lower),)
+        return () if lower in stop_words() else (stem(lower),)
     segments = word.replace("-", ".").split(".")
     wholes = [whole.lower() for whole in (word, *segments) if len(whole) >= LEAST_LETTERS]
     parts = [part.lower() for segment in segments for part in PART.findall(segment)]
     least = {True: LEAST_DIGITS, False: LEAST_LETTERS}
-    told = [part for part in parts if len(part) >= least[part.isdigit()] and part not in STOP_WORDS]
+    told = [
+        part for part in parts if len(part) >= least[part.isdigit()] and part not in stop_words()
+    ]
     return tuple(
         dict.fromkeys(wholes + (list(map(stem, told)) if len(parts) <= MOST_PARTS else []))
     )
@@ -122,7 +117,7 @@ def stem(word: str) -> str:
         docs/decisions/0007-relevance.md.
     """
     one = singular(word)
-    word = IRREGULAR.get(one, one)
+    word = irregular().get(one, one)
     if word.endswith("ied") and len(word) > LEAST_STEM + 2:
         word = word[:-3] + "y"
     elif not word.endswith("eed"):  # without ing or ed, where a syllable is left

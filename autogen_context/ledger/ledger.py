@@ -65,16 +65,11 @@ class Ledger:
 
     def __iter__(self) -> Iterator[Entry]:
         """All entries, in the order in which they were said."""
-        return iter(self.entries)
+        return iter(tuple(self._entries))
 
     def __len__(self) -> int:
         """How many there are."""
         return len(self._entries)
-
-    @property
-    def entries(self) -> tuple[Entry, ...]:
-        """All entries, in the order in which they were said."""
-        return tuple(self._entries)
 
     def learn(self, messages: Iterable[object], *, start: int = 0) -> list[Entry]:
         """Take in what new messages state."""
@@ -112,18 +107,15 @@ class Ledger:
 
     def rendered(self, *, room_tokens: int, count: CountText) -> Rendering:
         """The ledger within a room."""
-        return render(self.entries, room_tokens=room_tokens, count=count)
+        return render(tuple(self), room_tokens=room_tokens, count=count)
 
     @classmethod
-    def read(
-        cls, rendering: str | Rendering, *, position: int = 0, only_sure: bool = False
-    ) -> "Ledger":
+    def read(cls, rendering: str, *, only_sure: bool = False) -> "Ledger":
         """The ledger that was rendered."""
         ledger = cls(only_sure=only_sure)
-        text = rendering.text if isinstance(rendering, Rendering) else rendering
-        require_text("rendering", text, give="what rendered() gave, or its text")
-        for block in BLOCK.finditer(text):
-            ledger._put(entries_in(block["lines"], position))
+        require_text("rendering", rendering, give="what rendered() gave")
+        for block in BLOCK.finditer(rendering):
+            ledger._put(entries_in(block["lines"], 0))
         return ledger
 
     def _learn(self, text: str, author: Author, position: int) -> list[Entry]:

@@ -22,17 +22,15 @@ from autogen_context.manager.plan import Means, plan
 from autogen_context.messages.identifiers import is_telling
 from autogen_context.messages.piece import Piece, messages_of
 from autogen_context.prioritizer.advice import Advice, key_of
-from autogen_context.prioritizer.prioritizer import ContextPrioritizer
+from autogen_context.prioritizer.prioritizer import ContextPrioritizer, Need
 from autogen_context.prioritizer.references import References
-from autogen_context.prioritizer.score import (
+from autogen_context.prioritizer.selection import (
+    BlockSelector,
     Explanation,
-    Need,
-    Scores,
-    SectionScores,
     efficiency_of,
     explained,
+    standing,
 )
-from autogen_context.prioritizer.selection import BlockSelector, standing
 from autogen_context.recall.exchanges import said_now
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision
@@ -96,7 +94,7 @@ class CompactionPlanner:
         compared = standing(self.references, need)
         self.references.cut(compared)
         near = (
-            standing(self.references, replace(need, relevance=())) if need.relevance else compared
+            standing(self.references, replace(need, relevance={})) if need.relevance else compared
         )
         reach = near[0] if near else 0
         self.telling.note(self.references.units, until=reach)
@@ -113,7 +111,7 @@ class CompactionPlanner:
                 has_summaries=bool(summaries),
             )
         )
-        scores = self._shared(self.prioritizer.scores(self.references, need), budget)
+        scores = self.prioritizer.scores(self.references, need)
         return plan(
             candidates,
             before=before,
@@ -132,7 +130,9 @@ class CompactionPlanner:
             budget=budget,
             means=Means(
                 fit=lambda candidate, tokens: self._fit(conversation, candidate, tokens),
-                fill=BlockSelector(self.references, self._counter, scores).fill,
+                fill=BlockSelector(
+                    self.references, self._counter, scores, self._shares(budget)
+                ).fill,
                 tell=lambda decided, tokens: self.telling.told(
                     self.references.units,
                     decided,
@@ -185,16 +185,13 @@ class CompactionPlanner:
             advised={} if advice is None else advice.multipliers,
         )
 
-    def _shared(self, scores: Scores, budget: CompactionBudget) -> Scores:
-        """The scores within the shares of sections, if any."""
+    def _shares(self, budget: CompactionBudget) -> dict[Section, int] | None:
+        """What each section may have of the room, in tokens; None where the score alone decides."""
         if budget.sections is None:
-            return scores
+            return None
         shares = efficiency_of(self.references).moved(budget.sections)
         filled = budget.total_tokens * budget.kept_fraction
-        left: dict[Section, int] = {
-            section: int(filled * share) for section, share in shares.items()
-        }
-        return SectionScores(scores, self.references, left)
+        return {section: int(filled * share) for section, share in shares.items()}
 
     def _is_used(self, unit: int) -> bool:
         """Whether the model has named all that a person named in a unit: it was of use, and stands where it was used."""
@@ -209,16 +206,16 @@ class CompactionPlanner:
         spans = self.spans(conversation, room_tokens, pinned) if self._known else []
         return {span: self._known[span.key] for span in spans if span.key in self._known}
 
-    def _asked_for(self, conversation: Conversation) -> list[float]:
-        """What each message has to do with the newest one, if that asks for the past; else nothing."""
+    def _asked_for(self, conversation: Conversation) -> dict[int, float]:
+        """What messages have to do with the newest one, if that asks for the past; else nothing."""
         query = said_now(conversation.messages)
         if not query:
-            return []
+            return {}
         # Its wording decides: what is known depends on what was read, and here nothing must have been read yet. What is
         # asked for all of it matches nothing more than the rest.
         verdict = self._memory.judge(query, conversation.messages)
         if not verdict.retrieve or verdict.kind == "summary":
-            return []
+            return {}
         self._memory.follow(conversation.messages[:-1])  # a question is no answer to itself
         return self._memory.scores(query)
 

@@ -11,16 +11,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from autogen_context.budget.policy import TurnBudget
 from autogen_context.compressor.arrival import Arrival
 from autogen_context.compressor.span import Span
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.manager.injected import NoticeWriter, Retriever, chosen, placed_anew
-from autogen_context.manager.parts import Fixed, Parts, Window, cuts_finished
+from autogen_context.manager.parts import Parts, cuts_finished
 from autogen_context.manager.prepared import Prepared
-from autogen_context.manager.request import Request, RequestWriter
-from autogen_context.messages.message import SYSTEM_ROLES
+from autogen_context.manager.request import Fixed, Request, RequestWriter, Window
+from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.piece import RoleRules, Written, messages_of
 from autogen_context.tokens.calibrate import Calibration
 from autogen_context.triggers.price import (
@@ -41,12 +42,18 @@ from autogen_context.view.view import Attempt, ContextView, Situation, as_messag
 if TYPE_CHECKING:
     from autogen_context.manager.compaction import CompactionPlanner
     from autogen_context.manager.finished import Finishing
-    from autogen_context.prioritizer.score import Explanation
-    from autogen_context.triggers.price import FinishedEstimate
+    from autogen_context.prioritizer.selection import Explanation
 
 logger = logging.getLogger(__name__)
 
 READ_AHEAD_FRACTION = 0.5  # of the window; with more in it, turns read for the compaction to come
+
+
+class Room(NamedTuple):
+    """What a request may have, as we count, and what of it is for what."""
+
+    tokens: int
+    budget: TurnBudget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +74,6 @@ class Engine:
         self.notices = NoticeWriter(counter, parts.kinds, parts.budget)
         self._parts = parts
         self._config = config
-        self._budget = parts.budget
         self._cuts_finished = cuts_finished(config, parts.triggers)
         self.arrival = Arrival(
             counter,
@@ -82,7 +88,8 @@ class Engine:
         roles = RoleRules(alternate=config.alternate_roles, single_system=config.single_system)
         self._writer = RequestWriter(host, counter=counter, roles=roles)
         self._retriever = Retriever(parts.memory, counter, parts.budget)
-        self._rooms: tuple[Calibration, dict[int, int]] = (Calibration(), {})
+        self._calibration = Calibration()
+        self._rooms: dict[int, int] = {}  # by it, after so many rewrites
         self._told: Situation | None = None
 
     # The stages of a turn
@@ -102,39 +109,44 @@ class Engine:
     def turn(self, view: ContextView, payloads: Sequence[object], fixed: Fixed) -> Turn:
         """The stages in their order; arguments and errors as of ``prepare``."""
         now_s = self._parts.cache_clock() if self._parts.cache_clock else None
-        view = self.notices.without_unseen(view, self.conversation.candidates)
-        view = self.with_preamble(view, fixed)
-        view = self.restarted(view, fixed)
-        cost = self.estimate(view, fixed, now_s)
-        compacted = self.must_compact(view, cost, fixed)
-        finished = None
+        candidates = self.conversation.candidates
+        if view.notices.standing:
+            view = self.notices.without_unseen(view, candidates)
+        if not view.sent and view.preamble.is_offered:
+            view = self.with_preamble(view, fixed.tokens)
+        if view.must_replan:
+            view = self.restarted(view, fixed.tokens)
+        room, finished = self.room(view), None
+        used = self._used(view, fixed.tokens, room)
+        cost = self.estimate(view, used, room, now_s)
+        compacted = self.must_compact(view, cost, used, room)
         if compacted:
             view = self.compacted(view, fixed.tokens)
-        else:
-            view, finished = self.without_finished(view, fixed, now_s)
-        view = self.with_retrieved(view, fixed)
-        view = self.with_notices(view, fixed)
+        elif self._cuts_finished or self._config.dry_run:
+            acts = self._cuts_finished
+            view, finished = self._finishing.judge(view, used, acts=acts, now_s=now_s)
+        view = self.with_told(view, fixed.tokens)
         request = self._request(view, fixed)
         more = fixed.tokens
         while request.certificate.bound.tokens > request.certificate.limit_tokens:
             # Fillers between roles, or counts of another tokenizer: more is sent than the view says, so there is less room.
-            beside = request.certificate.counted_tokens - view.tokens - self._preamble_tokens(view)
+            beside = request.certificate.counted_tokens - self.used_tokens(view, 0)
             more = max(beside, more + 1) if compacted else more  # each time less room: this ends
             view, compacted = self.compacted(view, more), True
             request = self._request(view, fixed)
-        if not compacted and view.tokens > READ_AHEAD_FRACTION * self.window.limit_tokens:
+        if not compacted and view.decisions.tokens > READ_AHEAD_FRACTION * self.window.limit_tokens:
             self.planner.read_ahead(self.conversation)
-        units = len(self.conversation.candidates)
-        pace = after_turn(view.pace, cost, rewrote=compacted, units=units, now_s=now_s)
+        pace = after_turn(view.pace, cost, rewrote=compacted, units=len(candidates), now_s=now_s)
         view = replace(view, pace=pace, must_replan=False, sent=view.decisions.stop)
         self._arrived = view.decisions
-        is_cut = finished is not None and finished.is_done
+        if finished is not None and finished.is_done:
+            cost, compacted = finished.cost_estimate, True
         prepared = Prepared(
             messages=self._writer.outbox.payloads(request.pieces, payloads),
             certificate=request.certificate,
             decisions=view.decisions,
-            compacted=compacted or is_cut,
-            cost_estimate=finished.cost_estimate if finished is not None and is_cut else cost,
+            compacted=compacted,
+            cost_estimate=cost,
             finished=finished,
         )
         return Turn(view=view, prepared=prepared)
@@ -144,10 +156,6 @@ class Engine:
         self._same = min(self._same, self.conversation.update(payloads))
         return self._same
 
-    def synced(self, view: ContextView) -> ContextView:
-        """The view with what the host appended, reduced on arrival; where the host changed its past that is forgotten."""
-        return self._with_new(self.cut_back(view))
-
     def cut_back(self, view: ContextView) -> ContextView:
         """The view without what the host changed of its past."""
         same, self._same = self._same, len(self.conversation.messages)
@@ -155,6 +163,10 @@ class Engine:
             return view
         self._writer.certifier.forget()
         return view.cut_back(same)
+
+    def synced(self, view: ContextView) -> ContextView:
+        """The view with what the host appended, reduced on arrival; where the host changed its past that is forgotten."""
+        return self._with_new(self.cut_back(view))
 
     def _with_new(self, view: ContextView) -> ContextView:
         """The view with a decision on each unit that is new or has grown."""
@@ -175,50 +187,59 @@ class Engine:
         self._arrived = decisions
         return view if decisions is view.decisions else replace(view, decisions=decisions)
 
-    def with_preamble(self, view: ContextView, fixed: Fixed) -> ContextView:
+    def with_preamble(self, view: ContextView, fixed_tokens: int) -> ContextView:
         """The view with the newest preamble, where nothing of what was sent is continued."""
-        if view.sent or not view.preamble.is_offered:
-            return view
-        free = self._mark(view) - fixed.tokens - self._room_due(view) - view.tokens
-        count = self._parts.counter.message
+        room, count = self.room(view).tokens, self._parts.counter.message
+        due = self.notices.room_due(view, self.conversation.candidates, room)
+        free = self.room(view, rewrites=1).budget.compact_at_tokens
+        free -= fixed_tokens + due + view.tokens
         return placed_anew(view, chosen(view, self.conversation, free, count), count)
 
-    def restarted(self, view: ContextView, fixed: Fixed) -> ContextView:
+    def restarted(self, view: ContextView, fixed_tokens: int) -> ContextView:
         """The view with everything as it came in, where a pin or a change of the past asks for another choice and all fits."""
-        mark = self._budget.for_turn(self.room_tokens(view)).compact_at_tokens
-        if not view.must_replan or self.conversation.tokens + self._used(view, fixed) > mark:
-            return view
-        if not any(decision.handle for decision in view.decisions):
+        room = self.room(view)
+        used = self.conversation.tokens + self._used(view, fixed_tokens, room)
+        is_whole = not any(decision.handle for decision in view.decisions)
+        if is_whole or used > room.budget.compact_at_tokens:
             return view
         view = replace(view, rewrites=view.rewrites + 1, decisions=Decisions())
         return self.notices.anew(self._with_new(view), self.conversation.candidates)
 
-    def estimate(self, view: ContextView, fixed: Fixed, now_s: float | None) -> CostEstimate:
-        """Whether to compact in this turn, with the numbers that say so."""
-        rates, used = self._parts.rates, self._used(view, fixed)
-        rewrite = self._possible(view, used)
-        price = price_of_rewrite(rewrite, rates, is_cold=is_cold(view.pace, rates, now_s))
+    def estimate(
+        self, view: ContextView, used_tokens: int, room: Room, now_s: float | None
+    ) -> CostEstimate:
+        """Whether to compact in this turn, with the numbers that say so.
+
+        It is forced where the view is above the mark and that can be helped, or lacks what must stay since a pin or a change.
+        """
+        tokens, mark = view.decisions.tokens + used_tokens, room.budget.compact_at_tokens
+        attempt, rates, pace = view.pace.attempt, self._parts.rates, view.pace
+        is_vain = attempt is not None and attempt.is_vain(self.situation(view, used_tokens))
+        is_forced = tokens > room.tokens or (tokens > mark and (view.must_replan or not is_vain))
+        if view.must_replan and not is_forced:
+            protected = self.conversation.protected(self.pinned(view))
+            is_forced = not satisfied(view.decisions, protected)
+        rewrite = self._possible(view, used_tokens, room)
         return estimate(
-            price,
-            waited_tokens=view.pace.waited_tokens,
-            turns=turns_expected(view.pace.turns),
-            is_forced=self._is_forced(view, used),
-            is_vain=view.pace.is_vain(self.situation(view, used)),
+            price_of_rewrite(rewrite, rates, is_cold=is_cold(pace, rates, now_s)),
+            waited_tokens=pace.waited_tokens,
+            turns=turns_expected(pace.turns),
+            is_forced=is_forced,
+            is_vain=is_vain,
         )
 
-    def must_compact(self, view: ContextView, cost: CostEstimate, fixed: Fixed) -> bool:
+    def must_compact(
+        self, view: ContextView, cost: CostEstimate, used_tokens: int, room: Room
+    ) -> bool:
         """Whether everything is planned anew: the window forces it, the price allows it, or a question needs the room."""
         if cost.why == "forced":
             return True
-        if cost.rewrites and cost.price.is_cold and self._config.compaction != "when_full":
+        if cost.price.is_cold and cost.rewrites and self._config.compaction != "when_full":
             return True
-        room, used = self.room_tokens(view), view.tokens + self._used(view, fixed)
-        if room - used >= self._budget.for_turn(room).retrieved_tokens:
+        free = room.tokens - view.decisions.tokens - used_tokens
+        if not view.decisions.hidden or free >= room.budget.retrieved_tokens:
             return False
-        pieces = self._writer.pieces(view.decisions)
-        is_due, answer = self._retriever.answer(
-            view, self.conversation.messages, pieces, room, used
-        )
+        is_due, answer = self._answer(view, used_tokens, room)
         return is_due and answer is None
 
     def compacted(self, view: ContextView, fixed_tokens: int) -> ContextView:
@@ -227,12 +248,12 @@ class Engine:
         preamble, count = view.preamble, self._parts.counter.message
         if preamble.is_offered:
             protected = sum(candidates[i].tokens for i in self.conversation.protected(pinned))
-            free = self._mark(view) - fixed_tokens - protected
+            free = self.room(view, rewrites=1).budget.compact_at_tokens - fixed_tokens - protected
             preamble = chosen(view, self.conversation, free, count)
         used = fixed_tokens + (count(as_message(preamble.text)) if preamble.text else 0)
         situation = self.situation(view, used)
-        promised = self._possible(view, used).saved_tokens
-        free = self.notices.room_kept_free(view, self._room_after(view))
+        promised = self._possible(view, used, self.room(view)).saved_tokens
+        free = self.notices.room_kept_free(view, self.room(view, rewrites=1).tokens)
         try:
             changes = self._planned(view, used + free, pinned)
         except ContextWindowExceeded:
@@ -273,41 +294,34 @@ class Engine:
         pace = replace(view.pace, waited_tokens=0.0, attempt=attempt)
         numbers = {"tokens_before": view.tokens, "tokens_after": settled.tokens}
         view = replace(view, decisions=settled, rewrites=view.rewrites + 1, pace=pace)
-        logger.info("compacted", extra={**numbers, "room_tokens": self.room_tokens(view)})
+        logger.info("compacted", extra={**numbers, "room_tokens": self.room(view).tokens})
         return view
 
-    def without_finished(
-        self, view: ContextView, fixed: Fixed, now_s: float | None
-    ) -> "tuple[ContextView, FinishedEstimate | None]":
-        """The view without what is finished, if that was asked for and pays; and the estimate."""
-        acts = self._cuts_finished
-        if not (acts or self._config.dry_run):
-            return view, None
-        return self._finishing.judge(view, self._used(view, fixed), acts=acts, now_s=now_s)
-
-    def with_retrieved(self, view: ContextView, fixed: Fixed) -> ContextView:
-        """The view with what the newest message asks for of the past in front of it."""
-        room, used = self.room_tokens(view), view.tokens + self._used(view, fixed)
-        pieces = self._writer.pieces(view.decisions)
-        _, answer = self._retriever.answer(view, self.conversation.messages, pieces, room, used)
-        if answer is None:
-            return view
-        return view.with_before_last(Written(message=answer), self._parts.counter.message(answer))
-
-    def with_notices(self, view: ContextView, fixed: Fixed) -> ContextView:
-        """The view with what is due to be told in front of the newest message."""
-        return self.notices.told(
-            view,
-            self.conversation.candidates,
-            room_tokens=self.room_tokens(view),
-            used_tokens=self.used_tokens(view, fixed.tokens),
-        )
+    def with_told(self, view: ContextView, fixed_tokens: int) -> ContextView:
+        """The view with what the newest message asks for of the past, and what is due to be told, in front of that."""
+        candidates, room = self.conversation.candidates, self.room(view)
+        count = self._parts.counter.message
+        if view.decisions.hidden:
+            _, answer = self._answer(view, self._used(view, fixed_tokens, room), room)
+            if answer is not None:
+                view = view.with_before_last(Written(message=answer), count(answer))
+        if view.notices.due or view.preamble.offer.parts:
+            used = self.used_tokens(view, fixed_tokens)
+            view = self.notices.told(view, candidates, room_tokens=room.tokens, used_tokens=used)
+        return view
 
     # What a turn asks of a view
 
-    def room_tokens(self, view: ContextView) -> int:
-        """What a request may have, as we count."""
-        return self._room(view.calibration, view.rewrites)
+    def room(self, view: ContextView, *, rewrites: int = 0) -> Room:
+        """What a request may have, after so many more rewrites."""
+        calibration, after = view.calibration, view.rewrites + rewrites
+        if calibration is not self._calibration:
+            self._calibration, self._rooms = calibration, {}
+        if after not in self._rooms:
+            limit = self.window.limit_tokens
+            self._rooms = {n: calibration.room(limit, rewrites=n) for n in (after, after + 1)}
+        tokens = self._rooms[after]
+        return Room(tokens, self._parts.budget.for_turn(tokens))
 
     def can_recall(self, *, can: bool) -> None:
         """Whether the agent has the tool that asks back what was cut; ``reduce="auto"`` cuts where it has."""
@@ -318,37 +332,40 @@ class Engine:
         """Use another window from now on."""
         if window_tokens != self.window.window_tokens:
             self.window = replace(self.window, window_tokens=window_tokens)
-            self._rooms = (self._rooms[0], {})
+            self._rooms = {}
 
     def explained(self, view: ContextView, position: int) -> "Explanation":
         """What became of the message at a position, and why."""
         at = bisect_right(view.decisions, position, key=lambda d: d.start) - 1
-        room_tokens = self.room_tokens(view)
-        stale = self.notices.stale(view, self.conversation.candidates)
-        return self.planner.explained(view.decisions[at], at, self.conversation, room_tokens, stale)
+        room, stale = self.room(view), self.notices.stale(view, self.conversation.candidates)
+        return self.planner.explained(view.decisions[at], at, self.conversation, room.tokens, stale)
 
     def pinned(self, view: ContextView) -> frozenset[int]:
         """Positions of the messages that are pinned."""
-        return self.conversation.history.positions(view.pins)
+        return self.conversation.history.positions(view.pins) if view.pins else frozenset()
 
     def is_full(self, view: ContextView, fixed_tokens: int, *, at_fraction: float) -> bool:
         """Whether the next request, with so much beside messages, fills at least this fraction of the room."""
-        return self.used_tokens(view, fixed_tokens) >= at_fraction * self.room_tokens(view)
+        return self.used_tokens(view, fixed_tokens) >= at_fraction * self.room(view).tokens
 
-    def is_due(self, view: ContextView, fixed_tokens: int) -> bool:
-        """Whether the next request, with so much beside messages, is above the mark from which on it is compacted."""
-        mark = self._budget.for_turn(self.room_tokens(view)).compact_at_tokens
-        return self.used_tokens(view, fixed_tokens) > mark
+    def takes_long(self, view: ContextView, fixed_tokens: int) -> bool:
+        """Whether the next turn, with so much beside messages, is likely to compact, or loads what plans a compaction."""
+        new = sum(each.tokens for each in self.conversation.candidates[len(view.decisions) :])
+        used, room = self.used_tokens(view, fixed_tokens) + new, self.room(view)
+        loads = used > READ_AHEAD_FRACTION * room.tokens and "planner" not in vars(self)
+        return loads or used > room.budget.compact_at_tokens
 
     def used_tokens(self, view: ContextView, fixed_tokens: int) -> int:
         """What the next request has so far, with so much beside messages and preamble."""
-        return view.tokens + self._preamble_tokens(view) + fixed_tokens
+        text = view.preamble.text
+        preamble = self._parts.counter.message(as_message(text)) if text else 0
+        return view.decisions.tokens + preamble + fixed_tokens
 
     def spans_due(self, view: ContextView, fixed_tokens: int, *, at_fraction: float) -> list[Span]:
         """What will go next, in parts that are summarised apart; nothing while the room is less full than this fraction."""
         if not self.is_full(view, fixed_tokens, at_fraction=at_fraction):
             return []
-        return self.planner.spans(self.conversation, self.room_tokens(view), self.pinned(view))
+        return self.planner.spans(self.conversation, self.room(view).tokens, self.pinned(view))
 
     @cached_property
     def planner(self) -> "CompactionPlanner":
@@ -374,58 +391,42 @@ class Engine:
 
     def new_tokens(self, view: ContextView) -> int:
         """What the view has that no request had yet."""
-        tokens = 0
-        for i in range(len(view.decisions) - 1, -1, -1):
-            decision = view.decisions[i]
+        decisions, tokens = view.decisions, 0
+        for i in range(len(decisions) - 1, -1, -1):
+            decision = decisions[i]
             if decision.start < view.sent:
                 break
             tokens += decision.tokens_after
         return tokens
 
-    def _used(self, view: ContextView, fixed: Fixed) -> int:
+    def _used(self, view: ContextView, fixed_tokens: int, room: Room) -> int:
         """What a request has beside the messages: tools, preamble, and what is due to be told."""
-        return fixed.tokens + self._preamble_tokens(view) + self._room_due(view)
+        used = self.used_tokens(view, fixed_tokens) - view.decisions.tokens
+        if view.notices.due:
+            used += self.notices.room_due(view, self.conversation.candidates, room.tokens)
+        return used
 
-    def _room_due(self, view: ContextView) -> int:
-        return self.notices.room_due(view, self.conversation.candidates, self.room_tokens(view))
+    def _answer(
+        self, view: ContextView, used_tokens: int, room: Room
+    ) -> tuple[bool, Message | None]:
+        """Whether a person asks now for what is out of sight, and what has room of it."""
+        messages = self.conversation.messages
+        if not view.decisions.hidden or messages[-1].role != "user":
+            return False, None
+        used, pieces = view.tokens + used_tokens, self._writer.pieces(view.decisions)
+        return self._retriever.answer(view, messages, pieces, room.tokens, used)
 
-    def _preamble_tokens(self, view: ContextView) -> int:
-        text = view.preamble.text
-        return self._parts.counter.message(as_message(text)) if text else 0
-
-    def _room(self, calibration: Calibration, rewrites: int) -> int:
-        if calibration is not self._rooms[0]:
-            self._rooms = (calibration, {})
-        rooms = self._rooms[1]
-        if rewrites not in rooms:
-            rooms.clear()
-            rooms.update({n: self.window.room(calibration, n) for n in (rewrites, rewrites + 1)})
-        return rooms[rewrites]
-
-    def _room_after(self, view: ContextView) -> int:
-        """What a request may have, where what was sent is not continued."""
-        return self._room(view.calibration, view.rewrites + 1)
-
-    def _mark(self, view: ContextView) -> int:
-        """What a request may have before it is compacted, where what was sent is not continued."""
-        return self._budget.for_turn(self._room_after(view)).compact_at_tokens
-
-    def _is_forced(self, view: ContextView, used_tokens: int) -> bool:
-        """Whether the view is above the mark where that can be helped, or lacks what must stay since a pin or a change."""
-        room, tokens = self.room_tokens(view), view.tokens + used_tokens
-        mark = self._budget.for_turn(room).compact_at_tokens
-        if view.must_replan:
-            protected = self.conversation.protected(self.pinned(view))
-            return tokens > mark or not satisfied(view.decisions, protected)
-        is_vain = view.pace.is_vain(self.situation(view, used_tokens))
-        return tokens > room or (tokens > mark and not is_vain)
-
-    def _possible(self, view: ContextView, used_tokens: int) -> Rewrite:
+    def _possible(self, view: ContextView, used_tokens: int, room: Room) -> Rewrite:
         """What a compaction would leave, as far as that is known without planning it."""
-        last, window = view.decisions.last, view.tokens + used_tokens
-        opening = used_tokens + self._opening_tokens(view)
-        room, protected = self.room_tokens(view), opening + (last.tokens_after if last else 0)
-        low = protected + int(self._budget.for_turn(room).kept_fraction * max(0, room - protected))
+        decisions, opening = view.decisions, used_tokens
+        for i, candidate in enumerate(self.conversation.candidates):  # no plan touches the first
+            opening += decisions[i].tokens_after
+            if candidate.unit.messages[0].role not in SYSTEM_ROLES:
+                break
+        window = decisions.tokens + used_tokens
+        protected = opening + (decisions.last.tokens_after if decisions.last else 0)
+        free = max(0, room.tokens - protected)
+        low = protected + int(room.budget.kept_fraction * free)
         saved = max(0, window - max(low, opening))
         return Rewrite(
             window_tokens=window,
@@ -433,15 +434,6 @@ class Engine:
             saved_tokens=saved,
             new_tokens=self.new_tokens(view),
         )
-
-    def _opening_tokens(self, view: ContextView) -> int:
-        """What the system prompt and the first message behind it cost: no plan touches them."""
-        tokens = 0
-        for i, candidate in enumerate(self.conversation.candidates):
-            tokens += view.decisions[i].tokens_after
-            if candidate.unit.messages[0].role not in SYSTEM_ROLES:
-                break
-        return tokens
 
     def _planned(
         self, view: ContextView, fixed_tokens: int, pinned: frozenset[int]
@@ -452,7 +444,7 @@ class Engine:
             return self.planner.planned(
                 self.conversation,
                 before=view.decisions,
-                limit_tokens=self._room_after(view),
+                limit_tokens=self.room(view, rewrites=1).tokens,
                 fixed_tokens=fixed_tokens,
                 pinned=pinned,
                 notices=view.notices,
@@ -467,10 +459,10 @@ class Engine:
 
     def _keep_originals(self, decisions: Decisions, units: Iterable[int]) -> None:
         """Put the originals of some units into their store, as far as they are not sent as they came in."""
-        candidates = self.conversation.candidates
-        self._parts.original_store.put_all(
-            (decisions[i].handle, candidates[i].unit.messages) for i in units if decisions[i].handle
-        )
+        candidates, left = self.conversation.candidates, [i for i in units if decisions[i].handle]
+        if left:
+            originals = [(decisions[i].handle, candidates[i].unit.messages) for i in left]
+            self._parts.original_store.put_all(originals)
 
     def _request(self, view: ContextView, fixed: Fixed) -> Request:
         return self._writer.request(
@@ -481,7 +473,7 @@ class Engine:
         self, view: ContextView, used_tokens: int, pinned: frozenset[int]
     ) -> None:
         """One warning where what must stay fills the room above the mark: each turn may have to plan anew."""
-        mark = self._budget.for_turn(self.room_tokens(view)).compact_at_tokens
+        mark = self.room(view).budget.compact_at_tokens
         situation = self.situation(view, used_tokens)
         is_known = self._told is not None and self._told.is_like(situation)
         if view.tokens + used_tokens <= mark or is_known:

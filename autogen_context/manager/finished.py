@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from autogen_context.manager.compaction import CompactionPlanner
 from autogen_context.manager.parts import Parts
 from autogen_context.manager.plan import left_out, notice_of, with_notice
-from autogen_context.prioritizer.score import Need
+from autogen_context.prioritizer.prioritizer import Need
 from autogen_context.prioritizer.selection import BlockSelector, standing
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.triggers.hybrid import SemanticHybridTrigger
@@ -64,7 +64,7 @@ class Finishing:
             return view, None
         spoken = conversation.voices.instructions
         stays = frozenset(conversation.protected(engine.pinned(view))).union(spoken)
-        situation, room = engine.situation(view, used_tokens), engine.room_tokens(view)
+        situation, room = engine.situation(view, used_tokens), engine.room(view).tokens
         pace, turns = view.pace, turns_expected(view.pace.turns)
         uncut = Rewrite(
             window_tokens=situation.movable_tokens,

@@ -41,7 +41,8 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.cache.values import Cache
     from autogen_context.compressor.compressor import Compressor
-    from autogen_context.prioritizer.score import Explanation, Prioritizer
+    from autogen_context.prioritizer.prioritizer import Prioritizer
+    from autogen_context.prioritizer.selection import Explanation
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
     from autogen_context.triggers.turn import Trigger
@@ -150,11 +151,12 @@ class IncrementalContextManager:
         """
         if self._is_closed:
             raise ManagerClosed
-        payloads, schemas = listed("messages", messages, give=MESSAGES), schemas_in(tools)
+        payloads = listed("messages", messages, give=MESSAGES)
+        schemas = schemas_in(tools) if tools else ()
         await self._runner.before_turn(payloads, schemas)
         if self._runner.takes_long(payloads, schemas):
             return await asyncio.to_thread(self.prepare_nowait, messages, tools)
-        return self.prepare_nowait(messages, tools)
+        return self._prepared(payloads, schemas, is_read=True)
 
     def prepare_nowait(
         self, messages: Sequence[Payload], tools: ToolSchemas | None = ()
@@ -176,9 +178,14 @@ class IncrementalContextManager:
         """
         if self._is_closed:
             raise ManagerClosed
-        payloads, schemas = listed("messages", messages, give=MESSAGES), schemas_in(tools)
+        payloads = listed("messages", messages, give=MESSAGES)
+        return self._prepared(payloads, schemas_in(tools) if tools else ())
+
+    def _prepared(
+        self, payloads: Sequence[object], schemas: ToolSchemas, *, is_read: bool = False
+    ) -> Prepared[Payload]:
         with self._lock:
-            prepared = self._runner.turn(payloads, schemas)
+            prepared = self._runner.turn(payloads, schemas, is_read=is_read)
             self._handed_out[id(prepared)] = prepared
         return cast("Prepared[Payload]", prepared)  # the host's own objects, or of their kind
 

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from autogen_context.argument import wrong_argument
 from autogen_context.budget.policy import BudgetPolicy
@@ -23,20 +23,18 @@ from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.models.completion import ModelClient, complete_of
 from autogen_context.models.embedder import WarmVectors
 from autogen_context.recall.recaller import Recaller
-from autogen_context.tokens.calibrate import Bill, Calibration
 from autogen_context.tokens.limits import ModelLimits, standard_files, variable_for
-from autogen_context.tokens.measure import Count, Source, TokenCounter
+from autogen_context.tokens.measure import TokenCounter
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.tokens.prices import Rates, price_of
 from autogen_context.triggers.price import EARLY_FROM
 from autogen_context.triggers.turn import Trigger
-from autogen_context.view.certificate import Certificate
 from autogen_context.view.notice import ContextProvider
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.values import Cache
     from autogen_context.prioritizer.advice import Advice
-    from autogen_context.prioritizer.score import Prioritizer
+    from autogen_context.prioritizer.prioritizer import Prioritizer
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
 
@@ -201,64 +199,15 @@ def originals_of(
     config: ContextConfig, entries: Iterable[Entry], shared: OriginalTier | None
 ) -> OriginalStore:
     """Where originals are kept, with what a saved state holds of them, and what is shared with other agents."""
-    tiers: list[OriginalTier] = [] if shared is None else [shared]
+    tiers: list[OriginalTier] = []
     if config.originals_directory:
         from autogen_context.cache.originals import DiskOriginals  # noqa: PLC0415 - for who asks
 
         scope = Scope(tenant=config.tenant, agent=config.agent)
         room = config.originals_disk_bytes
-        tiers.insert(0, DiskOriginals(config.originals_directory, scope=scope, limit_bytes=room))
+        tiers.append(DiskOriginals(config.originals_directory, scope=scope, limit_bytes=room))
     ttl_s = config.originals_ttl_s or math.inf
-    return OriginalStore(config.originals_bytes, entries, tiers=tiers, ttl_s=ttl_s)
-
-
-class Fixed(NamedTuple):
-    """What a request has beside messages, an upper bound, and of that what no provider documents, in tokens."""
-
-    tokens: int
-    assumed: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
-    """A limit in the provider's tokens, of which the host adds the reserve unseen."""
-
-    window_tokens: int
-    reserve_tokens: int
-    source: Source  # of counts before the first bill
-
-    @property
-    def limit_tokens(self) -> int:
-        """What is left of the window for what is counted."""
-        return self.window_tokens - self.reserve_tokens
-
-    def room(self, calibration: Calibration, rewrites: int) -> int:
-        """What a request may have, as we count, after so many rewrites; it fits the limit by the bound, bills included."""
-        return calibration.room(self.limit_tokens, rewrites=rewrites)
-
-    def bound(self, calibration: Calibration, counted: int, rewrites: int) -> Count:
-        """What a request of so many counted tokens has at most, the reserve apart."""
-        source = "provider" if calibration.last else self.source
-        return Count(tokens=calibration.bound(counted, rewrites=rewrites), source=source)
-
-    def billed(
-        self, calibration: Calibration, certificate: Certificate, prompt_tokens: int
-    ) -> Calibration | None:
-        """The calibration with what the provider billed for a list that was prepared; ``None`` where that cannot be true.
-
-        The reserve is paid from the bill first: what the host adds beyond it shows as an offset, and what it does not
-        use stays reserved.
-        """
-        bill = Bill(
-            counted=certificate.counted_tokens,
-            billed=prompt_tokens,
-            assumed=certificate.assumed_tokens,
-            rewrites=certificate.rewrites,
-        )
-        if not calibration.believes(bill):
-            return None
-        billed = max(bill.billed - self.reserve_tokens, calibration.least(bill), 1)
-        return calibration.after(replace(bill, billed=billed))
+    return OriginalStore(config.originals_bytes, entries, tiers=tiers, shared=shared, ttl_s=ttl_s)
 
 
 def limits_of(config: ContextConfig) -> ModelLimits:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from autogen_context.manager.parts import Fixed, Window
+from autogen_context.manager.request import Fixed, Window
 from autogen_context.messages.message import HostFormat, Message
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.triggers.price import CostEstimate

@@ -40,7 +40,7 @@ class Providers:
     """The providers of one conversation."""
 
     def __init__(self, each: Iterable[ContextProvider] = (), others: Saved | None = None) -> None:
-        self._each = tuple(each)
+        self.each = tuple(each)
         self._others: Saved = others or {}
         self._units: tuple[Unit, ...] = ()
         self._known: dict[str, int] = {}  # how many of them each provider was handed
@@ -48,19 +48,15 @@ class Providers:
         self._warned: set[tuple[str, str]] = set()
         self._fronting = ""  # whose preamble stands behind the system prompt
 
-    def __bool__(self) -> bool:
-        """Whether there are any."""
-        return bool(self._each)
-
     @property
     def state(self) -> dict[str, Mapping[str, object]]:
         """What others need to go on, by the names of the providers."""
-        own = {each.name: each.state for each in self._each if isinstance(each, SavedProvider)}
+        own = {each.name: each.state for each in self.each if isinstance(each, SavedProvider)}
         return {**self._others, **own}
 
     async def before_turn(self, runner: "TurnRunner", fixed_tokens: int) -> None:
         """Have them look at the world, each within its time."""
-        for each in self._each:
+        for each in self.each:
             if each.name in self._given_up:
                 continue
             try:
@@ -74,7 +70,7 @@ class Providers:
 
     def turn(self, runner: "TurnRunner", fixed_tokens: int) -> None:
         """Have what they know told in the turn that follows."""
-        for each in self._each:
+        for each in self.each:
             try:
                 told = each.turn(self._turn_for(each, runner, fixed_tokens))
             except Exception as error:  # noqa: BLE001 - as above
@@ -98,7 +94,7 @@ class Providers:
                 one.resumed(states[one.name])
                 if isinstance(one, SavedProvider) and one.name in states
                 else one
-                for one in self._each
+                for one in self.each
             ]
         except (KeyError, TypeError, ValueError) as error:
             raise StateError(
@@ -108,7 +104,7 @@ class Providers:
 
     async def aclose(self) -> None:
         """End what is still under way."""
-        for each in self._each:
+        for each in self.each:
             if isinstance(each, SavedProvider):
                 await each.aclose()
 
@@ -124,7 +120,7 @@ class Providers:
             known=known,
             window_tokens=runner.kept.engine.window.limit_tokens,
             used_tokens=runner.kept.engine.used_tokens(runner.kept.view, fixed_tokens),
-            room_tokens=runner.kept.engine.room_tokens(runner.kept.view),
+            room_tokens=runner.kept.engine.room(runner.kept.view).tokens,
             standing=runner.kept.view.notices.standing,
         )
 

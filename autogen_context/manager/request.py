@@ -5,9 +5,9 @@ checked again, and what was written anew is written once.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from autogen_context.manager.parts import Fixed, Window
 from autogen_context.messages.message import HostFormat, Message
 from autogen_context.messages.piece import (
     Piece,
@@ -18,6 +18,8 @@ from autogen_context.messages.piece import (
     equal_at_front,
     messages_of,
 )
+from autogen_context.tokens.calibrate import Bill, Calibration
+from autogen_context.tokens.measure import Count, Source
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.certificate import (
     Certificate,
@@ -30,6 +32,51 @@ from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Decision
 from autogen_context.view.decisions import Decisions
 from autogen_context.view.view import ContextView, as_message
+
+
+class Fixed(NamedTuple):
+    """What a request has beside messages, an upper bound, and of that what no provider documents, in tokens."""
+
+    tokens: int
+    assumed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """A limit in the provider's tokens, of which the host adds the reserve unseen."""
+
+    window_tokens: int
+    reserve_tokens: int
+    source: Source  # of counts before the first bill
+
+    @property
+    def limit_tokens(self) -> int:
+        """What is left of the window for what is counted."""
+        return self.window_tokens - self.reserve_tokens
+
+    def bound(self, calibration: Calibration, counted: int, rewrites: int) -> Count:
+        """What a request of so many counted tokens has at most, the reserve apart."""
+        source = "provider" if calibration.last else self.source
+        return Count(tokens=calibration.bound(counted, rewrites=rewrites), source=source)
+
+    def billed(
+        self, calibration: Calibration, certificate: Certificate, prompt_tokens: int
+    ) -> Calibration | None:
+        """The calibration with what the provider billed for a list that was prepared; ``None`` where that cannot be true.
+
+        The reserve is paid from the bill first: what the host adds beyond it shows as an offset, and what it does not
+        use stays reserved.
+        """
+        bill = Bill(
+            counted=certificate.counted_tokens,
+            billed=prompt_tokens,
+            assumed=certificate.assumed_tokens,
+            rewrites=certificate.rewrites,
+        )
+        if not calibration.believes(bill):
+            return None
+        billed = max(bill.billed - self.reserve_tokens, calibration.least(bill), 1)
+        return calibration.after(replace(bill, billed=billed))
 
 
 class Request(NamedTuple):
@@ -75,7 +122,8 @@ class RequestWriter:
     ) -> Request:
         """What is sent for a view."""
         sent, messages = self.pieces(view.decisions), conversation.messages
-        pieces, text, at = sent, view.preamble.text, conversation.system_messages
+        pieces, text = sent, view.preamble.text
+        at = conversation.system_messages if text else 0
         if text and at < len(messages):
             if (
                 text != self._preamble.message.text
@@ -91,10 +139,10 @@ class RequestWriter:
             bound=window.bound(view.calibration, tokens, view.rewrites),
             counted_tokens=tokens,
             pairs_closed=not checked.orphans,
-            pins_present=holds_verbatim(sent, pinned),
+            pins_present=not pinned or holds_verbatim(sent, pinned),
             newest_present=ends_with(sent, len(messages) - 1),
             instruction_present=holds_some(sent, conversation.latest_instruction),
-            orphans=conversation.orphans,
+            orphans=tuple(conversation.orphans),
             assumed_tokens=fixed.assumed + assumed,
             rewrites=view.rewrites,
         )

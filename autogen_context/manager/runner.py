@@ -22,17 +22,10 @@ from autogen_context.manager.ahead import Ahead
 from autogen_context.manager.change import UpdatedContext, changed, changes_in
 from autogen_context.manager.engine import Engine
 from autogen_context.manager.injected import messages_due
-from autogen_context.manager.parts import (
-    Fixed,
-    Given,
-    Parts,
-    Window,
-    originals_of,
-    rates_in,
-    window_tokens_of,
-)
+from autogen_context.manager.parts import Given, Parts, originals_of, rates_in, window_tokens_of
 from autogen_context.manager.prepared import Prepared, untouched
 from autogen_context.manager.providers import Providers, providers_of
+from autogen_context.manager.request import Fixed, Window
 from autogen_context.manager.state import State
 from autogen_context.messages.message import content_digest
 from autogen_context.messages.piece import messages_of
@@ -45,7 +38,7 @@ from autogen_context.view.view import ContextView
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.prioritizer.advice import Advice
-    from autogen_context.prioritizer.score import Explanation
+    from autogen_context.prioritizer.selection import Explanation
     from autogen_context.recall.asked_back import AskedBack
 
 logger = logging.getLogger(__name__)
@@ -76,9 +69,11 @@ class TurnRunner:
         same = kept.engine.read(payloads)
         if same < kept.view.decisions.stop:
             kept.versions = kept.versions.cut_back(same)
-        kept.view = kept.engine.cut_back(kept.view)
+            kept.view = kept.engine.cut_back(kept.view)
 
-    def turn(self, payloads: Sequence[object], tools: ToolSchemas) -> Prepared[object]:
+    def turn(
+        self, payloads: Sequence[object], tools: ToolSchemas, *, is_read: bool = False
+    ) -> Prepared[object]:
         """The list to send for a host's list and the tools that go with it; raises what ``Engine.prepare`` does."""
         kept, fixed = self.kept, self.fixed(tools)
         engine = kept.engine
@@ -90,39 +85,42 @@ class TurnRunner:
                 window=engine.window,
                 fixed=fixed,
             )
-        engine.can_recall(can=has_recall_tool(tools))
-        self._follow(payloads)
-        self._providers.turn(self, fixed.tokens)
-        before = self.kept.view.tokens
-        turn = engine.prepare(self.kept.view, payloads, fixed)
-        self.kept.view = turn.view
+        if not is_read:
+            self.read(payloads)
+        engine.can_recall(can=bool(tools) and has_recall_tool(tools))
+        kept.view = engine.synced(kept.view)
+        if self._providers.each:
+            self._providers.turn(self, fixed.tokens)
+        before = kept.view.tokens
+        turn = engine.prepare(kept.view, payloads, fixed)
+        kept.view = turn.view
         if turn.prepared.compacted:
-            self.record("compaction", f"from {before} to {self.kept.view.tokens} tokens")
+            self.record("compaction", f"from {before} to {kept.view.tokens} tokens")
         return turn.prepared
 
     async def before_turn(self, payloads: Sequence[object], tools: ToolSchemas) -> None:
         """Do what a turn, or later ones, will need of tokenizer, limits, disk and models; each within its time."""
         await self.look_up()
-        if not self.given.config.enabled or (self._ahead.is_idle and not self._providers):
+        if not self.given.config.enabled or (self._ahead.is_idle and not self._providers.each):
             return
         with self.lock:
-            self.kept.engine.can_recall(can=has_recall_tool(tools))
+            self.kept.engine.can_recall(can=bool(tools) and has_recall_tool(tools))
             self._follow(payloads)
         fixed_tokens = self.fixed(tools).tokens
         await self._providers.before_turn(self, fixed_tokens)
         await self._ahead.before_turn(self.kept.engine, self.kept.view, fixed_tokens)
 
     def takes_long(self, payloads: Sequence[object], tools: ToolSchemas) -> bool:
-        """Whether the turn reads many messages, or is likely to compact; what is new is read."""
+        """Whether the turn is the first, reads many messages, or is likely to compact; what is new is read."""
         if not self.given.config.enabled:
             return False
         with self.lock:
-            engine, fixed = self.kept.engine, self.fixed(tools)
-            if len(payloads) - len(engine.conversation.messages) > MANY_NEW:
+            kept, fixed = self.kept, self.fixed(tools)
+            known = len(kept.engine.conversation.messages)
+            if not known or len(payloads) - known > MANY_NEW:
                 return True
-            engine.can_recall(can=has_recall_tool(tools))
-            self._follow(payloads)
-            return engine.is_due(self.kept.view, fixed.tokens)
+            self.read(payloads)
+            return kept.engine.takes_long(kept.view, fixed.tokens)
 
     async def look_up(self) -> None:
         """Have the model's tokenizer, if it comes within the time that is set, and ask for its limits; both once."""

@@ -161,8 +161,6 @@ def faults_of(state: State, kept: Sequence[KeptVersion]) -> Iterator[str]:
         yield "a calibration from impossible bills or ratios"
     if any(notice.topic != "project" for notice in state.view.preamble.offer.newer):
         yield "a notice that is none of a project is newer than the preamble"
-    if not all(advice.is_sound for advice in state.advice.values()):
-        yield "advice beyond its bounds"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ RESULT_ROLES = frozenset({"tool", "function"})
 CALL_FIELDS = frozenset({"tool_calls", "function_call"})
 # What is read, and metadata, which is for tools beside the model: no provider is sent it.
 NOT_EXTRA = CALL_FIELDS | {"role", "content", "name", "tool_call_id", "metadata"}
+READ_KEYS = NOT_EXTRA - CALL_FIELDS
 OF_A_CALL = frozenset({"id", "type", "index", "function", "custom"})
 IMAGE_TYPES = frozenset({"image_url", "input_image", "image"})
 PLAIN = frozenset({str, int, float, bool, type(None)})
@@ -52,7 +53,7 @@ class OpenAIChat:
             images=content.images,
             extra=unread(fields, content.other),
             text_parts=content.text_parts,
-            intensity=intensity_of(fields),
+            intensity=intensity_of(fields) if "metadata" in fields else 0.0,
         )
 
     def snapshot(self, payload: object, /) -> object:
@@ -100,12 +101,7 @@ class OpenAIChat:
 
 
 def messages_in(given: Iterable[object]) -> Iterator[Message]:
-    """The messages in a list of them, be they in OpenAI's format or ``Message`` already.
-
-    Raises:
-        InvalidTranscript: one is neither.
-        ValueError: it is no list.
-    """
+    """The messages in a list of them, be they in OpenAI's format or ``Message`` already; ``InvalidTranscript`` where one is neither."""
     require_several("messages", given, give="a list of messages")
     for index, message in enumerate(given):
         try:
@@ -176,10 +172,13 @@ def read_calls(fields: Fields) -> tuple[ToolCall, ...]:
     return (*calls, replace(read_call({"function": older}), older=True))
 
 
-def call_fields(fields: Fields) -> Iterator[Fields]:
+def call_fields(fields: Fields) -> list[Fields]:
     """The objects in ``tool_calls``."""
-    calls = listed("tool_calls", fields.get("tool_calls") or (), give="a list of calls")
-    return (fields_of(call, "a tool call") for call in calls)
+    calls = fields.get("tool_calls")
+    if not calls:
+        return []
+    given = listed("tool_calls", calls, give="a list of calls")
+    return [fields_of(call, "a tool call") for call in given]
 
 
 def read_call(call: Fields) -> ToolCall:
@@ -198,6 +197,8 @@ def read_call(call: Fields) -> ToolCall:
 
 def unread(fields: Fields, parts: Sequence[object]) -> str:
     """All that is sent and is neither text nor image nor call nor name, as JSON; empty if there is nothing."""
+    if fields.keys() <= READ_KEYS and not parts and isinstance(fields.get("name") or "", str):
+        return ""
     if {type(key) for key in fields} != {str}:
         raise ValueError(f"a message must be JSON data with strings as keys, got {list(fields)}")
     extra = {key: value for key, value in fields.items() if key not in NOT_EXTRA and value}

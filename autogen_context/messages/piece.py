@@ -77,8 +77,10 @@ def equal_at_front(known: tuple[object, ...], given: tuple[object, ...]) -> int:
     step = 1
     while step < most and known[: most - step] != given[: most - step]:
         most, step = most - step, 2 * step
-    least = max(0, most - step)
-    return next((at for at in range(least, most) if known[at] != given[at]), most)
+    at = max(0, most - step)
+    while at < most and known[at] == given[at]:
+        at += 1
+    return at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,11 +34,7 @@ def saved(record: object) -> dict[str, object]:
 def read_saved(
     shape: type[Shape], data: object, *, what: str, schema: int, source: str = "to_json()"
 ) -> Shape:
-    """The data of ``what`` (in words: ``"facts"``) as ``source`` gave it, in its shape, which has the number ``schema``.
-
-    Raises:
-        StateError: it is of a schema that this release does not know, or damaged.
-    """
+    """The data of ``what`` (in words: ``"facts"``) as ``source`` gave it, in its shape; ``StateError`` where it is damaged."""
     if not isinstance(data, Mapping):
         raise damaged(what, f"expected an object, got {type(data).__name__}", source)
     found = cast("Mapping[str, object]", data).get("schema", schema)

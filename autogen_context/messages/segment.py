@@ -105,7 +105,7 @@ def repaired(unit: Unit, *, last: bool) -> tuple[Piece, ...]:
 
 def as_it_came(unit: Unit) -> tuple[Piece, ...]:
     """The unit unchanged, a piece for each message."""
-    return tuple(Verbatim(start=i, stop=i + 1) for i in range(unit.start, unit.stop))
+    return tuple([Verbatim(start=i, stop=i + 1) for i in range(unit.start, unit.stop)])
 
 
 def as_user(message: Message) -> Message:

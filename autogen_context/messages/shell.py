@@ -279,7 +279,7 @@ def paths_of(words: Iterable[str], folder: str) -> Words:
 
 def narrowed(view: View, words: Words) -> View:
     """What of a view is left behind a filter; a stretch of lines behind ``sed -n`` and ``head``."""
-    program, said = basename(words[0]), " ".join(words)
+    program, said = basename((*words, "")[0]), " ".join(words)
     stretches = _LINES.findall(said) if program == "sed" and "-n" in words else []
     if view.whole and len(stretches) == 1:
         first, last = stretches[0]

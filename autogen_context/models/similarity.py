@@ -11,11 +11,7 @@ HAS_NUMPY = find_spec("numpy") is not None
 
 
 def unit_vector(values: Sequence[float]) -> Sequence[float]:
-    """The vector of length 1 in the same direction, as 32-bit floats that nobody can change; of zeros it is zeros.
-
-    Raises:
-        ValueError: there is no number, or one is not finite.
-    """
+    """The vector of length 1 in the same direction, as 32-bit floats that nobody can change; of zeros it is zeros."""
     length = hypot(*values)
     if not values or not isfinite(length):
         raise ValueError("a vector needs at least one number, and all of them finite")
@@ -24,11 +20,7 @@ def unit_vector(values: Sequence[float]) -> Sequence[float]:
 
 
 def similarities(query: Sequence[float], vectors: Sequence[Sequence[float]]) -> list[float]:
-    """The cosine of a vector with each of n others, all of length 1 and of one dimension, to six digits.
-
-    Raises:
-        ValueError: the vectors are not of one dimension.
-    """
+    """The cosine of a vector with each of n others, all of length 1, to six digits."""
     if any(len(vector) != len(query) for vector in vectors):
         raise ValueError(f"vectors: compare those of one model; the query has {len(query)} numbers")
     if not HAS_NUMPY:

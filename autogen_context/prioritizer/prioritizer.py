@@ -1,25 +1,30 @@
 """ContextPrioritizer: what matters for the task at hand, and why.
 
-Promise: one score chooses what stays and is the one that ``explain`` shows; it falls when the same values already stand among
-what is kept. Sums over sets are exact (``fsum``), as their order differs from process to process. The constants are round
-numbers, chosen on recorded conversations: docs/decisions/0011-plan.md.
+Promise: one score chooses what stays and is the one that ``explain`` shows, whoever gives it; it falls when the same values
+already stand among what is kept. Sums over sets are exact (``fsum``), as their order differs from process to process. The
+constants are round numbers, chosen on recorded conversations: docs/decisions/0011-plan.md.
+
+A prioritizer of your own is one method, ``scores``; ``UnitScores`` makes the score of each unit into one for each block:
+
+    class Shortest:
+        def scores(self, conversation, need):
+            return UnitScores(conversation, [1 / (1 + unit.candidate.tokens) for unit in conversation.units])
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
-from math import exp, fsum, log, log1p
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from math import exp, fsum, isfinite, log, log1p
+from typing import NamedTuple, Protocol
 
 from autogen_context.argument import require_fraction
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.messages.identifiers import is_telling
-from autogen_context.prioritizer.attention import ContextPart, require_parts
+from autogen_context.messages.segment import Unit
+from autogen_context.prioritizer.attention import ContextPart, relevances, require_parts
 from autogen_context.prioritizer.blocks import Place
 from autogen_context.prioritizer.category import Category, category_of_label, weights_of
 from autogen_context.prioritizer.references import References, UnitText
-from autogen_context.prioritizer.relevance import relevances
-from autogen_context.prioritizer.score import BlockAt, Need, Scores, relevance_of
 
 LEAST = 0.2  # of its weight, for a part that shares no word with the task
 
@@ -45,6 +50,103 @@ SHARPNESS = 4  # exponent of an answer's score: many half answers are worth less
 AS_GOOD = 1e-6  # of what answers as well as another, or not at all, the newer one stays
 NAMED_VALUES = 3  # of a unit, in a reason
 NAMED_CHARS = 40  # of one of them
+
+
+class BlockAt(NamedTuple):
+    """Where a block stands: which unit, which of its passages, which block of that; older ones first."""
+
+    unit: int
+    passage: int
+    block: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """What a compaction chooses for.
+
+    Attributes:
+        room_tokens: what all may have together; how much age counts is relative to it.
+        task: what a person said last; empty where nobody did.
+        relevance: of messages to the newest one, by position, 0..1, where that asks for the past; else empty.
+        stale: units that show a file as it was before it changed on disk.
+        advised: what a model says that each category counts for the task, 1 as usual; empty where none did.
+    """
+
+    room_tokens: int
+    task: str = ""
+    relevance: Mapping[int, float] = field(default_factory=dict[int, float])
+    stale: AbstractSet[int] = frozenset()
+    advised: Mapping[Category, float] = field(default_factory=dict[Category, float])
+
+
+class Scores(Protocol):
+    """The scores of one compaction: of each block, given what is kept so far."""
+
+    def score(self, at: BlockAt, /) -> float:
+        """What a block adds to what is kept: not negative, and never more after something was kept."""
+        ...
+
+    def keep(self, at: BlockAt, /) -> None:
+        """Take a block as kept."""
+        ...
+
+    def keep_unit(self, unit: int, /) -> None:
+        """Take a whole unit as kept."""
+        ...
+
+    def reasons(self, unit: int, /) -> tuple[str, ...]:
+        """Where the scores of a unit's blocks come from, in words."""
+        ...
+
+
+class Prioritizer(Protocol):
+    """Says what matters."""
+
+    def scores(self, conversation: References, need: Need, /) -> Scores:
+        """Score a conversation, what stands in each unit and who used it again, for one compaction."""
+        ...
+
+
+class UnitScores:
+    """Scores blocks by their units: each counts what its unit does, for each character.
+
+    Args:
+        conversation: the units.
+        scores: of each unit, 0 or more; the highest stays longest.
+        reasons: of each unit, in words; may be left out.
+
+    Raises:
+        ValueError: there is not one score for each unit, or one is negative or no number.
+    """
+
+    def __init__(
+        self, conversation: References, scores: Sequence[float], reasons: Sequence[str] = ()
+    ) -> None:
+        if len(scores) != len(conversation.units):
+            raise ValueError(
+                f"scores: {len(scores)} of them; give one for each of the {len(conversation.units)} units"
+            )
+        for unit, score in enumerate(scores):
+            if not (isfinite(score) and score >= 0):
+                raise ValueError(f"scores[{unit}]={score}: give a number, 0 or more")
+        self._units = conversation.units
+        self._scores = scores
+        self._reasons = reasons
+
+    def score(self, at: BlockAt) -> float:
+        """The score of its unit, for each character."""
+        block = self._units[at.unit].passages[at.passage].blocks[at.block]
+        return self._scores[at.unit] * len(block.text)
+
+    def keep(self, at: BlockAt) -> None:
+        """Nothing changes."""
+
+    def keep_unit(self, unit: int) -> None:
+        """Nothing changes."""
+
+    def reasons(self, unit: int) -> tuple[str, ...]:
+        """As they were given."""
+        return (self._reasons[unit],) if self._reasons else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,15 +190,12 @@ class ContextPrioritizer:
     def scores(self, conversation: References, need: Need) -> Scores:
         """Score the blocks of a conversation: by what they answer where a person asks for the past, else by what they name."""
         if need.relevance:
-            return AnswerScores(conversation, need.relevance)
-        exponent = self._category_exponent
-        if not exponent:
-            return ValueScores(conversation, need, need.advised)
-        weights = weights_of(TaskDefinition.from_text(need.task).type, advised=need.advised)
-        greatest = max(weights.values())
-        counts: dict[Category, float] = {
-            category: (weight / greatest) ** exponent for category, weight in weights.items()
-        }
+            return answer_scores(conversation, need.relevance)
+        counts: dict[Category, float] = dict(need.advised)
+        if self._category_exponent:
+            weights = weights_of(TaskDefinition.from_text(need.task).type, advised=need.advised)
+            greatest = max(weights.values())
+            counts = {c: (w / greatest) ** self._category_exponent for c, w in weights.items()}
         return ValueScores(conversation, need, counts)
 
     def prioritize(
@@ -312,29 +411,17 @@ def spread(heat: Sequence[float]) -> list[float]:
     return passed
 
 
-class AnswerScores:
-    """Scores blocks for somebody who asks for the past: as much as their message answers, whatever is kept."""
+def answer_scores(conversation: References, relevance: Mapping[int, float]) -> UnitScores:
+    """The scores for somebody who asks for the past: as much as a unit answers, whatever is kept; of equals the newer one."""
+    answers = [relevance_of(text.unit, relevance) for text in conversation.units]
+    newer = AS_GOOD / max(1, len(answers))
+    return UnitScores(
+        conversation,
+        [answer**SHARPNESS + newer * (i + 1) for i, answer in enumerate(answers)],
+        [f"relevance {answer:.2f} to what is asked" for answer in answers],
+    )
 
-    def __init__(self, conversation: References, relevance: Sequence[float]) -> None:
-        self._units = conversation.units
-        self._relevance = relevance
 
-    def keep_unit(self, unit: int) -> None:
-        """Nothing changes."""
-
-    def keep(self, at: BlockAt) -> None:
-        """Nothing changes."""
-
-    def score(self, at: BlockAt) -> float:
-        """The score of its message, for each character: what answers best per token is kept first."""
-        text = self._units[at.unit]
-        passage = text.passages[at.passage]
-        message = min(text.unit.start + passage.message, len(self._relevance) - 1)
-        newer = AS_GOOD * (at.unit + 1) / len(self._units)
-        score = self._relevance[message] ** SHARPNESS + newer
-        return score * len(passage.blocks[at.block].text)
-
-    def reasons(self, unit: int) -> tuple[str, ...]:
-        """How relevant its messages are to what is asked."""
-        relevance = relevance_of(self._units[unit].unit, self._relevance)
-        return (f"relevance {relevance:.2f} to what is asked",)
+def relevance_of(unit: Unit, relevance: Mapping[int, float]) -> float:
+    """How relevant the messages of a unit are, the most relevant one."""
+    return max(relevance.get(at, 0.0) for at in range(unit.start, unit.stop))

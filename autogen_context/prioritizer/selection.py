@@ -5,16 +5,20 @@ and none grows. Greedy by score per token, evaluated lazily (Minoux, "Accelerate
 set functions", 1978); how far that is from the best choice of all: docs/decisions/0011-plan.md.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from heapq import heapify, heappop, heappush
 from math import ceil
 from typing import NamedTuple
 
+from autogen_context.budget.policy import Efficiency, Section
+from autogen_context.messages.identifiers import is_telling
 from autogen_context.messages.piece import Written, index_of
 from autogen_context.prioritizer.blocks import Kept, extracted
+from autogen_context.prioritizer.category import SECTION_OF
+from autogen_context.prioritizer.prioritizer import BlockAt, Need, Scores, relevance_of
 from autogen_context.prioritizer.references import References, UnitText
-from autogen_context.prioritizer.score import BlockAt, Need, Scores, relevance_of
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Decision, Rank, kept, replaced, tokens_of
 
@@ -23,6 +27,7 @@ FRAME_FRACTION = 0.4  # of a unit's frame, counted against its first block: othe
 MOST_FRAME = 40  # tokens counted against the first block
 LEAST_ROOM = 25  # tokens; with less left the choice ends
 REACH = 8  # rooms: of what is older nothing stands for choice
+BEYOND = 1e-6  # of its score, for a block of a section that has its share
 
 
 class UnitCost(NamedTuple):
@@ -59,13 +64,19 @@ def standing(conversation: References, need: Need) -> list[int]:
 
 
 class BlockSelector:
-    """Chooses among the units of a conversation."""
+    """Chooses among the units of a conversation; ``shares`` are tokens that each section may have before all others are served."""
 
-    def __init__(self, conversation: References, counter: MessageCounter, scores: Scores) -> None:
+    def __init__(
+        self,
+        conversation: References,
+        counter: MessageCounter,
+        scores: Scores,
+        shares: Mapping[Section, int] | None = None,
+    ) -> None:
         self._conversation = conversation
         self._units = conversation.units
         self._counter = counter
-        self._scores = scores
+        self._scores = scores if shares is None else SectionScores(scores, conversation, shares)
 
     def fill(
         self, taken: Mapping[int, Decision], room_tokens: int, among: Iterable[int] | None = None
@@ -214,3 +225,83 @@ class Selection:
         gap_before = block > 0 and (unit, passage, block - 1) not in self._kept
         gap_behind = block + 1 < len(blocks) and (unit, passage, block + 1) not in self._kept
         return blocks[block] + MARK_TOKENS * (gap_before + gap_behind - 1)
+
+
+# ---- the shares of sections, where a budget has them
+
+
+class SectionScores:
+    """Puts blocks of sections that have their share behind all others, so that what others leave flows to them."""
+
+    def __init__(
+        self, scores: Scores, conversation: References, shares: Mapping[Section, int]
+    ) -> None:
+        self._scores = scores
+        self._units = conversation.units
+        self._sections = sections_of(conversation)
+        self._left: dict[Section, float] = dict(shares)
+        self.keep_unit = scores.keep_unit
+        self.reasons = scores.reasons
+
+    def score(self, at: BlockAt) -> float:
+        """What a block adds to what is kept."""
+        score = self._scores.score(at)
+        return score if self._left[self._sections[at.unit]] > 0 else score * BEYOND
+
+    def keep(self, at: BlockAt) -> None:
+        """Take a block as kept; its section has less left."""
+        self._scores.keep(at)
+        self._left[self._sections[at.unit]] -= tokens_at(self._units[at.unit], at)
+
+
+def sections_of(conversation: References) -> dict[int, Section]:
+    """The section of each unit that stands for choice."""
+    return {i: SECTION_OF[conversation.units[i].category] for i in conversation.standing}
+
+
+def efficiency_of(conversation: References) -> Efficiency:
+    """What each section has on offer, and what of it the model named again in later units, by telling values."""
+    given, used = Counter[Section](), Counter[Section]()
+    for i, section in sections_of(conversation).items():
+        unit = conversation.units[i]
+        for block in (block for passage in unit.passages for block in passage.blocks):
+            tokens = round(len(block.text) * unit.tokens_per_char)
+            given[section] += tokens
+            uses = ((conversation.uses(value), value) for value in block.values)
+            if any(later and later[-1] > i and is_telling(value) for later, value in uses):
+                used[section] += tokens
+    return Efficiency(given=given, used=used)
+
+
+# ---- what became of one unit, and why
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation(Decision):
+    """A decision, and the score of its unit.
+
+    Attributes:
+        score: for each token of its best part: the one that decided, where ``rank`` is there; else as it is now.
+        reasons: its place by that, and where the score comes from, in words.
+    """
+
+    score: float
+    reasons: tuple[str, ...]
+
+
+def explained(decision: Decision, at: int, unit: UnitText | None, scores: Scores) -> Explanation:
+    """What became of the unit at a position, and why; ``unit`` is None while a loaded state is all there is."""
+    known = {each.name: getattr(decision, each.name) for each in fields(Decision)}
+    if unit is None:
+        return Explanation(**known, score=0.0, reasons=("its messages were not read yet",))
+    blocks = (BlockAt(at, i, n) for i, p in enumerate(unit.passages) for n in range(len(p.blocks)))
+    each = (scores.score(block) / max(1.0, tokens_at(unit, block)) for block in blocks)
+    score, reasons = max(each, default=0.0), scores.reasons(at)
+    if decision.rank:
+        score, reasons = decision.rank.score, (str(decision.rank), *reasons)
+    return Explanation(**known, score=score, reasons=reasons)
+
+
+def tokens_at(unit: UnitText, at: BlockAt) -> float:
+    """What a block has, as if the tokens of its unit were spread evenly."""
+    return len(unit.passages[at.passage].blocks[at.block].text) * unit.tokens_per_char

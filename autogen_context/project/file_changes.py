@@ -290,11 +290,7 @@ def compared(
 
 
 def content_of(real: Path) -> Content:
-    """What a file holds now; how lines end, and whether the last one does, makes no difference to a text.
-
-    Raises:
-        OSError: it cannot be read.
-    """
+    """What a file holds now, or ``OSError``; how lines end, and whether the last one does, makes no difference to a text."""
     try:
         content = read_regular(real, most_bytes=MOST_BYTES_PER_FILE)
     except OSError as error:
@@ -320,13 +316,9 @@ def told_changes(before: str, after: str, *, most_chars: int) -> str:
     said = f"{went:,} of {len(old):,} lines went, {came:,} came, from line {first:,} on"
     if max(len(old), len(new)) > MOST_LINES:
         return said
-    places: list[str] = []
-    for line in islice(unified_diff(old, new, n=CONTEXT_LINES, lineterm=""), 2, None):
-        cut = line[: LONGEST_LINE + 1] + "…" * (len(line) > LONGEST_LINE + 1)
-        if line.startswith("@@"):
-            places.append(cut)
-        else:
-            places[-1] += f"\n{cut}"
+    lines = islice(unified_diff(old, new, n=CONTEXT_LINES, lineterm=""), 2, None)
+    cut = (line[: LONGEST_LINE + 1] + "…" * (len(line) > LONGEST_LINE + 1) for line in lines)
+    places = [f"@@{place}" for place in "\n".join(["", *cut]).split("\n@@")[1:]]
     kept: list[str] = []
     room = most_chars - len(said) - 2
     for number, place in enumerate(places, start=1):

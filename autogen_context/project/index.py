@@ -43,7 +43,7 @@ GONE: Proof = (0, 0)
 class Builds(Protocol):
     """Keeps what was built; a ``ContextCache`` does."""
 
-    async def get_or_build(self, key: str, builder: Builder, *, depends_on: Sequence[Path]) -> str:
+    async def get_or_build(self, key: str, builder: Builder) -> str:
         """What is kept under a key, built where it is not there; the keys of a project name contents."""
         ...
 
@@ -54,7 +54,7 @@ class Kept:
     def __init__(self) -> None:
         self._kept: OrderedDict[str, str] = OrderedDict()
 
-    async def get_or_build(self, key: str, builder: Builder, *, depends_on: Sequence[Path]) -> str:  # noqa: ARG002 - a cache's
+    async def get_or_build(self, key: str, builder: Builder) -> str:
         """What is kept under a key."""
         if key not in self._kept:
             self._kept[key] = await asyncio.to_thread(builder)
@@ -102,11 +102,7 @@ def files_below(root: Path, most_files: int) -> tuple[frozenset[str], dict[str, 
 
 
 def read_text(root: Path, name: str) -> tuple[str, bytes]:
-    """The text of a file and a digest of its bytes.
-
-    Raises:
-        OSError: it is no regular file, too large, binary, or leads out of the root.
-    """
+    """The text of a file and a digest of its bytes; ``OSError`` where it is no text, too large, or out of the root."""
     path = root / name
     data = read_regular(path, most_bytes=MOST_BYTES)
     if path.resolve() != path or not path.is_relative_to(root):  # a folder has become a link
@@ -238,9 +234,7 @@ class Index:
             means = f"{'-'.join(papers)}/{name if papers else language}"
             key = f"project-{SCHEMA}/{means}/{digest.hex()}"
             make = partial(facts_of, name, text, language, papers)
-            kept = await self._cache.get_or_build(
-                key, lambda: FACTS.dump_json(make()).decode(), depends_on=()
-            )
+            kept = await self._cache.get_or_build(key, lambda: FACTS.dump_json(make()).decode())
             try:
                 facts = FACTS.validate_json(kept)
             except ValueError:  # whoever shares the cache put something else there

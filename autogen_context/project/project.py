@@ -177,11 +177,7 @@ class ProjectContext:
         return saved(replace(self._head, new=tuple(sorted(self._new))))
 
     def resume(self, state: Mapping[str, object]) -> None:
-        """Go on with the head of another process.
-
-        Raises:
-            StateError: the state is damaged; nothing was changed.
-        """
+        """Go on with the head of another process; ``StateError``, and nothing changes, where the state is damaged."""
         head = head_in_state(state)
         self.renew()
         self._head = head
@@ -234,11 +230,7 @@ class ProjectContext:
 
 
 def head_in_state(state: Mapping[str, object]) -> Head | None:
-    """The head in a state; ``None`` where there was none.
-
-    Raises:
-        StateError: the state is damaged.
-    """
+    """The head in a state; ``None`` where there was none."""
     what = "context of the project"
     return read_saved(Head, state, what=what, schema=SCHEMA, source="state") if state else None
 

@@ -140,11 +140,14 @@ class ProjectProvider:
 
     def _begin(self, turn: ProviderTurn) -> None:
         """Ask in the background; not while another question is open."""
-        if self._closed or is_under_way(self._asking):
+        asking = self._asking
+        if self._closed or (isinstance(asking, Thread) and asking.is_alive()):
             return
-        if isinstance(self._asking, asyncio.Task) and not self._asking.done() and self._own:
-            self._saved = self._own.state  # its loop stopped: it keeps what it asked
-            self._own = None
+        if isinstance(asking, asyncio.Task) and not asking.done():
+            if asking.get_loop().is_running():
+                return
+            if self._own:  # its loop stopped, and keeps what it asked
+                self._saved, self._own = self._own.state, None
         timeout_s = LONGEST_WAIT_S if self._has_answered else FIRST_WAIT_S
         self._until = time.monotonic() + timeout_s
         if self._own is None:
@@ -187,13 +190,6 @@ class ProjectProvider:
         except Exception as error:  # noqa: BLE001 - nobody may wait for it: a turn raises it
             is_end = "shutdown" in str(error)  # the process ends while a thread asks
             self._failed = None if is_end else error
-
-
-def is_under_way(asking: "asyncio.Task[None] | Thread | None") -> bool:
-    """Whether a question is being answered; a loop that does not run answers none."""
-    if isinstance(asking, Thread):
-        return asking.is_alive()
-    return asking is not None and not asking.done() and asking.get_loop().is_running()
 
 
 def offer_of(view: ProjectView, most_tokens: int, known: Collection[str]) -> PreambleOffer:

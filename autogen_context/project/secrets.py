@@ -61,17 +61,14 @@ def without_secrets(text: str) -> str:
     """A text with what looks like a secret replaced."""
     text = PRIVATE.sub(HIDDEN, text) if "PRIVATE KEY" in text else text
     text = UNNAMED.sub(unnamed_hidden, text)
-    return "\n".join(map(line_without, text.split("\n")))
-
-
-def line_without(line: str) -> str:
-    """A line without the values of known forms, and of names that say what they are; most lines have neither."""
-    if any(hint in line for hint in FORM_HINTS):
-        line = FORMS.sub(HIDDEN, line)
-    lowered = line.lower()
-    if any(hint in lowered for hint in HINTS):
-        line = NAMED.sub(named_hidden, SHELL.sub(shell_hidden, line))
-    return line
+    lines = text.split("\n")
+    for at, line in enumerate(lines):  # most have neither a known form nor a telling name
+        if any(hint in line for hint in FORM_HINTS):
+            lines[at] = FORMS.sub(HIDDEN, line)
+        lowered = line.lower()
+        if any(hint in lowered for hint in HINTS):
+            lines[at] = NAMED.sub(named_hidden, SHELL.sub(shell_hidden, lines[at]))
+    return "\n".join(lines)
 
 
 def shell_hidden(found: re.Match[str]) -> str:

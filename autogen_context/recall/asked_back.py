@@ -1,8 +1,9 @@
 """Answer an agent that asks back what left its window.
 
 Promise: every question gets a text within its room: the original to the byte, as much of it as fits and how to get the
-rest, what was found in it, or how to ask better; none raises. The first line is ours. Below it stands the original as it
-was, or with the number of each line in front, so that no line of it can pass for one of ours.
+rest, what was found in it, or how to ask better; none raises. A query looks into all that the team has put away, and says who
+said it. The first line is ours. Below it stands the original as it was, or with the number of each line in front, so that
+no line of it can pass for one of ours.
 """
 
 import re
@@ -13,7 +14,7 @@ from typing import Protocol
 from autogen_context.compressor.shorten import CountText, shorten_text
 from autogen_context.errors import OriginalNotFound
 from autogen_context.messages.message import Message
-from autogen_context.prioritizer.relevance import LexicalIndex
+from autogen_context.prioritizer.attention import LexicalIndex
 
 LINE_CHARS = 400  # a longer line counts as several
 MOST_PASSAGES = 8  # for one question
@@ -32,7 +33,7 @@ class Originals(Protocol):
 
     @property
     def handles(self) -> Sequence[str]:
-        """What may be searched, oldest first."""
+        """What may be searched, whoever put it there, oldest first."""
         ...
 
     def get(self, handle: str, /) -> tuple[Message, ...]:
@@ -43,11 +44,13 @@ class Originals(Protocol):
 class Original:
     """The text of an entry by lines, each of which a newline ends and nothing else; very long ones are cut behind a space."""
 
-    def __init__(self, handle: str, text: str) -> None:
-        self.handle = handle
+    def __init__(self, handle: str, messages: Sequence[Message]) -> None:
+        names = [" ".join(message.name.split()) for message in messages]
+        said_by = ", ".join(dict.fromkeys(filter(None, names)))[:SHOWN_CHARS]
+        self._title = f"Original {handle} by {said_by}" if said_by else f"Original {handle}"
         self.lines: list[str] = []
         self._continued: set[int] = set()  # numbers of what goes on in the line before
-        for line in text.split("\n"):
+        for line in written(messages).split("\n"):
             start = 0
             while len(line) - start > LINE_CHARS:
                 most = start + LINE_CHARS
@@ -62,7 +65,7 @@ class Original:
         size = len(self.lines)
         where = f"lines {first}-{last} of {size}" if first < last else f"line {first} of {size}"
         where = f"all of its {size} lines" if (first, last) == (1, size) else where
-        parts = [f"[Original {self.handle}, {where}{more}]"]
+        parts = [f"[{self._title}, {where}{more}]"]
         for number, line in enumerate(self.lines[first - 1 : last], first):
             goes_on = number in self._continued
             plain = line if goes_on else f"\n{line}"
@@ -90,18 +93,17 @@ class PassageIndex:
         self._words = LexicalIndex()
         self._passages: list[tuple[str, int, int]] = []
 
-    def add(self, original: Original) -> None:
+    def add(self, handle: str, original: Original) -> None:
         """Add an original."""
         for first, last in original.passages():
-            self._passages.append((original.handle, first, last))
+            self._passages.append((handle, first, last))
             self._words.add("\n".join(original.lines[first - 1 : last]))
-        self.handles.add(original.handle)
+        self.handles.add(handle)
 
     def found(self, query: str) -> Iterator[tuple[str, int, int]]:
         """The passages that share a word with the query, best first; of equals the one that was added last."""
         scores = self._words.scores(query)
-        matching = sorted(((score, at) for at, score in enumerate(scores) if score), reverse=True)
-        return (self._passages[at] for _, at in matching)
+        return (self._passages[at] for at in sorted(scores, key=lambda at: (-scores[at], -at)))
 
 
 class AskedBack:
@@ -151,12 +153,12 @@ class AskedBack:
         if not query:
             return self._lines(original, lines)
         index = PassageIndex()
-        index.add(original)
+        index.add(handle, original)
         return self._passages(index, query)
 
     def _original(self, handle: str) -> Original | None:
         try:
-            return Original(handle, written(self._originals.get(handle)))
+            return Original(handle, self._originals.get(handle))
         except OriginalNotFound:
             return None
 
@@ -184,7 +186,7 @@ class AskedBack:
             self._index = PassageIndex()  # most of what it knows is gone
         for handle in handles:
             if handle not in self._index.handles and (original := self._original(handle)):
-                self._index.add(original)
+                self._index.add(handle, original)
         return self._passages(self._index, query)
 
     def _passages(self, index: PassageIndex, query: str) -> str:

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from autogen_context.argument import require_text
 from autogen_context.language.phrases import phrases
-from autogen_context.language.terms import STOP_WORDS, stem
+from autogen_context.language.terms import stem, stop_words
 from autogen_context.ledger import Entry, Kind, Ledger
 from autogen_context.ledger.reader import RULES
 from autogen_context.messages.identifiers import PART
@@ -156,7 +156,7 @@ def choice_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
     marks = phrases("choice").find(text)
     start, stop = (marks[0].start, marks[0].stop) if marks else (len(text), len(text))
     parts = (map(str.lower, PART.findall(part)) for part in (text[:start], text[stop:]))
-    liked, second = (frozenset(stem(w) for w in part if w not in STOP_WORDS) for part in parts)
+    liked, second = (frozenset(stem(w) for w in part if w not in stop_words()) for part in parts)
     return liked, second
 
 

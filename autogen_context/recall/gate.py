@@ -11,18 +11,13 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from autogen_context.argument import (
-    require_kind,
-    require_several,
-    require_text,
-    wrong_argument,
-)
+from autogen_context.argument import require_kind, require_several, require_text, wrong_argument
 from autogen_context.language.phrases import phrases
 from autogen_context.language.query import QueryKind, ends_of, is_question, kind_of, sentences
-from autogen_context.language.terms import STOP_WORDS
+from autogen_context.language.terms import stop_words
 from autogen_context.messages.identifiers import is_telling, values_of
 from autogen_context.messages.message import Message, joined_text
-from autogen_context.messages.openai_chat import canonical, fields_of, read_content
+from autogen_context.messages.openai_chat import messages_in
 
 RARE = 2  # messages that a word stands in at most, for it to tell what is asked
 SHORT_WORDS = 3  # a query of no more is about what it names
@@ -85,7 +80,8 @@ class RecallGate:
             in_sight: the messages that the model sees anyway: messages in OpenAI's format, strings, or ``Message``.
 
         Raises:
-            ValueError: the query is no text, or something in sight is no message.
+            ValueError: the query is no text, or what is in sight no list.
+            InvalidTranscript: something in sight is no message.
         """
         require_text("query", query)
         require_several("in_sight", in_sight, give="a list of messages")
@@ -95,7 +91,8 @@ class RecallGate:
         names = dict.fromkeys(" ".join(words[start:stop]) for start, stop in runs)
         named = [name for name in names if name in known]
         if named:
-            texts = [text_of(message).lower() for message in in_sight]
+            seen = [Message(role="", text=m) if isinstance(m, str) else m for m in in_sight]
+            texts = [joined_text([message]).lower() for message in messages_in(seen)]
             named = [name for name in named if not any(stands_in(text, name) for text in texts)]
         return decided(query, named)
 
@@ -114,18 +111,6 @@ def decided(query: str, out_of_sight: Sequence[str], people: Iterable[str] = ())
     return RecallDecision(retrieve=bool(about), reason=reason, kind=kind)
 
 
-def text_of(message: object) -> str:
-    """What can be read in a message of any of the accepted kinds; ``ValueError`` where it is none."""
-    if isinstance(message, str):
-        return message
-    if isinstance(message, Message):
-        return joined_text([message])
-    fields = fields_of(message, "what is in sight")
-    content = read_content(fields.get("content"))
-    calls = fields.get("tool_calls") or fields.get("function_call")
-    return "\n".join([content.text, *map(canonical, filter(None, [*content.other, calls]))])
-
-
 # ---- what a conversation names
 
 
@@ -140,20 +125,6 @@ class Known:
 
     def add(self, message: Message, times: int = 1) -> None:
         """Take in what a message names; -1 times, and what was added is forgotten."""
-        for counts, words in self._counted(message):
-            counts.update(dict.fromkeys(words, times))
-            for word in words if times < 0 else ():
-                if not counts[word]:
-                    del counts[word]
-
-    def named(self, query: str) -> list[str]:
-        """What a query names or asks about that is known here, each once, in lower case."""
-        found = [word for word in words_asked(query) if word in self._identifiers]
-        for sentence in sentences(ends_of(query)):
-            found += self._spoken_of(sentence)
-        return list(dict.fromkeys(found))
-
-    def _counted(self, message: Message) -> list[tuple[Counter[str], frozenset[str]]]:
         small, capital, said = set[str](), set[str](), set[str]()
         values = values_of(joined_text([message]))
         spoken = message.text if message.role in ("user", "assistant") else ""
@@ -164,12 +135,24 @@ class Known:
                 small.add(word)
             elif match["opens"] is None:
                 capital.add(word)
-        return [
-            (self._identifiers, frozenset(each.lower() for each in values if is_telling(each))),
-            (self._small, frozenset(small)),
-            (self._capital, frozenset(capital)),
-            (self._said, frozenset(said)),
-        ]
+        identifiers = {value.lower() for value in values if is_telling(value)}
+        for counts, words in (
+            (self._identifiers, identifiers),
+            (self._small, small),
+            (self._capital, capital),
+            (self._said, said),
+        ):
+            for word in words:
+                counts[word] += times
+                if not counts[word]:
+                    del counts[word]
+
+    def named(self, query: str) -> list[str]:
+        """What a query names or asks about that is known here, each once, in lower case."""
+        found = [word for word in words_asked(query) if word in self._identifiers]
+        for sentence in sentences(ends_of(query)):
+            found += self._spoken_of(sentence)
+        return list(dict.fromkeys(found))
 
     def _spoken_of(self, sentence: str) -> list[str]:
         known = [match for match in SPOKEN.finditer(sentence) if self._said[lower(match)]]
@@ -182,7 +165,7 @@ class Known:
         for match in known:
             word, start = lower(match), match.start("word")
             common = (each for each in marks if each.label == "common")
-            if word in STOP_WORDS or any(each.start <= start < each.stop for each in common):
+            if word in stop_words() or any(each.start <= start < each.stop for each in common):
                 continue
             is_rare = self._said[word] <= RARE
             inside = match["opens"] is None and match["word"][0].isupper()

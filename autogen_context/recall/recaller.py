@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import islice
 
 from autogen_context.compressor.shorten import CountText
 from autogen_context.errors import EmbeddingFailed
@@ -20,8 +21,18 @@ from autogen_context.messages.message import Message, joined_text
 from autogen_context.messages.piece import same_at_front
 from autogen_context.models.embedder import WarmVectors
 from autogen_context.models.similarity import similarities
-from autogen_context.prioritizer.relevance import LexicalIndex, fused, means_around, relatedness
-from autogen_context.recall.exchanges import Exchange, begins, exchange, is_of_a_person
+from autogen_context.prioritizer.attention import LexicalIndex, fused, means_around, relatedness
+from autogen_context.recall.exchanges import (
+    FLOOR,
+    TOP_K,
+    Exchange,
+    begins,
+    best_first,
+    exchange,
+    is_of_a_person,
+    rendered,
+    retrieve,
+)
 from autogen_context.recall.gate import (
     LEAST_OPENINGS,
     Known,
@@ -31,14 +42,13 @@ from autogen_context.recall.gate import (
     decided,
     stands_in,
 )
-from autogen_context.recall.search import FLOOR, rendered, retrieve, searched_in
 
 logger = logging.getLogger(__name__)
 
 Cosines = Callable[[str, Sequence[str]], Sequence[float | None]]
 """The cosine of each text's vector with that of a query; None where there is none (yet), nothing where there are none."""
 OTHERS_FRACTION = 0.5  # of its score, for what somebody else said than who is asked about
-MOST_LATER = 12  # messages that are looked at for what replaces a statement
+MOST_LATER = 8  # messages that are looked at for what replaces a statement
 LATEST_MESSAGES = 100  # all who take part are expected to speak among them
 
 
@@ -90,21 +100,24 @@ class Recaller:
         """The same by wording and by who spoke, whatever was read and is in sight."""
         return decided(query, (), authors_of(spoken[-LATEST_MESSAGES:]))
 
-    def scores(self, query: str) -> list[float]:
-        """What each message that was read has to do with a query, in 0..1.
+    def scores(self, query: str) -> dict[int, float]:
+        """What messages that were read have to do with a query, by position, 0..1; those that are not in it have nothing.
 
         Take messages whole, best first, until the room is full: docs/decisions/0007-relevance.md.
         """
         for message in self._messages[len(self._index) :]:  # most questions do not come this far
             self._index.add(joined_text([message]))
-        scores = self._index.scores_nearby(query)
+        scores, total = self._index.scores_nearby(query), len(self._messages)
         if self._cosines is not None:
             texts = [joined_text([message]) for message in self._messages]
             if cosines := self._cosines(query, texts):
-                own = zip(self._index.scores(query), cosines, strict=True)
-                meant = [words if near is None else relatedness(near) for words, near in own]
-                scores = fused(scores, means_around(meant))
-        total = len(self._messages)
+                own = self._index.scores(query)
+                meant = [
+                    own.get(at, 0.0) if near is None else relatedness(near)
+                    for at, near in enumerate(cosines)
+                ]
+                by_words = [scores.get(at, 0.0) for at in range(total)]
+                scores = dict(enumerate(fused(by_words, means_around(meant))))
         told = total - self._openings[""] >= LEAST_OPENINGS * total
         authors = self._names | self._openings if told else self._names
         named = {
@@ -113,8 +126,9 @@ class Recaller:
             if author and times
             if re.search(rf"(?<!\w){re.escape(author)}(?!\w)", query, re.IGNORECASE)
         }
-        for at, message in enumerate(self._messages if named else ()):
-            if scores[at] and (message.name or (author_of(message) if told else "")) not in named:
+        for at in scores if named else ():
+            message = self._messages[at]
+            if (message.name or (author_of(message) if told else "")) not in named:
                 scores[at] *= OTHERS_FRACTION
         return scores
 
@@ -123,51 +137,54 @@ class Recaller:
     ) -> str:
         """The exchanges with hidden messages that a query asks for, as one text that fits; empty where there are none."""
         scores = self.scores(query)
-        matching = self._holding(at for at, score in enumerate(scores) if score >= FLOOR)
-        out_of_sight = [
+        matching = self._holding(at for at, score in scores.items() if score >= FLOOR)
+        out_of_sight = (
             each
-            for each in matching
+            for each in best_first(matching, scores)
             if each.messages and any(at in hidden for at in range(each.start, each.stop))
-        ]
-        found = retrieve(out_of_sight, scores, room_tokens=room_tokens, count=count)
-        whole = self._holding(each.start for each in found)
-        newer = {each.start: at for each in whole for at in self._newer(each)}
+        )
+        best = list(islice(out_of_sight, TOP_K))
+        found = retrieve(best, scores, room_tokens=room_tokens, count=count)
+        newer = self._newer(self._holding(each.start for each in found))
         if newer:  # what replaces it comes along, and has room first
-            said = set(newer.values())
-            scores = [1.0 if at in said else score for at, score in enumerate(scores)]
-            wanted = self._holding([*said, *(each.start for each in found)])
+            scores |= dict.fromkeys(newer.values(), 1.0)
+            wanted = self._holding([*newer.values(), *(each.start for each in found)])
             found = retrieve(
                 wanted, scores, room_tokens=room_tokens, count=count, top_k=len(wanted), floor=0
             )
-            there = {at for each in found for at in searched_in(each)}
+            there = {at for each in found for at in each.searched}
             found = [each for each in found if newer.get(each.start, each.start) in there]
         return rendered(found)
 
     def _holding(self, positions: Iterable[int]) -> list[Exchange]:
-        starts, found = self._starts, {bisect_right(self._starts, at) for at in positions} - {0}
-        stops = [*starts[1:], len(self._messages)] if found else []
-        return [exchange(self._messages, starts[n - 1], stops[n - 1]) for n in sorted(found)]
+        """The exchanges that hold these messages, oldest first."""
+        starts, found = self._starts, list[Exchange]()
+        for n in sorted({bisect_right(self._starts, at) for at in positions} - {0}):
+            stop = starts[n] if n < len(starts) else len(self._messages)
+            found.append(exchange(self._messages, starts[n - 1], stop))
+        return found
 
-    def _newer(self, stated_in: Exchange) -> list[int]:
-        ledger = Ledger()
-        stated = ledger.learn(stated_in.asked, start=stated_in.start)
-        if not stated:
-            return []
-        alike = self._index.scores(joined_text(stated_in.asked))
-        later = [
-            at
-            for at in range(stated_in.stop, len(alike))
-            if alike[at] and is_of_a_person(self._messages[at])
-        ]
-        found: list[int] = []
-        for at in sorted(sorted(later, key=lambda at: -alike[at])[:MOST_LATER]):
-            holding = set(ledger)
+    def _newer(self, found: Sequence[Exchange]) -> dict[int, int]:
+        """Of exchanges, by their start, in which something was stated that changed since: where that was stated last."""
+        stating: dict[
+            int, set[int]
+        ] = {}  # for a message, whose statements it states or states otherwise
+        alike: dict[int, float] = {}
+        for each in found:
+            stating |= {at: {each.start} for at in each.searched if each.asked}
+            for at, score in self._index.scores(joined_text(each.asked)).items():
+                if at >= each.stop and is_of_a_person(self._messages[at]):
+                    alike[at] = max(score, alike.get(at, 0.0))
+        later = sorted(alike, key=lambda at: (-alike[at], -at))[:MOST_LATER]
+        ledger, newer = Ledger(), dict[int, int]()
+        for at in sorted({*stating, *later}):
+            before = set(ledger)
             ledger.learn([self._messages[at]], start=at)
-            if not holding.intersection(stated).issubset(ledger):
-                found.append(at)
-                about = (at, *range(stated_in.start, stated_in.stop))
-                stated = [each for each in ledger if each.position in about]
-        return found[-1:]
+            for gone in before.difference(ledger):
+                changed = stating.get(gone.position, set[int]())
+                stating[at] = stating.get(at, set[int]()) | changed
+                newer |= dict.fromkeys(changed, at)
+        return newer
 
 
 class Prefetch:

@@ -112,6 +112,8 @@ class _ExactCounter:
                 text.encode()
             except UnicodeEncodeError:
                 text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        if len(text) <= _EXACT_SLICE_CHARS:
+            return Count(tokens=self._tokens(text), source="tokenizer")
         tokens = sum_slices(text, self._tokens, at_most=_EXACT_SLICE_CHARS)
         return Count(tokens=tokens, source="tokenizer")
 

@@ -199,8 +199,9 @@ class MessageCounter:
         """Tokens of a message with everything its format adds; results count as the messages they are sent as."""
         over = self.overheads
         sent_as = len(message.results) + bool(message.text or not message.results)
-        tokens = sent_as * over.per_message + self.text(message.text) + self.text(message.extra)
-        tokens += (message.text_parts - 1) * PER_PART
+        tokens = sent_as * over.per_message + (message.text_parts - 1) * PER_PART
+        for text in filter(None, (message.text, message.extra)):
+            tokens += self.text(text)
         if message.name:
             tokens += over.per_name + self.text(message.name)
         elif message.own and message.role == "user":
@@ -227,7 +228,7 @@ class MessageCounter:
             except (TypeError, ValueError) as error:
                 reason = f"tools[{at}] cannot be written as JSON ({error}); pass plain dicts"
                 raise ValueError(reason) from error
-            tokens += self.count(text).tokens
+            tokens += self.text(text)
         return tokens
 
 

@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import Literal, NamedTuple, Protocol
 
 from autogen_context.argument import require_kind
-from autogen_context.language.phrases import package_phrases, phrases
+from autogen_context.language.phrases import listed, phrases
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import ToolAction, ToolKind, answers_of, is_failure
 from autogen_context.messages.tool_call import BY_NAME, ToolKinds, actions_of
@@ -115,9 +115,8 @@ _LEFT_OUT = re.compile(
 @cache
 def _joints() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """What clauses are parted by, and what stands in front of one that says something else as well."""
-    listed = list(package_phrases().listed("clause"))
     joints, interjections = (
-        "|".join(re.escape(word) for label, word in listed if label == wanted)
+        "|".join(re.escape(word) for label, word in listed("clause") if label == wanted)
         for wanted in ("joint", "interjection")
     )
     breaks = rf"(?<=[.!?;:])\s+|\s*\n\s*| [\u2013\u2014-] |, (?=(?:{joints})(?!\w))"

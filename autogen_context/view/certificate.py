@@ -100,7 +100,5 @@ def holds_some(pieces: Sequence[Piece], positions: range) -> bool:
 
 def holds_verbatim(pieces: Iterable[Piece], positions: Collection[int]) -> bool:
     """Whether the host's messages at these positions are sent as they are."""
-    if not positions:
-        return True
     stretches = [range(p.start, p.stop) for p in pieces if isinstance(p, Verbatim)]
     return all(any(position in stretch for stretch in stretches) for position in positions)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from autogen_context.errors import InvalidTranscript
-from autogen_context.messages.message import SYSTEM_ROLES, HostFormat, Message
+from autogen_context.messages.message import SYSTEM_ROLES, HostFormat
 from autogen_context.messages.people import words_and_output
 from autogen_context.messages.piece import Written, messages_of
 from autogen_context.messages.segment import Unit, as_it_came, extend, repaired
@@ -19,7 +19,6 @@ from autogen_context.view.protected import (
     Protection,
     Voices,
     is_instruction,
-    is_system,
     protected_of,
 )
 
@@ -38,24 +37,15 @@ class Conversation:
         digests: Sequence[bytes] = (),
     ) -> None:
         self.history = History(host, digests)
+        self.messages = self.history.messages  # all of the host's list
         self.candidates: list[Candidate] = []
         self.tokens = 0
         self._counter = counter
         self._mode: Orphans = orphans
-        self._orphans: list[int] = []
+        self.orphans: list[int] = []  # positions of units that came in broken
         self._instructions: list[int] = []
         self._systems: list[int] = []
         self._same = len(digests)
-
-    @property
-    def messages(self) -> list[Message]:
-        """All messages of the host's list."""
-        return self.history.messages
-
-    @property
-    def orphans(self) -> tuple[int, ...]:
-        """Positions of the units that came in with a call or a result missing."""
-        return tuple(self._orphans)
 
     @property
     def voices(self) -> Voices:
@@ -65,8 +55,8 @@ class Conversation:
     @property
     def system_messages(self) -> int:
         """How many system messages open the list."""
-        roles = (i for i, m in enumerate(self.messages) if m.role not in SYSTEM_ROLES)
-        return next(roles, len(self.messages))
+        others = (i for i, m in enumerate(self.messages) if m.role not in SYSTEM_ROLES)
+        return next(others, len(self.messages))
 
     @property
     def latest_instruction(self) -> range:
@@ -93,44 +83,42 @@ class Conversation:
 
     def update(self, payloads: Sequence[object]) -> int:
         """Take the host's list in."""
+        candidates = self.candidates
         # Where an update broke off, what it found to be changed is still to be told.
         same = self._same = min(self._same, self.history.update(payloads))
-        settled = self._settled(same)
-        start = self.candidates[settled - 1].unit.stop if settled else 0
-        open_units = [c.unit for c in self.candidates[settled : settled + 1] if c.unit.stop <= same]
+        settled, stop = len(candidates), candidates[-1].unit.stop if candidates else 0
+        if same == stop == len(payloads):
+            return same
+        while settled and candidates[settled - 1].unit.stop > same:
+            settled -= 1
+        # A unit that waits for results may grow.
+        settled -= bool(settled and candidates[settled - 1].unit.unanswered)
+        start = candidates[settled - 1].unit.stop if settled else 0
+        open_units = [c.unit for c in candidates[settled : settled + 1] if c.unit.stop <= same]
         taken = open_units[-1].stop if open_units else start
-        self._forget_from(settled)
+        if settled < len(candidates):
+            self._forget_from(settled, start)
         units = extend(open_units, self.messages[taken:], start=taken)
         for unit in units:
-            self._add(self._candidate(unit, last=unit is units[-1]))
+            candidate = self._candidate(unit, last=unit is units[-1])
+            candidates.append(candidate)
+            self.tokens += candidate.tokens
+            role = unit.messages[0].role
+            if role in SYSTEM_ROLES:
+                self._systems.append(len(candidates) - 1)
+            elif role == "user" and is_instruction(candidates, len(candidates) - 1):
+                self._instructions.append(len(candidates) - 1)
         self._same = len(payloads)
         return same
 
-    def _settled(self, same: int) -> int:
-        """How many candidates lie within the first messages and can neither grow nor change."""
-        settled = len(self.candidates)
-        while settled and self.candidates[settled - 1].unit.stop > same:
-            settled -= 1
-        return settled - bool(settled and self.candidates[settled - 1].unit.unanswered)
-
-    def _forget_from(self, keep: int) -> None:
+    def _forget_from(self, keep: int, stop: int) -> None:
         self.tokens -= sum(candidate.tokens for candidate in self.candidates[keep:])
         del self.candidates[keep:]
-        stop = self.candidates[-1].unit.stop if self.candidates else 0
-        while self._orphans and self._orphans[-1] >= stop:
-            self._orphans.pop()
+        while self.orphans and self.orphans[-1] >= stop:
+            self.orphans.pop()
         for said in (self._instructions, self._systems):
             while said and said[-1] >= keep:
                 said.pop()
-
-    def _add(self, candidate: Candidate) -> None:
-        self.candidates.append(candidate)
-        last = len(self.candidates) - 1
-        if is_system(candidate):
-            self._systems.append(last)
-        elif is_instruction(self.candidates, last):
-            self._instructions.append(last)
-        self.tokens += candidate.tokens
 
     def _candidate(self, unit: Unit, *, last: bool) -> Candidate:
         if not (unit.faulty or unit.unanswered):
@@ -156,4 +144,4 @@ class Conversation:
                 else "a tool call without its result"
             )
             raise InvalidTranscript(index=unit.start, reason=f'{reason}, and orphans="refuse"')
-        self._orphans.append(unit.start)
+        self.orphans.append(unit.start)

@@ -19,13 +19,13 @@ from autogen_context.view.decision import Decision
 class Decisions(Sequence[Decision]):
     """One decision for each unit, oldest first."""
 
-    __slots__ = ("_last", "_live", "_live_stop", "_settled", "_settled_units", "hidden", "tokens")
+    __slots__ = ("_live", "_live_stop", "_settled", "_settled_units", "hidden", "last", "tokens")
 
     def __init__(self, decisions: Iterable[Decision] = ()) -> None:
         settled = list(decisions)
         self.tokens = sum(decision.tokens_after for decision in settled)
         self.hidden = sum(decision.hides for decision in settled)
-        self._last = settled.pop() if settled else None
+        self.last = settled.pop() if settled else None  # the decision on the newest unit
         self._settled = settled  # shared with others, and only ever appended to; of these the first n are its own
         self._settled_units = len(settled)
         # Of the first so many units those of which something is sent; of the others something is.
@@ -38,23 +38,18 @@ class Decisions(Sequence[Decision]):
         return [*self._live, *range(self._live_stop, len(self))]
 
     @property
-    def last(self) -> Decision | None:
-        """The decision on the newest unit."""
-        return self._last
-
-    @property
     def stop(self) -> int:
         """How many of the host's messages are decided on."""
-        return self._last.stop if self._last else 0
+        return self.last.stop if self.last else 0
 
     def extended(self, decision: Decision) -> "Decisions":
         """These and one more."""
-        if self._last is None:
+        if self.last is None:
             return Decisions([decision])
         settled = self._settled
         if len(settled) != self._settled_units:  # another went on from here
             settled = settled[: self._settled_units]
-        settled.append(self._last)
+        settled.append(self.last)
         return self._with(
             settled,
             self._settled_units + 1,
@@ -81,14 +76,14 @@ class Decisions(Sequence[Decision]):
 
     def with_last(self, decision: Decision) -> "Decisions":
         """These with another decision on the newest unit."""
-        if self._last is None:
+        if self.last is None:
             raise IndexError("there is no unit yet")
         return self._with(
             self._settled,
             self._settled_units,
             decision,
-            tokens=self.tokens + decision.tokens_after - self._last.tokens_after,
-            hidden=self.hidden + decision.hides - self._last.hides,
+            tokens=self.tokens + decision.tokens_after - self.last.tokens_after,
+            hidden=self.hidden + decision.hides - self.last.hides,
         )
 
     def until(self, messages: int) -> "Decisions":
@@ -116,7 +111,7 @@ class Decisions(Sequence[Decision]):
 
     @override
     def __len__(self) -> int:
-        return self._settled_units + (self._last is not None)
+        return self._settled_units + (self.last is not None)
 
     @overload
     def __getitem__(self, index: int) -> Decision: ...
@@ -132,13 +127,13 @@ class Decisions(Sequence[Decision]):
         at = index + len(self) if index < 0 else index
         if 0 <= at < self._settled_units:
             return self._settled[at]
-        if at == self._settled_units and self._last is not None:
-            return self._last
+        if at == self._settled_units and self.last is not None:
+            return self.last
         raise IndexError(f"decision {index} of {len(self)}")
 
     @override
     def __iter__(self) -> Iterator[Decision]:
-        last = () if self._last is None else (self._last,)
+        last = () if self.last is None else (self.last,)
         return iter((*self._settled[: self._settled_units], *last))
 
     @override
@@ -147,7 +142,7 @@ class Decisions(Sequence[Decision]):
 
     @override
     def __hash__(self) -> int:
-        return hash((len(self), self.tokens, self._last))
+        return hash((len(self), self.tokens, self.last))
 
     @override
     def __repr__(self) -> str:
@@ -170,7 +165,7 @@ class Decisions(Sequence[Decision]):
         self, settled: list[Decision], units: int, last: Decision, *, tokens: int, hidden: int
     ) -> "Decisions":
         made = Decisions.__new__(Decisions)
-        made._settled, made._settled_units, made._last = settled, units, last
+        made._settled, made._settled_units, made.last = settled, units, last
         made.tokens, made.hidden = tokens, hidden
         made._live, made._live_stop = self._live, self._live_stop
         if units < made._live_stop:

@@ -7,15 +7,18 @@ state, and a digest is that of what was read, whatever the host made of its obje
 The host's objects are held for their identity alone; their content is never read a second time from the held ones.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from itertools import takewhile
 from operator import eq
+from typing import TypeVar
 
 from autogen_context.errors import InvalidTranscript
 from autogen_context.messages.message import HostFormat, Message
 from autogen_context.messages.piece import same_at_front
+
+Read = TypeVar("Read")
 
 
 class History:
@@ -48,16 +51,17 @@ class History:
     def update(self, payloads: Sequence[object]) -> int:
         """Take the host's list in."""
         common = self._common(payloads)
-        new = [self._read(i, payload) for i, payload in enumerate(payloads[common:], common)]
-        snapshots = [
-            self._snapshot(i, payload) for i, payload in enumerate(payloads[common:], common)
-        ]
         is_restored = len(self._digests) > len(self.messages)
+        if common == len(payloads) == len(self._payloads) and not is_restored:
+            return common
+        appended = payloads[common:]
+        new = self._of(self._host.read, appended, common)
+        snapshots = self._of(self._host.snapshot, appended, common)
         same = self._known(snapshots) if is_restored else common
         del self.messages[common:], self._payloads[common:], self._snapshots[common:]
         del self._digests[same:]
         self.messages += new
-        self._payloads += payloads[common:]
+        self._payloads += appended
         self._snapshots += snapshots
         return same
 
@@ -69,7 +73,7 @@ class History:
             return common  # copies of plain data, compared at once
         for at in range(identical, common):
             known, payload = self._snapshots[at], payloads[at]
-            if known != payload and known != self._snapshot(at, payload):
+            if known != payload and [known] != self._of(self._host.snapshot, [payload], at):
                 return at
         return common
 
@@ -89,17 +93,17 @@ class History:
         digests = map(self._host.digest, snapshots)
         return sum(1 for _ in takewhile(bool, map(eq, self._digests, digests)))
 
-    def _read(self, index: int, payload: object) -> Message:
-        try:
-            return self._host.read(payload)
-        except (ValueError, RecursionError) as error:
-            raise InvalidTranscript(index=index, reason=str(error)) from error
-
-    def _snapshot(self, index: int, payload: object) -> object:
-        try:
-            return self._host.snapshot(payload)
-        except (ValueError, RecursionError) as error:
-            raise InvalidTranscript(index=index, reason=str(error)) from error
+    def _of(
+        self, read: Callable[[object], Read], payloads: Sequence[object], at: int
+    ) -> list[Read]:
+        """What is read of payloads, of which the first stands at a position."""
+        found: list[Read] = []
+        for index, payload in enumerate(payloads, at):
+            try:
+                found.append(read(payload))
+            except (ValueError, RecursionError) as error:
+                raise InvalidTranscript(index=index, reason=str(error)) from error
+        return found
 
 
 def digest_of(host: HostFormat, payload: object) -> bytes:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support.redis_pair import PATIENT
 from support.redis_server import LocalRedis
 
 ROOT = Path(__file__).parents[2]
@@ -37,10 +38,24 @@ def test_the_guide_on_originals_runs(capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().out == "recall_context\n" + shown
 
 
-def printed(redis: LocalRedis, *command: str | Path) -> str:
-    """What a program says, which must end well and warn of nothing."""
+def test_the_guide_on_shared_stores_runs(
+    redis: LocalRedis, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It prints what stands there; a busy machine is no fault."""
+    page = (GUIDES / "shared.md").read_text("utf-8")
+    given = 'os.environ["REDIS_URL"]'
+    text = program_in(page).replace(given, f"{given}, limits=PATIENT", 1)
+    monkeypatch.setenv("REDIS_URL", redis.url)
+    exec(compile(text, "shared.md", "exec"), {"__name__": "guide", "PATIENT": PATIENT})  # noqa: S102 - our own text
+    (shown,) = re.findall(r"```\n(what takes long.*?)```", page, re.DOTALL)
+    assert capsys.readouterr().out == shown
+
+
+def test_two_workers_share_what_they_built(redis: LocalRedis) -> None:
+    """The second gets what the first built, and by its handle what left the first one's window; nothing is warned of."""
+    redis.said(b"FLUSHALL")
     run = subprocess.run(  # noqa: S603 - our own code
-        [sys.executable, "-W", "error", *command],
+        [sys.executable, "-W", "error", EXAMPLE],
         env=os.environ | {"REDIS_URL": redis.url},
         capture_output=True,
         text=True,
@@ -48,26 +63,7 @@ def printed(redis: LocalRedis, *command: str | Path) -> str:
         check=False,
     )
     assert (run.returncode, run.stderr) == (0, "")
-    return run.stdout
-
-
-def test_the_guide_on_shared_stores_runs(redis: LocalRedis, tmp_path: Path) -> None:
-    """It prints what stands there; a busy machine is no fault."""
-    page = (GUIDES / "shared.md").read_text("utf-8")
-    given, patient = 'os.environ["REDIS_URL"]', "RedisLimits(timeout_s=10.0, patience_s=20.0)"
-    text = program_in(page).replace(given, f"{given}, limits={patient}", 1)
-    program = tmp_path / "guide.py"
-    program.write_text(
-        f"from autogen_context.cache.redis_server import RedisLimits\n{text}", "utf-8"
-    )
-    (shown,) = re.findall(r"```\n(what takes long.*?)```", page, re.DOTALL)
-    assert printed(redis, program) == shown
-
-
-def test_two_workers_share_what_they_built(redis: LocalRedis) -> None:
-    """The second gets what the first built, and by its handle what left the first one's window."""
-    redis.said(b"FLUSHALL")
-    lines = printed(redis, EXAMPLE).splitlines()
+    lines = run.stdout.splitlines()
     assert lines[0] == "worker 1: the plan, as worker 1 built it"
     assert lines[1] == "worker 1: what left my window is under its handle"
     assert lines[2] == "worker 2: the plan, as worker 1 built it"

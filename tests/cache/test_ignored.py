@@ -58,7 +58,7 @@ def found(root: Path) -> list[str]:
     return [os.path.relpath(e.path, root) for each in levels(str(root)) for e in each.files]
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(TREES)
 def test_what_is_left_out_is_what_git_leaves_out(tree: dict[str, str | None]) -> None:
     """For any rules in any folders, negated, anchored and nested, broken ones included."""

@@ -35,7 +35,7 @@ PUTS = st.lists(
 BOTH = pytest.mark.parametrize("memory_bytes", [0, 10**6], ids=["on disk", "in memory"])
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(
     st.dictionaries(ANY_TEXT, ENTRIES, max_size=5),
     st.sampled_from([0, 1_000, 10**9]),
@@ -56,7 +56,7 @@ def test_what_was_put_comes_back_to_the_byte(
     assert later.handles == ()
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(PUTS, st.integers(0, 1_500), st.integers(0, 1_500))
 def test_two_places_hold_what_either_holds(
     tmp_path_factory: pytest.TempPathFactory,
@@ -158,6 +158,7 @@ def test_what_is_forgotten_is_gone(tmp_path: Path, memory_bytes: int) -> None:
     assert b"secret" not in disk.store.path.read_bytes()
 
 
+@settings(max_examples=30)
 @given(ANY_TEXT, ANY_TEXT, ANY_TEXT, ANY_TEXT)
 def test_scopes_are_told_apart(tenant: str, agent: str, tenant2: str, agent2: str) -> None:
     """By both names, wherever one ends and the other begins."""

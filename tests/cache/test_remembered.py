@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from typing_extensions import override
 
 from autogen_context import IncrementalContextManager
-from autogen_context.cache.cache import CacheLimits, ContextCache
+from autogen_context.cache.cache import ContextCache
+from autogen_context.cache.tier import CacheLimits
 from autogen_context.cache.values import Cache
 from autogen_context.config.config import ContextConfig
 from autogen_context.prioritizer.category import Category

@@ -100,13 +100,16 @@ async def test_a_cache_shares_what_it_remembers(redis: LocalRedis) -> None:
     """Through a server, by its url alone, or through anybody's own; another kind is another value."""
     own = OwnTier()
     for shared in (own, redis.url):
-        async with ContextCache(shared=shared) as cache:
+        async with ContextCache(shared=shared) as cache, ContextCache(shared=shared) as elsewhere:
             cache.remember("summary", "key", "done")
-        async with ContextCache(shared=shared) as elsewhere:
             assert elsewhere.remembered("summary", "key") is None
-            await elsewhere.warm("summary", ["key"])
+
+            async def has_it(elsewhere: ContextCache = elsewhere) -> bool:
+                await elsewhere.warm("summary", ["key"])
+                return elsewhere.remembered("summary", "key") == "done"
+
+            await until(has_it)  # on a busy machine the server is slow
             await elsewhere.warm("advice", ["key"])
-            assert elsewhere.remembered("summary", "key") == "done"
             assert elsewhere.remembered("advice", "key") is None
 
 
@@ -301,7 +304,7 @@ def test_a_url_of_something_else_is_an_error(url: str) -> None:
 
 
 @given(user=ANY_TEXT, password=st.text("Zz:@/?#[]% ", min_size=4).map(lambda s: f"Q{s}Q"))
-@settings(max_examples=50)
+@settings(max_examples=20)
 def test_no_name_of_a_url_shows_its_password(user: str, password: str) -> None:
     """Quoted or not, before the host or among the options."""
     assert password not in shown_url(f"redis://{user}:{password}@host:1/0")

@@ -129,15 +129,19 @@ def test_a_flood_is_a_change_of_all_there_is(
     root: Path, hearing: Hearing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The folder is left alone for a while; when it is watched again, all may have changed meanwhile."""
-    monkeypatch.setattr(watching, "_REST_S", 0.2)
+    monkeypatch.setattr(watching, "_REST_S", 1.0)
+    told_at: list[float] = []
     monkeypatch.setattr(watching, "_LONGEST_S", 60.0)  # a busy machine makes no flood
     with FileWatch(debounce_s=1.0) as watch:
         watch.listen(hearing.hear)
+        watch.listen(lambda _: told_at.append(time.monotonic()))
         watch.follow(root)
         command = [sys.executable, "-c", MAKER, str(root), str(MOST_CHANGES)]
         subprocess.run(command, check=True)  # noqa: S603 - our own code
         wait_until(lambda: len(hearing.bursts) >= 2, "told twice")
+        wait_until(lambda: len(told_at) >= 2, "told both")
         assert hearing.bursts[:2] == [{root}, {root}]
+        assert told_at[1] - told_at[0] >= 1.0
         (root / "src" / "b.py").write_text("after")
         hearing.clear()
         (root / "src" / "b.py").write_text("again")

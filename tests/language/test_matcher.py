@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.language.phrases import PhraseMatcher, Phrases, phrases
+from autogen_context.language.phrases import PhraseMatcher, phrases, tables_of
 
 
 def spans(phrase: str, text: str) -> list[str]:
@@ -119,15 +119,15 @@ def test_hostile_text_costs_its_length(text: str) -> None:
     assert time.process_time() - began < 3
 
 
-def test_language_is_added_by_a_file(tmp_path: Path) -> None:
-    """A file more is a language more, of all topics that it has."""
+def test_language_is_a_file(tmp_path: Path) -> None:
+    """A file is a language, of all topics that it has; what its words name stands in its phrases."""
     (tmp_path / "nl.toml").write_text(
         '[words]\nwij = "wij|we"\nallen = "{wij}|ik"\n'
         '[gate]\nrecall = ["(herinner|weet) je (je|nog)", "wat hebben {allen} ... gezegd"]\n',
         encoding="utf-8",
     )
-    (tmp_path / "notes.txt").write_text("[", encoding="utf-8")
-    dutch = Phrases([tmp_path]).matcher("gate")
+    table = tables_of(tmp_path / "nl.toml")["gate"]
+    dutch = PhraseMatcher((label, phrase) for label, row in table.items() for phrase in row)
     assert dutch.labels("Weet je nog hoe het heette?") == {"recall"}
     assert dutch.labels("Wat hebben we daarover gezegd?") == {"recall"}
     assert "recall" not in phrases("gate").labels("Weet je nog hoe het heette?")
@@ -146,4 +146,4 @@ def test_unreadable_file_is_named(tmp_path: Path, text: str, reason: str) -> Non
     """A file that cannot be read is an error with its name."""
     (tmp_path / "xx.toml").write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match=f"(?s){reason}"):
-        Phrases([tmp_path]).matcher("gate")
+        tables_of(tmp_path / "xx.toml")

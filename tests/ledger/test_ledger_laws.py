@@ -54,17 +54,12 @@ def quarters(text: str) -> int:
     return -(-len(text) // 4)
 
 
-def words(text: str) -> int:
-    """A token a word."""
-    return len(text.split())
-
-
 def steep(text: str) -> int:
     """More for a text than for its parts."""
     return len(text) * len(text) // 100
 
 
-COUNTS = st.sampled_from((len, quarters, words, steep))
+COUNTS = st.sampled_from((len, quarters, steep))
 ROOMS = st.integers(0, 1_500)
 
 
@@ -81,14 +76,15 @@ def test_it_does_not_decay(messages: list[Message], room: int, count: Callable[[
     """What was rendered is read as the same entries and rendered as the same text, within the room, again and again."""
     ledger = ledger_of(messages)
     first = ledger.rendered(room_tokens=room, count=count)
-    again = Ledger.read(first)
+    again = Ledger.read(first.text)
     assert {(e.kind, e.author, e.key) for e in again} <= {(e.kind, e.author, e.key) for e in ledger}
     assert count(first.text) <= max(room, 0)
     for _ in range(2):
         second = again.rendered(room_tokens=room, count=count)
         assert (second.text, second.left_out) == (first.text, ())
         again = Ledger.read(second.text)
-    assert Ledger.read(f"Summary so far.\n{first.text}\n\nThe port is 1.").entries == again.entries
+    behind = f"Summary so far.\n{first.text}\n\nThe port is 1."
+    assert list(Ledger.read(behind)) == list(again)
 
 
 @settings(max_examples=40)
@@ -129,7 +125,7 @@ def test_learning_bit_by_bit(messages: list[Message], cut: int) -> None:
     single = Ledger()
     for position, message in enumerate(messages):
         single.learn([message], start=position)
-    assert once.entries == twice.entries == single.entries
+    assert list(once) == list(twice) == list(single)
 
 
 @settings(max_examples=40)

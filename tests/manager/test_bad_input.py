@@ -4,15 +4,13 @@ import copy
 import re
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.errors import ContextWindowExceeded, InvalidTranscript
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.chat_rules import check_chat
-from autogen_context.testing.transcripts import transcripts
 from autogen_context.tokens.measure import EstimateCounter
+from support.saying import asks, says, tells
 
 COUNTERS = pytest.mark.parametrize("counter", ["gpt-4o", "estimate"])
 MEGABYTES_10 = "one line of a very long log, number 4711\n" * 250_000
@@ -26,23 +24,6 @@ def manager(
         return IncrementalContextManager(model=counter, window_tokens=window)
     config = ContextConfig.model_validate({"window_tokens": window, **settings})
     return IncrementalContextManager(config=config, counter=EstimateCounter())
-
-
-def says(text: object, role: str = "user", **fields: object) -> ChatMessage:
-    """A message of any content."""
-    return {"role": role, "content": text, **fields}
-
-
-def asks(*ids: str) -> ChatMessage:
-    """A message that calls, an id each."""
-    function = {"name": "f", "arguments": "{}"}
-    calls = [{"id": i, "type": "function", "function": function} for i in ids]
-    return says(None, "assistant", tool_calls=calls)
-
-
-def tells(call_id: str, text: str = "done") -> ChatMessage:
-    """A result for one id."""
-    return says(text, "tool", tool_call_id=call_id)
 
 
 @COUNTERS
@@ -62,12 +43,11 @@ def test_not_even_nothing_fits() -> None:
         manager(2).prepare_nowait(list[ChatMessage]())
 
 
-@COUNTERS
-@pytest.mark.parametrize("as_result", [False, True], ids=["said", "returned by a tool"])
+@pytest.mark.parametrize(("counter", "as_result"), [("gpt-4o", True), ("estimate", False)])
 def test_ten_megabytes(counter: str, *, as_result: bool) -> None:
     """Its head and tail are sent, with a mark."""
-    messages = [says("read it"), asks("1"), tells("1", MEGABYTES_10)]
-    messages = messages if as_result else [says(MEGABYTES_10)]
+    messages = [says("read it", "user"), asks("1"), tells("1", MEGABYTES_10)]
+    messages = messages if as_result else [says(MEGABYTES_10, "user")]
     turn = manager(2_000, counter).prepare_nowait(messages)
     text = str(turn.messages[-1]["content"])
     assert turn.certificate.fits
@@ -91,7 +71,7 @@ ODD_TEXTS = {
 @pytest.mark.parametrize("text", list(ODD_TEXTS.values()), ids=list(ODD_TEXTS))
 def test_odd_texts(counter: str, text: str) -> None:
     """They are counted, shortened and sent like any other."""
-    messages = [says("s", "system"), says(text), asks("1"), tells("1", text)]
+    messages = [says("s", "system"), says(text, "user"), asks("1"), tells("1", text)]
     turn = manager(900, counter).prepare_nowait(messages)
     assert turn.certificate.fits
     check_chat([*turn.messages])
@@ -99,25 +79,12 @@ def test_odd_texts(counter: str, text: str) -> None:
     assert whole.messages == messages
 
 
-@settings(max_examples=50)
-@given(transcripts(max_repeats=20, pending=False).filter(bool), st.integers(200, 2_000))
-def test_models_that_insist_on_alternation(messages: list[ChatMessage], window: int) -> None:
-    """Get it, with one system message, and within the window."""
-    keeper = manager(window, alternate_roles=True, single_system=True)
-    try:
-        turn = keeper.prepare_nowait(messages)
-    except ContextWindowExceeded:
-        return
-    assert turn.certificate.fits
-    check_chat([*turn.messages], strict_roles=True)
-
-
 def test_thinking_comes_back_untouched_or_goes_with_its_unit() -> None:
     """Blocks and signatures are counted and never changed, even where the text beside them is."""
     block = {"type": "thinking", "thinking": "hm " * 20, "signature": "EqQBCg=="}
     old = {**asks("1"), "thinking_blocks": [block]}
     new = says([block, {"type": "text", "text": "x" * 9_000}], "assistant", reasoning_content="hm")
-    messages = [says("task"), old, tells("1", "r" * 4_000), new]
+    messages = [says("task", "user"), old, tells("1", "r" * 4_000), new]
     for window in (300, 700, 9_000):
         turn = manager(window).prepare_nowait(copy.deepcopy(messages))
         last = turn.messages[-1]
@@ -149,7 +116,7 @@ def test_thinking_comes_back_untouched_or_goes_with_its_unit() -> None:
 def test_what_cannot_be_read(broken: object, reason: str) -> None:
     """Is refused with its position; what came before goes on, and ``enabled=False`` lets it through."""
     keeper = manager(1_000)
-    good: list[object] = [says("a"), says("b", "assistant")]
+    good: list[object] = [says("a", "user"), says("b", "assistant")]
     before = keeper.prepare_nowait(good)
     with pytest.raises(InvalidTranscript, match=f"^message 2: .*{re.escape(reason)}") as caught:
         keeper.prepare_nowait([*good, broken])
@@ -165,8 +132,10 @@ def test_what_cannot_be_read(broken: object, reason: str) -> None:
         pytest.param([asks("1", "1"), tells("1"), tells("1")], (), id="one id for two calls"),
         pytest.param([asks("1"), tells("1"), asks("1"), tells("1")], (), id="an id used again"),
         pytest.param([asks("1"), tells("1"), tells("1")], (2,), id="answered twice"),
-        pytest.param([tells("1"), asks("1"), says("so?")], (0, 1), id="result before its call"),
-        pytest.param([asks("1"), says("wait"), tells("1")], (0, 2), id="interrupted"),
+        pytest.param(
+            [tells("1"), asks("1"), says("so?", "user")], (0, 1), id="result before its call"
+        ),
+        pytest.param([asks("1"), says("wait", "user"), tells("1")], (0, 2), id="interrupted"),
     ],
 )
 def test_orphans(messages: list[ChatMessage], orphans: tuple[int, ...]) -> None:
@@ -195,7 +164,7 @@ def test_images_are_never_counted_as_text(counter: str, url: str) -> None:
         {"type": "image_url", "image_url": url},
         {"type": "image", "source": {"type": "base64", "data": url}},
     ]
-    message = says([{"type": "text", "text": "look"}, *forms])
+    message = says([{"type": "text", "text": "look"}, *forms], "user")
     turn = manager(60_000, counter).prepare_nowait([message])
     assert turn.messages == [message]
     [short] = manager(200, counter).prepare_nowait([message]).messages

@@ -1,15 +1,7 @@
 """A branch goes on from where its conversation is, and neither sees what becomes of the other."""
 
-from collections.abc import Sequence
-
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
-
 from autogen_context import ContextConfig, IncrementalContextManager
-from autogen_context.errors import ContextWindowExceeded
 from autogen_context.manager.change import ContextChange
-from autogen_context.testing import ChatMessage
-from autogen_context.testing.transcripts import histories
 from support.counting import Characters
 from support.prompts import client
 from support.working import Summarising, run, says
@@ -19,33 +11,6 @@ def manager(window_tokens: int = 6_000, **settings: object) -> IncrementalContex
     """One whose clock stands still."""
     config = ContextConfig.model_validate({"window_tokens": window_tokens, **settings})
     return IncrementalContextManager(config=config, counter=Characters(), clock=lambda: 1_000.0)
-
-
-@settings(max_examples=30)
-@given(histories(max_messages=20), st.integers(40, 3_000), st.data())
-def test_a_branch_goes_on_to_the_byte(
-    history: list[list[ChatMessage]], window: int, data: st.DataObject
-) -> None:
-    """With the same messages it gives what its parent gives, though the parent was asked in between."""
-    keeper, stop = manager(window), data.draw(st.integers(0, len(history) - 1))
-    prepared(keeper, history[: stop + 1])
-    other = keeper.branch()
-    both = (other.save_state(), keeper.save_state())
-    alike = [{**state, "context_id": "", "branches": 0} for state in both]
-    assert alike[0] == alike[1]
-    expected = prepared(keeper, history[stop:])
-    assert prepared(other, history[stop:]) == expected
-
-
-def prepared(
-    keeper: IncrementalContextManager, history: Sequence[list[ChatMessage]]
-) -> list[object]:
-    """The turns of a history."""
-    try:
-        return [keeper.prepare_nowait(messages) for messages in history]
-    except ContextWindowExceeded:
-        assume(False)  # noqa: FBT003 - the one argument that it takes
-        raise
 
 
 async def test_neither_sees_what_becomes_of_the_other() -> None:

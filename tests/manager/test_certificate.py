@@ -63,7 +63,7 @@ def growing(draw: st.DrawFn) -> tuple[list[Message], list[list[Piece]]]:
     return messages, turns
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(growing())
 def test_a_check_that_goes_on_finds_what_a_whole_one_finds(
     drawn: tuple[list[Message], list[list[Piece]]],

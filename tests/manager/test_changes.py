@@ -1,6 +1,7 @@
 """What a host tells beside its messages is told to the model once, and again after each compaction, in its newest form."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -24,7 +25,7 @@ from autogen_context.messages.message import Message
 from autogen_context.testing import ChatMessage
 from autogen_context.view.notice import LABELS, Notice, Notices
 from support.counting import Characters
-from support.working import run, says, step, text_of
+from support.working import run, says, text_of
 
 TOLD = "[Told beside the conversation:"
 BUDGET = ContextChange.requirement_added("The budget is 500 EUR", key="budget")
@@ -179,34 +180,6 @@ async def test_a_compaction_takes_old_text_of_a_file_out_first() -> None:
     assert stays[6][6] < stays[5][6]
 
 
-async def test_a_message_that_is_told_is_as_if_the_host_had_appended_it() -> None:
-    """The next turn with it is the turn of a manager that was never told."""
-    told, silent = manager(), manager()
-    for keeper in (told, silent):
-        keeper.prepare_nowait(run(3))
-    [call, result] = run(4)[-2:]
-    updated = await told.apply_changes(
-        [ContextChange.message_added(call), ContextChange.message_added(result)]
-    )
-    assert updated.context[-1].results[0].text
-    assert told.prepare_nowait(run(4)) == silent.prepare_nowait(run(4))
-
-
-async def test_what_was_sent_is_never_changed() -> None:
-    """A list with nothing new is sent as it was; what is due waits for a unit that was not sent, and for results."""
-    keeper = manager()
-    messages = [*run(3), says("Go on.")]
-    turn = keeper.prepare_nowait(messages)
-    await keeper.apply_changes([BUDGET])
-    assert keeper.prepare_nowait(messages).messages == turn.messages
-    [call, result] = step(9)
-    waiting = keeper.prepare_nowait([*messages, call])
-    assert len(told_in(waiting)) == 1
-    answered = keeper.prepare_nowait([*messages, call, result])
-    assert answered.messages[: len(waiting.messages)] == waiting.messages
-    assert keeper.prepare_nowait([says("You code.", "system")]).messages[0]["role"] == "system"
-
-
 @pytest.mark.parametrize("role", ["user", "system"])
 @pytest.mark.parametrize("size", [10, 20_000])
 async def test_what_is_told_never_makes_a_request_impossible(size: int, role: str) -> None:
@@ -306,6 +279,8 @@ WRONG: list[tuple[Callable[[], ContextChange], str]] = [
     (lambda: ContextChange.task_started(""), "text=''"),
     (lambda: ContextChange.message_added(None), "message of a change 'message added': give the host's message"),
     (lambda: ContextChange(type=ChangeType.TASK_FAILED, key="x", message={}), "'task failed': leave it out"),
+    (lambda: ContextChange(type=cast("ChangeType", "file changed")), "type='file changed' of a change: give one of 'file modified',"),
+    (lambda: ContextChange.file_modified(cast("str", 3)), "key=3 of a change 'file modified': give a text"),
     (lambda: ContextChange(type=ChangeType.TASK_FAILED, key="x", moved_to="y"), "moved_to='y' of a change 'task failed': leave it out"),
 ]  # fmt: skip
 
@@ -315,20 +290,6 @@ def test_a_wrong_change_cannot_be_made(make: Callable[[], ContextChange], reason
     """The error names the field, and what to give."""
     with pytest.raises(ValueError, match=reason):
         make()
-
-
-@pytest.mark.parametrize(
-    ("fields", "reason"),
-    [
-        ({"type": "file changed"}, "type='file changed' of a change: give one of 'file modified',"),
-        ({"type": "file modified", "key": 3}, "key=3 of a change 'file modified': give a text"),
-    ],
-)
-def test_a_change_of_no_type_is_refused(fields: dict[str, object], reason: str) -> None:
-    """Where no type checker looks, too."""
-    make = cast("Callable[..., ContextChange]", ContextChange)
-    with pytest.raises(ValueError, match=reason):
-        make(**fields)
 
 
 @pytest.mark.parametrize("named", list(ChangeType), ids=str)
@@ -352,7 +313,10 @@ NOTICES = st.lists(
 
 @given(NOTICES, st.integers(0, 200))
 def test_a_block_fits_and_holds_what_it_names(notices: list[Notice], room: int) -> None:
-    """What it does not name has no room beside what is more important."""
+    """What it does not name has no room beside what is more important; what is quoted stands behind a mark on every line."""
+    for notice in notices:
+        _, *quoted = notice.told.split("\n")
+        assert all(line.startswith("> ") for line in quoted) or "\n" in notice.text
     text, names = block_of(notices, room_tokens=room, count=len)
     assert len(text) <= room
     assert bool(text) == bool(names)
@@ -361,14 +325,6 @@ def test_a_block_fits_and_holds_what_it_names(notices: list[Notice], room: int) 
             assert notice.told in text
     _, everything = block_of(notices, room_tokens=10**6, count=len)
     assert everything == {notice.name for notice in notices}
-
-
-@given(NOTICES)
-def test_lines_of_ours_are_not_forged(notices: list[Notice]) -> None:
-    """What is told of a file's content stands behind a mark on every line."""
-    for notice in notices:
-        _, *quoted = notice.told.split("\n")
-        assert all(line.startswith("> ") for line in quoted) or "\n" in notice.text
 
 
 SAID = "The budget is 500 EUR"
@@ -440,3 +396,17 @@ def test_a_tokenizer_that_is_awaited_takes_no_message_away(tmp_path: Path) -> No
     command = [sys.executable, "-c", WITHOUT_TOKENIZER]
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)  # noqa: S603 - our own code
     assert done.stdout.split() == ["estimate", "a", "b"]
+
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "changes.md"
+
+
+def test_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its Python runs as one program and prints what stands below it, but for what depends on the tokenizer at hand."""
+    text = GUIDE.read_text("utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) == 2
+    exec(compile("\n".join(blocks), str(GUIDE), "exec"), {"__name__": "guide"})  # noqa: S102 - our own text
+    [shown] = re.findall(r"```\n(\[Told.*?)```", text, re.DOTALL)
+    tokens = re.compile(r"\d+ tokens")
+    assert tokens.sub("", capsys.readouterr().out) == tokens.sub("", shown)

@@ -20,7 +20,7 @@ MESSAGES: list[ChatMessage] = [
 ]
 
 
-@settings(max_examples=300)
+@settings(max_examples=80)
 @given(
     window=LIMITS,
     unseen=st.integers(0, 100),

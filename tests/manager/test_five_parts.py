@@ -7,11 +7,17 @@ import sys
 from collections import Counter
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
+import pytest
+from typing_extensions import override
+
 import autogen_context
 from autogen_context import ContextConfig, IncrementalContextManager, TokenBudgetManager
+from autogen_context.budget.policy import BudgetRequest, CompactionBudget
+from autogen_context.budget.task import Complexity
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
 from support.working import run
@@ -128,3 +134,41 @@ def test_what_is_observed_early_is_decided_when_the_tools_are_known() -> None:
     assert early.prepare_nowait(history, TOOLS) == expected
     assert expected.messages[-1] is not history[-1]
     assert early.save_state() == late.save_state()
+
+
+class OfComplexity(TokenBudgetManager):
+    """The default, but for how complex the task is."""
+
+    def __init__(self, complexity: Complexity) -> None:
+        super().__init__()
+        self.complexity: Complexity = complexity
+
+    @override
+    def for_compaction(self, request: BudgetRequest, /) -> CompactionBudget:
+        task = replace(request.task, complexity=self.complexity)
+        return super().for_compaction(replace(request, task=task))
+
+
+SIMPLE = "Fix the typo in the readme."
+COMPLEX = (
+    "Refactor the whole service: first the parser, then the router, then the worker; all tests must stay green, never drop "
+    "the API, and migrate the database, since auth.py, db.py, router.py and worker.py depend on it."
+)
+
+
+@pytest.mark.parametrize(
+    ("task", "complexity", "other"), [(SIMPLE, "low", "high"), (COMPLEX, "high", "low")]
+)
+def test_complexity_decides_by_default(
+    task: str, complexity: Complexity, other: Complexity
+) -> None:
+    """A compaction keeps what the task's own complexity says, and another one would keep something else (F3)."""
+
+    def compacted(budget: TokenBudgetManager | None) -> list[ChatMessage]:
+        keeper, messages = manager(budget=budget), run(0)[:1]
+        messages.append({"role": "user", "content": task})
+        sent = (keeper.prepare_nowait([*messages, *run(n)[2:]]) for n in range(1, 40))
+        return next(turn.messages for turn in sent if turn.compacted)
+
+    assert compacted(None) == compacted(OfComplexity(complexity))
+    assert compacted(None) != compacted(OfComplexity(other))

@@ -10,9 +10,8 @@ from types import FrameType
 from typing_extensions import override
 
 from autogen_context import IncrementalContextManager
-from autogen_context.prioritizer.prioritizer import ContextPrioritizer
+from autogen_context.prioritizer.prioritizer import ContextPrioritizer, Need, Scores
 from autogen_context.prioritizer.references import References
-from autogen_context.prioritizer.score import Need, Scores
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
 from support.working import run, says, step

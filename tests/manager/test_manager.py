@@ -13,18 +13,13 @@ from hypothesis import strategies as st
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
 from autogen_context.errors import ContextWindowExceeded, NotInHistory, OriginalNotFound
 from autogen_context.manager.parts import limits_of
-from autogen_context.prioritizer.score import Explanation
+from autogen_context.prioritizer.selection import Explanation
 from autogen_context.testing import ChatMessage, LoopbackServer, ScriptedModel
 from autogen_context.tokens.measure import Count, TokenCounter
 from autogen_context.view.decision import Decision
 from autogen_context.view.view import Usage
-
-
-class Characters:
-    """Four characters a token, rounded up."""
-
-    def count(self, text: str, /) -> Count:
-        return Count(tokens=-(-len(text) // 4), source="tokenizer")
+from support.counting import Characters
+from support.saying import says
 
 
 def manager(
@@ -33,11 +28,6 @@ def manager(
     """One with these settings, which counts characters."""
     config = ContextConfig.model_validate({"window_tokens": window, **settings})
     return IncrementalContextManager(config=config, counter=counter or Characters())
-
-
-def says(text: str, role: str = "assistant") -> ChatMessage:
-    """A message of plain text."""
-    return {"role": role, "content": text}
 
 
 TASK = says("the task", "user")

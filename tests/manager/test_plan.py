@@ -1,7 +1,7 @@
 """What each unit becomes: what must stay, then the newest, then what older ones have that is worth most."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,13 +12,12 @@ from autogen_context.manager.plan import FRAME, Fill, Means, notice_of, plan
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.piece import Written, messages_of
 from autogen_context.messages.segment import Unit
-from autogen_context.prioritizer.prioritizer import ValueScores
+from autogen_context.prioritizer.prioritizer import Need, ValueScores
 from autogen_context.prioritizer.references import References
-from autogen_context.prioritizer.score import Need
-from autogen_context.prioritizer.selection import BlockSelector, Filled
+from autogen_context.prioritizer.selection import BlockSelector
 from autogen_context.testing.transcripts import transcripts
 from autogen_context.view.decision import Candidate, Decision, handle_of, kept
-from autogen_context.view.protected import Protection, protected_of, satisfied, voices_of
+from autogen_context.view.protected import protected_of, satisfied, voices_of
 from support.counting import COUNTER
 from support.units import candidates_of, fit, read_all
 
@@ -26,7 +25,7 @@ TOLD = "- read a.py\n" * 999
 
 
 def planned_or_not(
-    candidates: Sequence[Candidate], budget: CompactionBudget, fill: Fill | None = None
+    candidates: Sequence[Candidate], budget: CompactionBudget
 ) -> tuple[Decision, ...] | ContextWindowExceeded:
     """What is under test."""
     try:
@@ -39,7 +38,7 @@ def planned_or_not(
             budget=budget,
             means=Means(
                 fit=fit,
-                fill=fill or filling(candidates, budget),
+                fill=filling(candidates, budget),
                 tell=lambda _, room_tokens: TOLD[: 4 * room_tokens],
                 count=COUNTER.message,
             ),
@@ -64,11 +63,6 @@ def filling(candidates: Sequence[Candidate], budget: CompactionBudget) -> Fill:
     return BlockSelector(references, COUNTER, scores).fill
 
 
-def nothing(_taken: Mapping[int, Decision], _room_tokens: int) -> Filled:
-    """Leaves all that is open out."""
-    return Filled(stays={}, left={})
-
-
 CANDIDATES = transcripts(max_messages=20).map(read_all).map(candidates_of)
 BUDGETS = st.builds(
     CompactionBudget,
@@ -84,12 +78,12 @@ BUDGETS = st.builds(
 def test_a_plan_fits_or_is_impossible(
     candidates: list[Candidate], budget: CompactionBudget
 ) -> None:
-    """One decision a unit, in order, within the limit, with what must stay; or the floors exceed it."""
+    """One decision a unit, in order, within the limit, with what must stay; or what must stay exceeds it."""
     floors = protected_of(candidates, frozenset(), voices_of(candidates))
     decisions = planned_or_not(candidates, budget)
     if isinstance(decisions, ContextWindowExceeded):
-        assert decisions.floor_tokens == floor_tokens(candidates, floors) > budget.total_tokens
-        assert decisions.limit_tokens == budget.total_tokens
+        needed = sum(candidates[i].tokens for i in floors)
+        assert decisions.floor_tokens == needed > budget.total_tokens == decisions.limit_tokens
         assert set(decisions.parts) == set(floors.values())
         return
     units = [c.unit for c in candidates]
@@ -98,73 +92,61 @@ def test_a_plan_fits_or_is_impossible(
     assert sum(d.tokens_after for d in decisions) <= budget.total_tokens
     tasks = {i for i, floor in floors.items() if floor in ("task", "memory")}
     assert satisfied(decisions, {i: f for i, f in floors.items() if i not in tasks})
-    assert decisions == planned_or_not(candidates, budget)
     for decision, c in zip(decisions, candidates, strict=True):
         said = messages_of(decision.pieces, [m for u in units for m in u.messages])
         assert decision.tokens_after == sum(map(COUNTER.message, said))
         assert (decision.pieces == c.pieces) == (decision.action in ("keep", "repair"))
         assert bool(decision.handle) == (decision.action in ("shorten", "drop"))
-
-
-def floor_tokens(candidates: Sequence[Candidate], floors: Mapping[int, Protection]) -> int:
-    """What must stay, whole."""
-    return sum(candidates[i].tokens for i in floors)
-
-
-@settings(max_examples=100)
-@given(CANDIDATES, BUDGETS)
-def test_nothing_grows(candidates: list[Candidate], budget: CompactionBudget) -> None:
-    """A unit in parts has fewer tokens; all that went, with the notice, no more than it had."""
-    decisions = planned_or_not(candidates, budget)
-    if isinstance(decisions, ContextWindowExceeded):
-        return
-    for decision in decisions:
         assert decision.action != "shorten" or decision.tokens_after < decision.tokens_before
-    dropped = [d for d in decisions if d.action == "drop"]
-    assert sum(d.tokens_after for d in dropped) <= sum(d.tokens_before for d in dropped)
-
-
-@settings(max_examples=100)
-@given(CANDIDATES, BUDGETS)
-def test_it_fills_to_the_low_mark(candidates: list[Candidate], budget: CompactionBudget) -> None:
-    """Beside the floors there is no more than its share of the room that they leave, the notice included."""
-    floors = protected_of(candidates, frozenset(), voices_of(candidates))
-    decisions = planned_or_not(candidates, budget)
-    if isinstance(decisions, ContextWindowExceeded):
-        return
-    least = sum(decisions[i].tokens_after for i in floors)
+    require_one_notice(candidates, decisions, budget)
+    least = sum(decisions[i].tokens_after for i in floors)  # it fills to the low mark
     beside = int((budget.total_tokens - least) * budget.kept_fraction)
     frame = COUNTER.message(notice(candidates, FRAME))
     assert sum(d.tokens_after for d in decisions) - least <= max(beside, frame)
+    require_newest(candidates, decisions, budget, list(floors), beside - frame)
 
 
-@settings(max_examples=100)
-@given(CANDIDATES, BUDGETS)
-def test_the_newest_stay_whole(candidates: list[Candidate], budget: CompactionBudget) -> None:
-    """As many as fit their share, one at least if it takes no more than most of what is filled; the others are decided on beside them."""
-    floors = protected_of(candidates, frozenset(), voices_of(candidates))
-    decisions = planned_or_not(candidates, budget, nothing)
-    if isinstance(decisions, ContextWindowExceeded):
-        return
-    least = sum(decisions[i].tokens_after for i in floors)
-    beside = int((budget.total_tokens - least) * budget.kept_fraction)
-    beside -= COUNTER.message(notice(candidates, FRAME))
+def require_one_notice(
+    candidates: Sequence[Candidate], decisions: Sequence[Decision], budget: CompactionBudget
+) -> None:
+    """It stands where the first dropped unit was and costs no more than all of them."""
+    dropped = [d for d in decisions if d.action == "drop"]
+    notices = [d for d in dropped if d.pieces]
+    assert notices in ([], dropped[:1])
+    gone = [c for c, d in zip(candidates, decisions, strict=True) if d.action == "drop"]
+    cost = sum(d.tokens_before for d in dropped)
+    if notices:
+        (piece,) = notices[0].pieces
+        assert isinstance(piece, Written)
+        told = piece.message.text.partition(":\n")[2].removesuffix("]")
+        assert TOLD.startswith(told)
+        assert piece == Written(message=notice(gone, told))
+        assert notices[0].tokens_after <= cost
+    elif dropped:
+        room = budget.total_tokens - sum(d.tokens_after for d in decisions)
+        assert COUNTER.message(notice(gone)) > min(room, cost)
+
+
+def require_newest(
+    candidates: Sequence[Candidate],
+    decisions: Sequence[Decision],
+    budget: CompactionBudget,
+    floors: Sequence[int],
+    beside: int,
+) -> None:
+    """As many as fit their share stay whole, one at least if it takes no more than most of what is filled."""
     rest = [i for i in range(len(candidates)) if i not in floors]
-    room = int(beside * budget.newest_fraction)
-    last = (candidates[i].tokens for i in rest[-1:])
-    room = max(
-        [room, *(tokens for tokens in last if tokens <= budget.newest_unit_fraction * beside)]
-    )
+    whole = [candidates[i].tokens for i in rest[-1:]]
+    most = budget.newest_unit_fraction * beside
+    room = max([int(beside * budget.newest_fraction), *(each for each in whole if each <= most)])
     recent = list[int]()
     for i in reversed(rest):
         room -= candidates[i].tokens
         if room < 0:
             break
         recent.append(i)
-    assert {i for i in rest if decisions[i].action != "drop"} == set(recent)
-    filled = planned_or_not(candidates, budget)
-    assert not isinstance(filled, ContextWindowExceeded)
-    assert [filled[i] for i in recent] == [kept(candidates[i], "recent") for i in recent]
+    assert [decisions[i] for i in recent] == [kept(candidates[i], "recent") for i in recent]
+    assert {i for i in rest if decisions[i].reason == "recent"} == set(recent)
 
 
 def test_floors_are_not_paid_twice() -> None:
@@ -203,31 +185,6 @@ def test_what_is_named_again_stays() -> None:
     said = messages_of(decisions[1].pieces, [*messages, *later])
     assert "item_17 costs" in said[-1].results[0].text
     assert decisions[1].action == "shorten"
-
-
-@settings(max_examples=100)
-@given(CANDIDATES, BUDGETS)
-def test_one_notice_tells_what_is_missing(
-    candidates: list[Candidate], budget: CompactionBudget
-) -> None:
-    """It stands where the first dropped unit was and costs no more than all of them."""
-    decisions = planned_or_not(candidates, budget)
-    if isinstance(decisions, ContextWindowExceeded):
-        return
-    dropped = [d for d in decisions if d.action == "drop"]
-    notices = [d for d in dropped if d.pieces]
-    assert notices in ([], dropped[:1])
-    gone = [c for c, d in zip(candidates, decisions, strict=True) if d.action == "drop"]
-    if notices:
-        (piece,) = notices[0].pieces
-        assert isinstance(piece, Written)
-        told = piece.message.text.partition(":\n")[2].removesuffix("]")
-        assert TOLD.startswith(told)
-        assert piece == Written(message=notice(gone, told))
-        assert notices[0].tokens_after <= sum(d.tokens_before for d in dropped)
-    elif dropped:
-        room = budget.total_tokens - sum(d.tokens_after for d in decisions)
-        assert COUNTER.message(notice(gone)) > min(room, sum(d.tokens_before for d in dropped))
 
 
 @given(st.lists(st.text(max_size=5), min_size=1, max_size=4), st.integers(0, 9))

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Literal, cast
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
@@ -18,7 +18,7 @@ from autogen_context.testing import ChatMessage
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.transcripts import broken_transcripts, histories, transcripts
 from autogen_context.testing.wire import Json
-from autogen_context.tokens.measure import Count
+from support.counting import Characters
 
 # The windows are drawn without regard to the model that lends its chat format.
 pytestmark = pytest.mark.filterwarnings("ignore:window_tokens=")
@@ -39,12 +39,7 @@ MARKS = (
 LARGE_IMAGE, SMALL_IMAGE = 85 + 8 * 170, 85  # tokens of GPT-4, where the size is not known
 
 
-class Characters:
-    """A counter that anybody can check: four characters a token, rounded up."""
-
-    def count(self, text: str, /) -> Count:
-        """Tokens of a text."""
-        return Count(tokens=-(-len(text) // 4), source="tokenizer")
+LAW = settings(max_examples=40)
 
 
 def manager(
@@ -101,6 +96,7 @@ def is_subsequence(part: Sequence[int], whole: Sequence[int]) -> bool:
     return all(item in rest for item in part)
 
 
+@LAW
 @given(ANY_TRANSCRIPT, WINDOWS)
 def test_1_what_is_sent_fits_or_the_error_has_the_numbers(
     messages: Transcript, window: int
@@ -116,6 +112,7 @@ def test_1_what_is_sent_fits_or_the_error_has_the_numbers(
         assert outcome.certificate.fits
 
 
+@LAW
 @given(transcripts(), WINDOWS)
 def test_2_the_newest_message_is_there(messages: Transcript, window: int) -> None:
     """The last message sent is the newest, in its role, answering its call; whole if that fits beside the rest."""
@@ -129,6 +126,7 @@ def test_2_the_newest_message_is_there(messages: Transcript, window: int) -> Non
         assert last is newest
 
 
+@LAW
 @given(histories(), WINDOWS)
 def test_3_no_orphan_is_made(history: list[Transcript], window: int) -> None:
     """What OpenAI takes whole, it takes in the form that is sent, at every turn."""
@@ -140,6 +138,7 @@ def test_3_no_orphan_is_made(history: list[Transcript], window: int) -> None:
             check_chat(cast("list[Json]", turn.messages))
 
 
+@LAW
 @given(BROKEN, WINDOWS)
 def test_3_orphans_that_came_in_are_repaired(messages: Transcript, window: int) -> None:
     """In what is sent every result has its call, and every call but a pending one its results."""
@@ -154,6 +153,7 @@ def pending(messages: Transcript) -> bool:
     return any(call.id not in answered for message in read for call in message.calls)
 
 
+@LAW
 @given(transcripts(), WINDOWS, st.data())
 def test_4_the_floors_are_there(messages: Transcript, window: int, data: st.DataObject) -> None:
     """System prompt and pins as they came, the very objects."""
@@ -171,6 +171,7 @@ def test_4_the_floors_are_there(messages: Transcript, window: int, data: st.Data
         assert id(message) in sent
 
 
+@LAW
 @given(transcripts(), st.integers(min_value=0, max_value=10**6))
 def test_5_without_need_nothing_changes(messages: Transcript, spare: int) -> None:
     """Below the mark the same objects come out, in a list of their own, but for results that were reduced."""
@@ -186,6 +187,7 @@ def test_5_without_need_nothing_changes(messages: Transcript, spare: int) -> Non
     assert not turn.compacted
 
 
+@LAW
 @given(histories(max_messages=30), WINDOWS)
 def test_6_between_compactions_the_list_only_grows(history: list[Transcript], window: int) -> None:
     """What was sent is a prefix of what is sent next, unless that turn compacted."""
@@ -195,6 +197,7 @@ def test_6_between_compactions_the_list_only_grows(history: list[Transcript], wi
             assert after.messages[: len(before.messages)] == before.messages
 
 
+@LAW
 @given(ANY_TRANSCRIPT, WINDOWS)
 def test_7_nothing_grows(messages: Transcript, window: int) -> None:
     """A unit that was shortened or dropped costs no more than it did, and all dropped ones with their notice less."""
@@ -205,6 +208,7 @@ def test_7_nothing_grows(messages: Transcript, window: int) -> None:
     assert sum(d.tokens_after for d in dropped) <= sum(d.tokens_before for d in dropped)
 
 
+@LAW
 @given(transcripts(), WINDOWS)
 def test_8_order_is_kept_and_inventions_are_marked(messages: Transcript, window: int) -> None:
     """The host's own objects come in their order; every other message says that it is not whole.
@@ -220,6 +224,7 @@ def test_8_order_is_kept_and_inventions_are_marked(messages: Transcript, window:
             assert any(mark in said for mark in MARKS)
 
 
+@LAW
 @given(histories(max_messages=30), WINDOWS)
 def test_9_feeding_early_changes_nothing(history: list[Transcript], window: int) -> None:
     """Hearing of messages one by one or all at once gives the same turns."""
@@ -232,6 +237,7 @@ def test_9_feeding_early_changes_nothing(history: list[Transcript], window: int)
         assert prepared(early, messages) == prepared(late, messages)
 
 
+@LAW
 @given(histories(max_messages=20), WINDOWS)
 def test_10_what_the_caller_owns_is_his(history: list[Transcript], window: int) -> None:
     """Nothing that was handed in is changed, and spoiling what was handed out changes no later turn."""
@@ -248,6 +254,7 @@ def test_10_what_the_caller_owns_is_his(history: list[Transcript], window: int) 
         assert prepared(careful, messages).messages == expected
 
 
+@LAW
 @given(histories(max_messages=30), WINDOWS, st.data())
 def test_12_a_saved_state_continues_to_the_byte(
     history: list[Transcript], window: int, data: st.DataObject
@@ -263,6 +270,7 @@ def test_12_a_saved_state_continues_to_the_byte(
         assert prepared(other, copy.deepcopy(messages)) == prepared(keeper, messages)
 
 
+@LAW
 @given(transcripts(max_messages=30), WINDOWS)
 def test_13_what_left_can_be_had_back(messages: Transcript, window: int) -> None:
     """Under its handle each dropped or shortened unit is there as it came in."""
@@ -274,6 +282,7 @@ def test_13_what_left_can_be_had_back(messages: Transcript, window: int) -> None
             assert list(keeper.recall(decision.handle)) == originals
 
 
+@LAW
 @given(histories(), WINDOWS)
 def test_15_same_input_same_output(history: list[Transcript], window: int) -> None:
     """Two managers that see the same turns do the same."""
@@ -289,7 +298,7 @@ def test_a_compaction_makes_room_for_turns_that_hold(share: float) -> None:
     messages: Transcript = [{"role": "user", "content": "the task"}]
     cuts: list[int] = []
     room = 4_000 - 6 - 104 - 3  # beside the task, the newest message and the start of the answer
-    for n in range(200):
+    for n in range(100):
         messages.append({"role": "assistant", "content": f"{n:04d} " + "x" * 395})
         turn = keeper.prepare_nowait(messages)
         if turn.compacted:
@@ -299,8 +308,9 @@ def test_a_compaction_makes_room_for_turns_that_hold(share: float) -> None:
     assert cuts
 
 
+@LAW
 @given(
-    st.lists(st.integers(0, 6_000), min_size=5, max_size=60),
+    st.lists(st.integers(0, 6_000), min_size=5, max_size=25),
     st.integers(0, 1_500),
     st.booleans(),
 )

@@ -8,19 +8,21 @@ from typing_extensions import override
 
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.errors import ContextWindowExceeded, InvalidTranscript, NotInHistory
-from autogen_context.testing import ChatMessage
 from autogen_context.tokens.measure import Count, EstimateCounter, TokenCounter
+from support.counting import Characters
+from support.saying import says
 
 
-class Counted:
-    """Four characters a token, rounded up; it remembers what it was asked."""
+class Counted(Characters):
+    """It remembers what it was asked."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
 
+    @override
     def count(self, text: str, /) -> Count:
         self.asked.append(text)
-        return Count(tokens=-(-len(text) // 4), source="tokenizer")
+        return super().count(text)
 
 
 def manager(
@@ -29,11 +31,6 @@ def manager(
     """One with these settings, which counts characters."""
     config = ContextConfig.model_validate({"window_tokens": window, **settings})
     return IncrementalContextManager(config=config, counter=counter or Counted())
-
-
-def says(text: str, role: str = "assistant") -> ChatMessage:
-    """A message of plain text."""
-    return {"role": role, "content": text}
 
 
 def test_nothing_old_is_counted_again() -> None:

@@ -50,7 +50,8 @@ CHANGES: st.SearchStrategy[ContextChange] = st.one_of(
     st.builds(ContextChange.file_deleted, PATHS),
     st.builds(ContextChange.file_moved, PATHS, PATHS),
 )
-WORDS = (
+ROLES = st.sampled_from(["user", "assistant"])
+WORDS = [
     "the",
     "parser",
     "reads",
@@ -64,7 +65,7 @@ WORDS = (
     "router",
     "which",
     "looks",
-)
+]
 Outcome = Prepared[ChatMessage] | str
 
 
@@ -115,20 +116,15 @@ class Conversing(RuleBasedStateMachine):
             self.messages.append(message)
             self.keeper.observe(self.messages)
 
-    @rule(seed=st.integers(0, 99), words=st.integers(1, 60))
-    def person_says(self, seed: int, words: int) -> None:
-        """A person says something."""
-        self.append({"role": "user", "content": prose(seed, words)})
+    @rule(role=ROLES, seed=st.integers(0, 99), words=st.integers(1, 60))
+    def somebody_says(self, role: str, seed: int, words: int) -> None:
+        """A person, or the model, says something."""
+        self.append({"role": role, "content": prose(seed, words)})
 
     @rule(stated=STATED)
     def person_states(self, stated: str) -> None:
         """A person states what a requirement may state as well."""
         self.append({"role": "user", "content": f"{stated}."})
-
-    @rule(seed=st.integers(0, 99), words=st.integers(1, 60))
-    def model_says(self, seed: int, words: int) -> None:
-        """The model says something."""
-        self.append({"role": "assistant", "content": prose(seed, words)})
 
     @rule(path=PATHS, words=st.integers(1, 200), calls=st.integers(1, 2), early=st.booleans())
     def model_reads(self, path: str, words: int, calls: int, *, early: bool) -> None:

@@ -269,6 +269,7 @@ def test_long_lines_are_bounded(unit: str) -> None:
         ("cat x | head -20 | tail -5", "x", (1, 20), "tail -5"),
         ("sudo -u bob timeout 60 cat x", "x", None, ""),
         ("bash -lc 'cd a && cat x'", "a/x", None, ""),
+        ("cat x | timeout 5", "x", None, ""),
         ("echo a > x", "x", None, ""),
         ("cat $F *.py", "", None, ""),
         ("echo a >> x", "", None, ""),

@@ -85,8 +85,6 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner),
     max_leaves=6,
 )
-
-
 ARGUMENTS = st.one_of(
     JSON.map(json.dumps),
     JSON.map(lambda value: json.dumps(value, ensure_ascii=False, separators=(",", ":"))),
@@ -94,14 +92,8 @@ ARGUMENTS = st.one_of(
     st.sampled_from(["", "{}", "{", "NaN", "[1e999]", '{"a": 1, "a": 2}']),
     TEXTS,
 )
-
-
 CALLS = st.builds(ToolCall, id=st.text(max_size=3), name=st.text(max_size=3), arguments=ARGUMENTS)
-
-
 RESULTS = st.builds(ToolResult, call_id=st.text(max_size=3), text=TEXTS, name=st.text(max_size=3))
-
-
 MESSAGES = st.builds(
     Message,
     role=st.sampled_from(["user", "assistant", "tool", "system"]),
@@ -109,15 +101,11 @@ MESSAGES = st.builds(
     calls=st.lists(CALLS, max_size=2).map(tuple),
     results=st.lists(RESULTS, max_size=2).map(tuple),
 )
-
-
 UNITS = st.one_of(
     st.lists(MESSAGES, max_size=2),
     transcripts().map(read_all),
     broken_transcripts().map(read_all),
 )
-
-
 MARK = re.compile(r"\[… (\d+) lines …\]\n?|\[…\]\n?")
 
 
@@ -186,8 +174,6 @@ def test_only_texts_give(messages: list[Message], data: st.DataObject) -> None:
         for call, cut in zip(message.calls, now.calls, strict=True):
             if is_strict_json(call.arguments):
                 assert is_strict_json(cut.arguments)
-            if is_sendable(call.arguments):
-                assert is_sendable(cut.arguments)
 
 
 def is_strict_json(text: str) -> bool:
@@ -197,11 +183,6 @@ def is_strict_json(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def is_sendable(text: str) -> bool:
-    """Whether it can be written as UTF-8."""
-    return not re.search(r"[\ud800-\udfff]", text)
 
 
 @given(TEXTS)

@@ -149,16 +149,12 @@ def test_decisions(text: str, decides: bool) -> None:  # noqa: FBT001 - a column
     assert is_decision(text) is decides
 
 
-@pytest.mark.parametrize(
-    ("answer", "error"),
-    [
-        ("FAILED test_a.py::test_b - ValueError: no", True),
-        ("3 passed, 0 failed, no errors", False),
-        ("1 passed, 10 failed", True),
-        ("x" * 9_000 + "\nKeyError: 'b'", True),
-        ("terror and mirrors", False),
-    ],
-)
-def test_errors(answer: str, error: bool) -> None:  # noqa: FBT001 - a column of the table
+def test_errors() -> None:
     """A word for one, as programs print it, at the beginning or at the end."""
-    assert tells_of_error(answer) is error
+    errors = (
+        "FAILED test_a.py::test_b - ValueError: no",
+        "1 passed, 10 failed",
+        "x" * 9_000 + "\nKeyError: 'b'",
+    )
+    assert all(map(tells_of_error, errors))
+    assert not any(map(tells_of_error, ("3 passed, 0 failed, no errors", "terror and mirrors")))

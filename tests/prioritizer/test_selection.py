@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import messages_of
-from autogen_context.prioritizer.prioritizer import ValueScores
-from autogen_context.prioritizer.score import BlockAt, Need
+from autogen_context.prioritizer.prioritizer import BlockAt, Need, ValueScores
 from autogen_context.prioritizer.selection import (
     BlockSelector,
     Filled,

@@ -4,7 +4,7 @@ import asyncio
 import os
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -132,7 +132,7 @@ async def test_a_cancelled_build_goes_on_the_next_time(tmp_path: Path) -> None:
 class Poisoned:
     """A cache in which somebody else put something else."""
 
-    async def get_or_build(self, key: str, builder: Builder, *, depends_on: Sequence[Path]) -> str:
+    async def get_or_build(self, key: str, builder: Builder) -> str:
         """Nothing that was built here."""
         return '[["x", 1], {"y": null}]' if ".py" in key else '"nothing"'
 

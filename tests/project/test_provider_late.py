@@ -3,8 +3,6 @@
 import asyncio
 import logging
 import shutil
-from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 from typing_extensions import override
@@ -102,7 +100,7 @@ class Broken(Kept):
     """Fails."""
 
     @override
-    async def get_or_build(self, key: str, builder: Builder, *, depends_on: Sequence[Path]) -> str:
+    async def get_or_build(self, key: str, builder: Builder) -> str:
         """Nothing."""
         raise OSError("the disk is full")
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autogen_context.errors import InvalidTranscript
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.recall.gate import RecallGate, asked_about, authors_of, decided, stands_in
 
@@ -50,34 +51,18 @@ def test_names_are_whole_words(text: str) -> None:
     assert gate.decide(", ".join(named), in_sight=[text]).names == named
 
 
-@pytest.mark.parametrize(
-    ("text", "stands"),
-    [
-        ("b", True),
-        ("a (b's)", True),
-        ("xb b", True),
-        ("a.b", False),
-        ("ab", False),
-        ("b7", False),
-        ("b-c", False),
-        ("-b", True),
-    ],
-)
-def test_a_name_stands_where_none_of_its_words_is_part_of_another(
-    text: str, *, stands: bool
-) -> None:
+def test_a_name_stands_where_none_of_its_words_is_part_of_another() -> None:
     """Beside punctuation, behind what is part of a word as well."""
-    assert stands_in(text, "b") == stands
+    assert all(stands_in(text, "b") for text in ("b", "a (b's)", "xb b", "-b"))
+    assert not any(stands_in(text, "b") for text in ("a.b", "ab", "b7", "b-c"))
 
 
 SEEN = {
     "a string": "falcon",
-    "a message": Message(role="user", text="the Falcon flies"),
     "a call": Message(
         role="assistant", calls=(ToolCall(id="1", name="f", arguments='{"x": "falcon"}'),)
     ),
     "a result": Message(role="tool", results=(ToolResult(call_id="1", text="falcon: ok"),)),
-    "a dict": {"role": "user", "content": "FALCON"},
     "a dict with calls": {
         "role": "assistant",
         "content": None,
@@ -115,7 +100,7 @@ def test_arguments_that_mean_nothing() -> None:
     """A string as what is known, and a number in sight are refused."""
     with pytest.raises(ValueError, match="known='falcon': give a set of names"):
         RecallGate("falcon")
-    with pytest.raises(ValueError, match="what is in sight must be a dict or a client object, got"):
+    with pytest.raises(InvalidTranscript, match="message 0: a message must be a dict or a client"):
         RecallGate(KNOWN).decide("falcon", in_sight=[7])
 
 

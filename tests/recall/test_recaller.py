@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.messages.message import Message, ToolCall, ToolResult
+from autogen_context.recall.exchanges import CLOSING, OPENING
 from autogen_context.recall.recaller import LATEST_MESSAGES, Recaller
-from autogen_context.recall.search import CLOSING, OPENING
 
 GUIDES = Path(__file__).parents[2] / "docs" / "guides"
 
@@ -117,7 +117,7 @@ PETS = [
 def test_the_one_who_is_asked_about_comes_first() -> None:
     """Ben's answer holds no word of the question but his name; what others said counts half, and Joann is nobody here."""
     scores = recaller(PETS).scores("Which dog did Ben find?")
-    assert scores.index(max(scores)) == 1
+    assert max(scores, key=scores.__getitem__) == 1
     plain, named = (recaller(PETS).scores(f"Which dog did {who} find?") for who in ("Joann", "Zoe"))
     assert plain == named
 
@@ -125,13 +125,13 @@ def test_the_one_who_is_asked_about_comes_first() -> None:
 def test_vectors_count_half() -> None:
     """P3: what means the same in other words is found, and one without a vector is taken at its words."""
     query, cosines = "Where is the job?", [0.1, 0.1, 0.5, 0.8, None, 0.1]
-    assert recaller(PETS).scores(query) == [0.0] * len(PETS)
+    assert recaller(PETS).scores(query) == {}
     by_meaning = Recaller(lambda _query, _texts: cosines)
     by_meaning.follow(PETS)
     scores = by_meaning.scores(query)
-    assert max(scores) == scores[3]
+    assert max(scores.values()) == scores[3]
     assert scores[1] > 0  # it is related to nothing, but stands next to what is
-    assert all(0 <= score < 0.5 for score in scores)
+    assert all(0 <= score < 0.5 for score in scores.values())
 
 
 SPOKEN_OF = [

@@ -1,7 +1,6 @@
 """A project whose files take as long to read as somebody likes."""
 
 import asyncio
-from collections.abc import Sequence
 from pathlib import Path
 from threading import Event
 
@@ -21,10 +20,10 @@ class Slow(Kept):
         self.go = Event()
 
     @override
-    async def get_or_build(self, key: str, builder: Builder, *, depends_on: Sequence[Path]) -> str:
+    async def get_or_build(self, key: str, builder: Builder) -> str:
         """What is built, late."""
         await asyncio.to_thread(self.go.wait, PATIENCE_S)  # a test that failed lets nobody go
-        return await super().get_or_build(key, builder, depends_on=depends_on)
+        return await super().get_or_build(key, builder)
 
 
 def slow(root: Path) -> tuple[Slow, IncrementalContextManager]:

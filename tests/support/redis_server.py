@@ -110,8 +110,9 @@ class LocalRedis:
         return b""
 
     def stored(self) -> list[bytes]:
-        """All keys that it has."""
-        return [part for part in self.said(b"KEYS *").split(b"\r\n") if b":" in part]
+        """The keys of all values that it has."""
+        parts = self.said(b"KEYS *").split(b"\r\n")
+        return [part for part in parts if b":" in part and not part.endswith(b":names")]
 
     def stop(self) -> None:
         """Ask it to end."""

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from autogen_context.messages.message import Message, ToolCall, ToolResult
-from autogen_context.prioritizer.prioritizer import FOCUS_UNITS, ValueScores
+from autogen_context.prioritizer.prioritizer import FOCUS_UNITS, BlockAt, Need, ValueScores
 from autogen_context.prioritizer.references import References
-from autogen_context.prioritizer.score import BlockAt, Need
 from support.units import candidates_of
 
 

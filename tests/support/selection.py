@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import chain, combinations, groupby
 from random import Random
 
-from autogen_context.prioritizer.score import BlockAt
+from autogen_context.prioritizer.prioritizer import BlockAt
 from autogen_context.prioritizer.selection import MARK_TOKENS, UnitCost
 
 LESS = 0.3  # of a value's worth, where another kept block has it

@@ -1,6 +1,6 @@
 """Small projects on disk: modules that import each other, pages, records of decisions."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from hypothesis import strategies as st
@@ -109,11 +109,11 @@ class Counting(Kept):
         self.built = 0
 
     @override
-    async def get_or_build(self, key: str, builder: Builder, *, depends_on: Sequence[Path]) -> str:
+    async def get_or_build(self, key: str, builder: Builder) -> str:
         """What is kept, or built."""
 
         def build() -> str:
             self.built += 1
             return builder()
 
-        return await super().get_or_build(key, build, depends_on=depends_on)
+        return await super().get_or_build(key, build)

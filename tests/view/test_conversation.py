@@ -43,7 +43,7 @@ KINDS = st.sampled_from(
 EDITS = st.tuples(st.integers(0, 8), st.lists(KINDS, max_size=5))
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.lists(EDITS, min_size=1, max_size=6), st.sampled_from(["repair", "report"]))
 def test_whatever_the_host_did_the_candidates_are_those_of_its_list(
     edits: list[tuple[int, list[ChatMessage]]], orphans: Orphans
@@ -92,7 +92,7 @@ def test_orphans_are_named(
     """By the positions of their units, repaired or not."""
     kept = conversation(mode)
     kept.update(payloads)
-    assert kept.orphans == orphans
+    assert tuple(kept.orphans) == orphans
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_orphans_can_be_refused(payloads: list[ChatMessage], index: int, reason:
     assert caught.value.index == index
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(st.lists(EDITS, min_size=2, max_size=6))
 def test_a_refused_list_leaves_no_trace(edits: list[tuple[int, list[ChatMessage]]]) -> None:
     """What it changed is still told when the next list is taken, whose candidates are its own."""

@@ -132,6 +132,14 @@ def test_who_gives_first(limit: int, actions: list[str | None]) -> None:
     assert sum(d.tokens_after for d in chosen.values()) <= limit
 
 
+@pytest.mark.parametrize(("limit", "most"), [(700, 256), (2_000, 400)])
+def test_a_newest_unit_that_is_cut_leaves_room_to_turns(limit: int, most: int) -> None:
+    """A fifth of the room, or as much as tells something."""
+    long = message("assistant", "n" * 40_000)
+    chosen = planned(candidates_of([PERSON, long]), limit)
+    assert most - 32 < chosen[1].tokens_after <= most
+
+
 @pytest.mark.parametrize(
     ("messages", "limit", "pinned"),
     [

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.messages.message import Message
-from autogen_context.prioritizer.prioritizer import AnswerScores
-from autogen_context.prioritizer.score import BlockAt
+from autogen_context.prioritizer.prioritizer import BlockAt, answer_scores
 from autogen_context.prioritizer.selection import BlockSelector
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
 from support.counting import COUNTER
@@ -50,8 +49,7 @@ def test_a_score_is_the_same_in_each_process() -> None:
         from autogen_context.messages.piece import Verbatim
         from autogen_context.messages.segment import segment
         from autogen_context.prioritizer.references import References
-        from autogen_context.prioritizer.score import BlockAt, Need
-        from autogen_context.prioritizer.prioritizer import ValueScores
+        from autogen_context.prioritizer.prioritizer import BlockAt, Need, ValueScores
         from autogen_context.view.decision import Candidate
 
         text = "".join(f"Flight HAT{i:03} from a{i} to b_{i} at {i * 7 % 24}:00 for {i * 31}. " for i in range(99))
@@ -187,7 +185,7 @@ def test_the_best_answers_stay(scores: list[float]) -> None:
     )
     messages = [asks(text.format(1000 + n)) for n in range(len(scores))]
     references, room = references_of(messages), 4 * COUNTER.message(messages[0])
-    answers = AnswerScores(references, scores)
+    answers = answer_scores(references, dict(enumerate(scores)))
     decided = BlockSelector(references, COUNTER, answers).fill({}, room).stays
     whole = sorted(i for i, decision in decided.items() if decision.action == "keep")
     assert whole == sorted(sorted(range(len(scores)), key=lambda i: -scores[i])[:4])
