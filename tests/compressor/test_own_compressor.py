@@ -19,7 +19,7 @@ from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
 from support.counting import Characters
 from support.prompts import client
-from support.working import notice_in, run, says
+from support.working import Hanging, notice_in, run, says
 
 
 class Truncating:
@@ -136,14 +136,11 @@ def test_the_promises_hold(messages: list[ChatMessage], way: str, window: int) -
 
 async def test_nothing_goes_on_behind_managers_that_were_dropped() -> None:
     """F17: several of them, none closed, whose model never answers."""
-
-    async def hangs(_text: str, _tokens: int, /) -> str:
-        await asyncio.Event().wait()
-        return ""
-
     config = ContextConfig(window_tokens=12_000, summary_timeout_s=0.01)
     managers = [
-        IncrementalContextManager(config=config, counter=Characters(), model_client=client(hangs))
+        IncrementalContextManager(
+            config=config, counter=Characters(), model_client=client(Hanging())
+        )
         for _ in range(3)
     ]
     for number in range(len(managers)):
