@@ -52,7 +52,7 @@ class Talk:
         self.messages = [message for part in parts for message in part]
         self.candidates = candidates_of(self.messages)
         references = References()
-        references.follow(self.candidates, self.messages)
+        references.follow(self.candidates)
         self.units: list[UnitText] = references.units
         self.telling = EvictionNotice[str](COUNTER, compressor=SemanticCompressor())
         self.telling.follow(self.messages)
