@@ -31,7 +31,7 @@ from autogen_context.messages.tool_schema import as_text, schemas_in
 from autogen_context.models.completion import ModelClient
 from autogen_context.models.embedder import WarmVectors
 from autogen_context.tokens.measure import TokenCounter
-from autogen_context.view.history import digest_of
+from autogen_context.view.conversation import digest_of
 from autogen_context.view.notice import ContextProvider
 from autogen_context.view.versions import Version, VersionDiff, difference
 from autogen_context.view.view import Usage
