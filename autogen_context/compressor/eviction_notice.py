@@ -18,7 +18,7 @@ from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.ledger import replaces
 from autogen_context.ledger.reader import tells
 from autogen_context.ledger.rendering import RANKS
-from autogen_context.messages.message import Message, without_images
+from autogen_context.messages.message import SYSTEM_ROLES, Message, without_images
 from autogen_context.messages.people import People, is_strong, is_users, people_in, words_and_output
 from autogen_context.messages.piece import Written, index_of, messages_of
 from autogen_context.prioritizer.blocks import marked
@@ -82,9 +82,9 @@ class EvictionNotice(Generic[Name]):
         self._notes: dict[int, tuple[Candidate, UnitNote]] = {}  # of units that are in reach
         self._newest_noted: Candidate | None = None
 
-    def follow(self, messages: Sequence[Message], *, most: int | None = None) -> None:
-        """Take in what people and the model stated since the last time; of the host's list ``most`` messages are read at most."""
-        same, stop = self._learnt, len(messages) if most is None else most
+    def follow(self, messages: Sequence[Message]) -> None:
+        """Take in what people and the model stated since the last time."""
+        same, stop = self._learnt, len(messages)
         if same and (same > len(messages) or messages[same - 1] is not self._last):
             self._ledger, self._strong, self._telling, same = Ledger(self._named), [], [], 0
         if not same:
@@ -159,6 +159,10 @@ class EvictionNotice(Generic[Name]):
             strong = is_strong(message)
             rank = ranks.get(candidate.unit.start, STATES_NOTHING)
             rank = min(rank, RANKS["preference"]) if strong else rank
+            behind = (each.unit.messages for each in candidates[i + 1 : i + 3])
+            said = next((those for those in behind if those[0].role not in SYSTEM_ROLES), ())
+            if rank == STATES_NOTHING and any(each.calls for each in said):
+                continue  # the model calls tools right behind it: that is under way, or done
             if rank > RANKS["constraint"] and not strong and is_used(i):
                 continue
             if candidate.tokens <= long_tokens:

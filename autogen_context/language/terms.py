@@ -27,8 +27,12 @@ UNSPACED = re.compile(  # no space between words, or particles glued to them: ka
 )
 
 # What makes another word of a word, and the letters that must be left before it.
-ENDINGS = {"ment": 4, "ness": 4, "ful": 4, "able": 4, "ly": 4, "al": 5, "er": 4, "or": 4}
-ENDINGS |= {"sion": 3, "tion": 3, "ate": 5, "at": 5}
+ENDINGS = {"ment": 4, "ness": 4, "ful": 4, "able": 4, "ly": 4, "al": 5, "er": 4, "or": 4} | {
+    "sion": 3,
+    "tion": 3,
+    "ate": 5,
+    "at": 5,
+}
 KEPT_OF_ENDING = {"sion": "s", "tion": "t"}  # version: vers, creation: creat
 
 

@@ -383,9 +383,8 @@ def read(text: str, author: Author = "person") -> list[Statement]:
     if author == "tool":
         return []
     parts = [text[:READ_CHARS]]
-    if author == "assistant":
-        whole = len(text) <= 2 * REPORTED_CHARS
-        parts = [text] if whole else [text[:REPORTED_CHARS], text[-REPORTED_CHARS:]]
+    if author == "assistant" and len(text) > 2 * REPORTED_CHARS:
+        parts = [text[:REPORTED_CHARS], text[-REPORTED_CHARS:]]
     return [statement for part in parts for statement in read_part(part, author)]
 
 
@@ -539,7 +538,7 @@ def fact_of(sentence: Sentence) -> tuple[Kind | None, bool]:
     link = sentence.has("is", "becomes") or bool(sentence.key)
     if link and sentence.values:
         return "constraint" if sentence.has("bounds") else "fact", True
-    if sentence.opens("unbound") or sentence.has("vague"):
+    if sentence.has("vague"):
         return None, False
     if link:
         return ("fact", True) if sentence.opens("definite") else (None, False)

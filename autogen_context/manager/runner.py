@@ -92,11 +92,10 @@ class TurnRunner:
         if self._providers.each:
             self._providers.turn(self, fixed.tokens)
         before = kept.view.tokens
-        turn = engine.prepare(kept.view, payloads, fixed)
-        kept.view = turn.view
-        if turn.prepared.compacted:
+        kept.view, prepared = engine.prepare(kept.view, payloads, fixed)
+        if prepared.compacted:
             self.record("compaction", f"from {before} to {kept.view.tokens} tokens")
-        return turn.prepared
+        return prepared
 
     async def before_turn(self, payloads: Sequence[object], tools: ToolSchemas) -> None:
         """Do what a turn, or later ones, will need of tokenizer, limits, disk and models; each within its time."""
@@ -120,7 +119,7 @@ class TurnRunner:
             if not known or len(payloads) - known > MANY_NEW:
                 return True
             self.read(payloads)
-            return kept.engine.takes_long(kept.view, fixed.tokens)
+            return kept.engine.is_due(kept.view, fixed.tokens)
 
     async def look_up(self) -> None:
         """Have the model's tokenizer, if it comes within the time that is set, and ask for its limits; both once."""

@@ -32,7 +32,7 @@ def stated(*texts: str, author: Author = "person") -> list[tuple[Kind, str]]:
     ("text", "kind"),
     [
         ("Never push to main!", "safety rule"),
-        ("Never use tabs here", "constraint"),
+        ("As I said, never use tabs here", "constraint"),
         ("No photos of children without consent of the parents.", "safety rule"),
         ("If a payment fails twice, stop and call the customer.", "safety rule"),
         ("we agreed to use Postgres 15", "decision"),
@@ -93,10 +93,6 @@ def test_what_states_nothing(text: str) -> None:
 
 UPDATED: dict[str, tuple[list[str], list[str]]] = {
     "a budget": (["The budget is 500.", "the budget is now 700"], ["the budget is now 700"]),
-    "another budget": (
-        ["The budget is 500.", "The marketing budget is 300."],
-        ["The budget is 500", "The marketing budget is 300"],
-    ),
     "a date": (
         ["The launch is planned for 2026-05-01.", "The launch slipped to 2026-06-01."],
         ["The launch slipped to 2026-06-01"],

@@ -54,17 +54,12 @@ def quarters(text: str) -> int:
     return -(-len(text) // 4)
 
 
-def words(text: str) -> int:
-    """A token a word."""
-    return len(text.split())
-
-
 def steep(text: str) -> int:
     """More for a text than for its parts."""
     return len(text) * len(text) // 100
 
 
-COUNTS = st.sampled_from((len, quarters, words, steep))
+COUNTS = st.sampled_from((len, quarters, steep))
 ROOMS = st.integers(0, 1_500)
 
 
