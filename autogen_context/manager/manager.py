@@ -179,12 +179,13 @@ class IncrementalContextManager:
         if self._is_closed:
             raise ManagerClosed
         payloads = listed("messages", messages, give=MESSAGES)
-        prepared = self._prepared(payloads, schemas_in(tools) if tools else ())
-        return cast("Prepared[Payload]", prepared)  # the host's own objects, or of their kind
+        schemas = schemas_in(tools) if tools else ()
+        return cast("Prepared[Payload]", self._prepared(payloads, schemas))
 
     def _prepared(
         self, payloads: Sequence[object], schemas: ToolSchemas, *, is_read: bool = False
     ) -> Prepared[object]:
+        """A turn, whose messages are the host's own objects, or of their kind."""
         with self._lock:
             prepared = self._runner.turn(payloads, schemas, is_read=is_read)
             self._handed_out[id(prepared)] = prepared
