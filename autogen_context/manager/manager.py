@@ -156,7 +156,7 @@ class IncrementalContextManager:
         await self._runner.before_turn(payloads, schemas)
         if self._runner.takes_long(payloads, schemas):
             return await asyncio.to_thread(self.prepare_nowait, messages, tools)
-        return self._prepared(payloads, schemas, is_read=True)
+        return cast("Prepared[Payload]", self._prepared(payloads, schemas, is_read=True))
 
     def prepare_nowait(
         self, messages: Sequence[Payload], tools: ToolSchemas | None = ()
@@ -179,15 +179,17 @@ class IncrementalContextManager:
         if self._is_closed:
             raise ManagerClosed
         payloads = listed("messages", messages, give=MESSAGES)
-        return self._prepared(payloads, schemas_in(tools) if tools else ())
+        schemas = schemas_in(tools) if tools else ()
+        return cast("Prepared[Payload]", self._prepared(payloads, schemas))
 
     def _prepared(
         self, payloads: Sequence[object], schemas: ToolSchemas, *, is_read: bool = False
-    ) -> Prepared[Payload]:
+    ) -> Prepared[object]:
+        """A turn, whose messages are the host's own objects, or of their kind."""
         with self._lock:
             prepared = self._runner.turn(payloads, schemas, is_read=is_read)
             self._handed_out[id(prepared)] = prepared
-        return cast("Prepared[Payload]", prepared)  # the host's own objects, or of their kind
+        return prepared
 
     def observe(self, messages: Sequence[object]) -> None:
         """Read and measure what is new without preparing a turn, for hosts that hear of messages early.

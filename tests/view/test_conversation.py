@@ -10,6 +10,7 @@ from autogen_context.testing import ChatMessage
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.conversation import Conversation, Orphans
 from support.counting import OVERHEADS, Recorded
+from support.saying import asks, says, tells
 
 
 def conversation(orphans: Orphans = "repair", counter: Recorded | None = None) -> Conversation:
@@ -19,26 +20,17 @@ def conversation(orphans: Orphans = "repair", counter: Recorded | None = None) -
     )
 
 
-def says(text: str, role: str = "user") -> ChatMessage:
-    """A message of plain text."""
-    return {"role": role, "content": text}
-
-
-def asks(ids: str) -> ChatMessage:
-    """A message that calls, a letter each."""
-    function = {"name": "f", "arguments": "{}"}
-    calls = [{"id": i, "type": "function", "function": function} for i in ids]
-    return {"role": "assistant", "content": None, "tool_calls": calls}
-
-
-def tells(call_id: str) -> ChatMessage:
-    """A result for one id."""
-    return {"role": "tool", "tool_call_id": call_id, "content": f"result {call_id}"}
-
-
 # Few kinds of messages, so that lists share their fronts and steps are broken in all ways.
 KINDS = st.sampled_from(
-    [says("u"), says("v"), asks("a"), asks("ab"), tells("a"), tells("b"), tells("")]
+    [
+        says("u", "user"),
+        says("v", "user"),
+        asks("a"),
+        asks("a", "b"),
+        tells("a"),
+        tells("b"),
+        tells(""),
+    ]
 )
 EDITS = st.tuples(st.integers(0, 8), st.lists(KINDS, max_size=5))
 
@@ -69,12 +61,12 @@ def test_only_what_is_new_is_counted() -> None:
     """A turn costs what is new in it, an edit what follows it in other words."""
     counter = Recorded()
     kept = conversation(counter=counter)
-    payloads = [says(f"text {i}") for i in range(100)]
+    payloads = [says(f"text {i}", "user") for i in range(100)]
     kept.update(payloads)
     counter.asked.clear()
-    kept.update([*payloads, says("new")])
+    kept.update([*payloads, says("new", "user")])
     assert counter.asked == ["new"]
-    kept.update([*payloads[:50], says("edited"), *payloads[51:]])
+    kept.update([*payloads[:50], says("edited", "user"), *payloads[51:]])
     assert counter.asked == ["new", "edited"]
     kept.update(payloads[:10])
     assert counter.asked == ["new", "edited"]
@@ -83,10 +75,12 @@ def test_only_what_is_new_is_counted() -> None:
 @pytest.mark.parametrize(
     ("payloads", "orphans"),
     [
-        pytest.param([says("u"), asks("a"), tells("a")], (), id="whole"),
-        pytest.param([says("u"), asks("a")], (), id="pending"),
-        pytest.param([asks("a"), says("u"), tells("a")], (0, 2), id="interrupted"),
-        pytest.param([says("u"), asks("a"), tells("x"), tells("x")], (1, 3), id="wrong ids"),
+        pytest.param([says("u", "user"), asks("a"), tells("a")], (), id="whole"),
+        pytest.param([says("u", "user"), asks("a")], (), id="pending"),
+        pytest.param([asks("a"), says("u", "user"), tells("a")], (0, 2), id="interrupted"),
+        pytest.param(
+            [says("u", "user"), asks("a"), tells("x"), tells("x")], (1, 3), id="wrong ids"
+        ),
     ],
 )
 @pytest.mark.parametrize("mode", ["repair", "report"])
@@ -102,8 +96,12 @@ def test_orphans_are_named(
 @pytest.mark.parametrize(
     ("payloads", "index", "reason"),
     [
-        pytest.param([says("u"), tells("a")], 1, "a tool result without its call", id="result"),
-        pytest.param([asks("a"), says("u")], 0, "a tool call without its result", id="call"),
+        pytest.param(
+            [says("u", "user"), tells("a")], 1, "a tool result without its call", id="result"
+        ),
+        pytest.param(
+            [asks("a"), says("u", "user")], 0, "a tool call without its result", id="call"
+        ),
     ],
 )
 def test_orphans_can_be_refused(payloads: list[ChatMessage], index: int, reason: str) -> None:
