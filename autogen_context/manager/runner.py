@@ -70,8 +70,8 @@ class TurnRunner:
         """Read the host's list, ahead of its turn or in it; what it changed of its past is forgotten."""
         kept = self.kept
         same = kept.engine.read(payloads)
+        kept.versions = kept.versions.cut_back(same)
         if same < kept.view.decisions.stop:
-            kept.versions = kept.versions.cut_back(same)
             kept.view = kept.engine.cut_back(kept.view)
 
     def turn(
@@ -264,7 +264,7 @@ class TurnRunner:
         other.kept.engine.resize(kept.engine.window.window_tokens)
         other.kept.engine.arrival.mode = kept.engine.arrival.mode
         if payloads := kept.engine.conversation.history.payloads:
-            other._follow(payloads)  # noqa: SLF001 - as above
+            other.read(payloads)
 
     async def aclose(self) -> None:
         """End what is still under way."""
