@@ -152,9 +152,7 @@ def replay_all(
         asyncio.run(load_tokenizer(model, timeout_s=config.tokenizer_timeout_s))
     turns = sum(1 for c in conversations for _ in turn_stops(c.messages))
     with progress_bar(turns) as on_turn:
-        return [
-            replayed(c, config, on_turn=on_turn, is_logged=is_logged) for c in conversations
-        ]
+        return [replayed(c, config, on_turn=on_turn, is_logged=is_logged) for c in conversations]
 
 
 @contextmanager

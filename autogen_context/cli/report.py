@@ -4,7 +4,6 @@ Promise: the page is one file that works offline; the log is not changed.
 """
 
 import argparse
-import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -36,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the page of a log; the exit code."""
     log: Path = arguments.log
     page: Path = arguments.output or log.with_suffix(".html")
-    if page.exists() and os.path.samefile(page, log):
+    if page.exists() and page.samefile(log):
         raise ValueError(f"{page}: this is the log itself; name another file with --output")
     events = list(read_events(log))
     damaged = sum(event["event"] == DAMAGED for event in events)

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
-from itertools import accumulate, takewhile
+from itertools import accumulate, islice, takewhile
 from typing import TYPE_CHECKING
 
 from autogen_context.errors import MissingExtra
@@ -170,19 +170,25 @@ def sliding_window(run: Run, price: Price) -> Iterator[Request]:
     """What each turn costs if the system prompt and the newest units that fit are sent, and nothing else."""
     sent, began = 0, -1  # of the request before: its tokens, and where its window begins
     for turn, units in run.states():
-        head = list(takewhile(lambda unit: unit["section"] == "system", units.values()))
-        tokens = fixed = turn["fixed"] + sum(unit["before"] for unit in head)
-        window: list[UnitEvent] = []
-        for start in reversed(units):  # the newest first, and no more than fit
-            unit = units[start]
-            if unit in head or (window and tokens + unit["before"] > turn["limit"]):
-                break
-            window.append(unit)
-            tokens += unit["before"]
-        begins = window[-1]["unit"] if window else -1
+        head = list(takewhile(lambda each: each["section"] == "system", units.values()))
+        fixed = turn["fixed"] + sum(each["before"] for each in head)
+        tokens, begins = turn["fixed"] + turn["history"]["tokens"], 0
+        messages = turn["history"]["messages"]
+        if tokens > turn["limit"]:
+            window = newest(list(units.values())[len(head) :], turn["limit"] - fixed)
+            tokens = fixed + sum(each["before"] for each in window)
+            begins = window[-1]["unit"] if window else -1
+            messages = sum(each["stop"] - each["unit"] for each in [*head, *window])
         shared = min(sent if begins == began else fixed, tokens) if sent else 0
-        yield billed(price, sum(u["stop"] - u["unit"] for u in [*head, *window]), tokens, shared)
+        yield billed(price, messages, tokens, shared)
         sent, began = tokens, begins
+
+
+def newest(units: Sequence[UnitEvent], room_tokens: int) -> list[UnitEvent]:
+    """The newest units that fit, the newest first; that one in any case."""
+    sums = accumulate(unit["before"] for unit in reversed(units))
+    fitting = sum(1 for _ in takewhile(lambda tokens: tokens <= room_tokens, sums))
+    return list(islice(reversed(units), max(1, fitting)))
 
 
 # What stands on the page
@@ -289,8 +295,7 @@ def shown(run: Run, bill: Bill) -> dict[str, object]:
         "first": run.turns[0]["turn"],
         "last": last["turn"],
         "totals": totals,
-        "against_sliding": sliding.cost_tokens
-        and totals.sent.cost_tokens / sliding.cost_tokens,
+        "against_sliding": sliding.cost_tokens and totals.sent.cost_tokens / sliding.cost_tokens,
         "sums": [(name, each, 100 * each.cost_tokens / dearest) for name, each in sums.items()],
         "price": bill.price,
         "usage": [sum_of(usage, key) for key in ("prompt", "cached")] if usage else None,
