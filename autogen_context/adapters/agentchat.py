@@ -94,10 +94,10 @@ def takes_tools(attributes: dict[str, Any]) -> bool:
     """
     if TOOLS not in attributes:
         return False
-    benches = attributes[TOOLS]
-    if not (isinstance(benches, list) or hasattr(benches, "_tools")):
+    benches, is_one = attributes[TOOLS], not isinstance(attributes[TOOLS], list)
+    if is_one and not hasattr(benches, "_tools"):
         return False
-    several: list[Any] = benches if isinstance(benches, list) else [benches]
+    several: list[Any] = [benches] if is_one else benches
     own = [tool for bench in several for tool in tools_of(bench)]
     if any(getattr(tool, "name", "") == RECALL_TOOL_NAME for tool in own):
         return False

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from autogen_agentchat.teams import RoundRobinGroupChat
 from autogen_core import ComponentModel
+from autogen_core.models import ChatCompletionClient
 
 from autogen_context import ManagedChatCompletionContext
 from autogen_context.testing import LoopbackServer, Say, ScriptedModel
@@ -47,7 +48,8 @@ async def test_the_gallery_is_what_the_component_writes() -> None:
         team = RoundRobinGroupChat.load_component(team_of(server))
         await team.run(task="Write a page.")
         for agent in vars(team)["_participants"]:  # nobody else closes the clients of a loaded team
-            await vars(agent)["_model_client"].close()
+            client: ChatCompletionClient = vars(agent)["_model_client"]
+            await client.close()
     assert [request.error for request in server.rejected] == []
     assert len(server.requests) > 20
 
