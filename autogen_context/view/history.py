@@ -51,6 +51,9 @@ class History:
     def update(self, payloads: Sequence[object]) -> int:
         """Take the host's list in."""
         common = self._common(payloads)
+        self._payloads[:common] = payloads[
+            :common
+        ]  # a host that copies once is followed by identity
         is_restored = len(self._digests) > len(self.messages)
         if common == len(payloads) == len(self._payloads) and not is_restored:
             return common
