@@ -81,8 +81,8 @@ class Cut:
         conversation.update(self.messages)
         references, candidates = References(), conversation.candidates
         if new_units is not None:
-            references.follow(candidates[:-new_units], conversation.messages)
-        return partial(references.follow, candidates, conversation.messages)
+            references.follow(candidates[:-new_units])
+        return partial(references.follow, candidates)
 
     def loaded(self, state: Mapping[str, object]) -> IncrementalContextManager:
         """A manager that goes on from a saved state and has not met the host's messages yet."""

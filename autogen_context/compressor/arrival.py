@@ -273,7 +273,7 @@ class Arrival:
     ) -> Decision:
         """A unit that stays, with its messages from a position on reduced; what is sent of those before it stays as it is."""
         unit, count = candidate.unit, self._counter.message
-        stays_whole = candidate.repaired or self.mode == "off"
+        stays_whole = bool(candidate.repairs) or self.mode == "off"
         for position, message in enumerate(unit.messages, unit.start):
             if position < since:
                 continue

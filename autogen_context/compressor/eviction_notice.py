@@ -82,9 +82,9 @@ class EvictionNotice(Generic[Name]):
         self._notes: dict[int, tuple[Candidate, UnitNote]] = {}  # of units that are in reach
         self._newest_noted: Candidate | None = None
 
-    def follow(self, messages: Sequence[Message], *, most: int | None = None) -> None:
-        """Take in what people and the model stated since the last time; of the host's list ``most`` messages are read at most."""
-        same, stop = self._learnt, len(messages) if most is None else most
+    def follow(self, messages: Sequence[Message]) -> None:
+        """Take in what people and the model stated since the last time."""
+        same, stop = self._learnt, len(messages)
         if same and (same > len(messages) or messages[same - 1] is not self._last):
             self._ledger, self._strong, self._telling, same = Ledger(self._named), [], [], 0
         if not same:

@@ -4,13 +4,13 @@ Promise: minified, every string, number and key is spelled as it was, in the sam
 besides, ``{"columns":[...],"rows":[...]}``. Cut, keys stay and the failed, the wanted, the first two and the last rows of lists.
 """
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
-from json import JSONDecodeError, JSONDecoder
+from json import JSONDecodeError, JSONDecoder, JSONEncoder
+from math import isfinite
 from typing import TypeAlias, cast
 
 from autogen_context.compressor.lines import (
@@ -49,6 +49,8 @@ BETWEEN_PARTS = re.compile(r"(?<=[}\]],)[ \t]*(?=[{\[\"])")
 LONG_STRING = re.compile(rf'"((?:[^"\\]|\\.){{{LONGEST_STRING},}}+)"')
 
 READ = JSONDecoder().raw_decode
+WRITE = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+WRITE_ASCII = JSONEncoder(separators=(",", ":")).encode
 
 
 def recognises(text: str, _: Sequence[str]) -> bool:
@@ -74,23 +76,28 @@ def minified(text: str, *, columns: bool = False) -> str:
 
     With ``columns``, like objects are tables where that is smaller.
     """
+    places = blocks_of(text)
+    return written_in(text, [(a, b, read(text[a:b]) if columns else None) for a, b in places])
+
+
+def written_in(text: str, blocks: Sequence[tuple[int, int, Tree]]) -> str:
+    """The text with the JSON in it written without blanks, as the value that stands with its place, if any."""
     parts: list[str] = []
     at = 0
-    for start, end in blocks_of(text):
-        if end - start >= LEAST_BLOCK or not (text[:start] + text[end:]).strip(BLANKS):
-            block = text[start:end]
-            tree = read(block) if columns and len(block) >= PART_CHARS else None
-            short = STRING_OR_BLANKS.sub(r"\1", block)
-            if tree is not None:
-                short = written(columnar(tree), ascii_only=block.isascii())
-            parts += (text[at:start], short)
-            at = end
+    for start, end, tree in blocks:
+        block = text[start:end]
+        short = "" if tree is None else (WRITE_ASCII if block.isascii() else WRITE)(tree)
+        parts += (text[at:start], short or "".join(filter(None, STRING_OR_BLANKS.split(block))))
+        at = end
     short = "".join((*parts, text[at:]))
     return short if len(short) < len(text) else text
 
 
 def blocks_of(text: str) -> Iterator[tuple[int, int]]:
-    """Where each value begins and ends that begins and ends with a line; the blanks around a whole text are part of it."""
+    """Where each value begins and ends that begins and ends with a line, but for short ones inside other text.
+
+    The blanks around a whole text are part of it.
+    """
     failed = at = 0
     first = len(text) - len(text.lstrip(BLANKS))
     is_whole = text[first : first + 1] in {"{", "["}
@@ -105,48 +112,59 @@ def blocks_of(text: str) -> Iterator[tuple[int, int]]:
             tree, end = READ(text, start)
             rest = REST_OF_LINE.match(text, end)
             if rest and is_shallow(tree):
-                yield start, rest.end()
                 at, failed = end, failed - 1
+                stop = rest.end()
+                if stop - start >= LEAST_BLOCK or not (text[:start] + text[stop:]).strip(BLANKS):
+                    yield start, stop
 
 
-def is_shallow(tree: Tree, levels: int = MOST_DEPTH) -> bool:
+def is_shallow(tree: Tree) -> bool:
     """Whether few containers are in one another, so that it can be read however deep the stack is."""
-    parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
-    inner = (part for part in parts if isinstance(part, dict | list))
-    return levels > 0 and all(is_shallow(part, levels - 1) for part in inner)
+    level = [tree]
+    for _ in range(MOST_DEPTH):
+        parts: list[Tree] = []
+        for each in level:
+            parts += each.values() if isinstance(each, dict) else cast("list[Tree]", each)
+        level = [part for part in parts if isinstance(part, dict | list)]
+        if not level:
+            return True
+    return False
 
 
 def read(block: str) -> Tree:
-    """The value of a block; ``None`` where writing it anew would not give the same values."""
+    """The value of a block, like objects as tables; ``None`` where writing it anew would not give the same values."""
     if '"columns"' in block or "\\ud" in block or "\\uD" in block:
         return None
-
-    def distinct(pairs: Sequence[tuple[str, Tree]]) -> dict[str, Tree]:
-        fields = dict(pairs)
-        if len(fields) < len(pairs):
-            raise ValueError("an object has a key twice")
-        return fields
-
     try:
-        tree = cast("Tree", json.loads(block, object_pairs_hook=distinct))
-        written(tree)
+        value: Tree = READ_TABLES(block)
     except (ValueError, RecursionError):
         return None
-    return tree
+    return table_of(value) if isinstance(value, list) else value
 
 
-def written(tree: Tree, *, ascii_only: bool = False) -> str:
-    """A value as JSON without blanks; a ValueError where a number is too large for JSON."""
-    return json.dumps(tree, ensure_ascii=ascii_only, separators=(",", ":"), allow_nan=False)
+def distinct(pairs: Sequence[tuple[str, Tree]]) -> dict[str, Tree]:
+    """The fields of an object; an error where it has a key twice."""
+    fields = {k: table_of(v) if isinstance(v, list) else v for k, v in pairs}
+    if len(fields) < len(pairs):
+        raise ValueError("an object has a key twice")
+    return fields
 
 
-def columnar(tree: Tree) -> Tree:
-    """The same values, each list of objects with the same keys as a table where that is smaller."""
-    if isinstance(tree, dict):
-        return {key: columnar(part) for key, part in tree.items()}
-    if not isinstance(tree, list):
-        return tree
-    rows = [columnar(item) for item in tree]
+def finite(number: str) -> float:
+    """A number; an error where it is too large for JSON."""
+    if not isfinite(found := float(number)):
+        raise ValueError("a number is too large")
+    return found
+
+
+READ_TABLES = JSONDecoder(
+    object_pairs_hook=distinct, parse_float=finite, parse_constant=finite
+).decode
+
+
+def table_of(items: Sequence[Tree]) -> Tree:
+    """The same values, objects with the same keys as a table where that is smaller."""
+    rows = [table_of(item) if isinstance(item, list) else item for item in items]
     keys = list(rows[0]) if rows and isinstance(rows[0], dict) else []
     saved = (len(rows) - 1) * sum(len(key) + len('"":') for key in keys)
     if len(rows) < LEAST_ROWS or saved < LEAST_SAVED:
@@ -161,16 +179,17 @@ def laid_out(
     tree: Tree, rank: float, *, before: str = "", after: str = "", depth: int = 0
 ) -> Iterator[tuple[str, float]]:
     """A value in lines with their ranks: a line for each part that is short enough."""
-    line = written(tree)
-    if len(line) <= PART_CHARS or not isinstance(tree, dict | list):
-        yield f"{before}{line}{after}", rank
-        return
+    if not isinstance(tree, dict | list) or len(tree) <= PART_CHARS // 2:  # else it is longer
+        line = WRITE(tree)
+        if len(line) <= PART_CHARS or not isinstance(tree, dict | list):
+            yield f"{before}{line}{after}", rank
+            return
     keyed = isinstance(tree, dict)
     rows = list(tree.items()) if isinstance(tree, dict) else [("", part) for part in tree]
     yield f"{before}{'{' if keyed else '['}", rank
     for i, (key, part) in enumerate(rows):
         told = HEADER_RANK if key == "columns" else ENDS_RANK - DEEPER * depth
-        name, comma = f"{written(key)}:" if keyed else "", "," * (i < len(rows) - 1)
+        name, comma = f"{WRITE(key)}:" if keyed else "", "," * (i < len(rows) - 1)
         is_end = i < 2 or i == len(rows) - 1  # noqa: PLR2004 - the first two
         part_rank = told if is_end and rank > 0 else 0.0
         yield from laid_out(part, part_rank, before=name, after=comma, depth=depth + 1)
@@ -179,20 +198,22 @@ def laid_out(
 
 def cut(text: str, room: Room) -> str:
     """Keys and the rows that matter; long values are shortened."""
-    tight = minified(text, columns=True)
+    blocks = [(start, end, read(text[start:end])) for start, end in blocks_of(text)]
+    tight = written_in(text, blocks)
     if room.count(tight) <= room.tokens:
         return tight
     rows: list[tuple[str, float]] = []
     at = 0
-    for start, end in blocks_of(text):
-        tree = read(text[start:end]) if end - start >= LEAST_BLOCK else None
+    for start, end, tree in blocks:
         if tree is not None:
             rows += around(text[at:start], is_first=not rows)
-            rows += laid_out(columnar(tree), ENDS_RANK)
+            rows += laid_out(tree, ENDS_RANK)
             at = end
     rows += around(text[at:], is_first=not rows)
     lines = [
         LONG_STRING.sub(lambda long: f'"{shortened(long[1], SHORT_STRING, room.wanted)}"', line)
+        if len(line) > LONGEST_STRING
+        else line
         for line, _ in rows
     ]
     ranks = ranked([rank for _, rank in rows], lines, room, errors=True)

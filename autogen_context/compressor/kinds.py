@@ -25,7 +25,7 @@ from autogen_context.compressor.lines import (
     ranked,
 )
 from autogen_context.compressor.passage import HEADING, sentences_of
-from autogen_context.compressor.shorten import is_error_line
+from autogen_context.compressor.shorten import error_lines
 
 # Logs, and any output that is nothing more telling
 
@@ -87,8 +87,10 @@ def note_of(times: int) -> str:
 
 def cut_output(text: str, room: Room) -> str:
     """Errors, warnings, what is rare; the first line of each template says how many more like it are hidden."""
-    lines = lines_of(tight_output(text))
-    templates = [VARYING.sub("", line) for line in lines]
+    text = tight_output(text)
+    lines, templates = lines_of(text), VARYING.sub("", text).split("\n")
+    if len(lines) < len(templates):  # some are one with a note
+        templates = [VARYING.sub("", line) for line in lines]
     counts = Counter(templates)
     last = {template: i for i, template in enumerate(templates)}
     first = {template: i for i, template in reversed([*enumerate(templates)])}
@@ -102,7 +104,7 @@ def cut_output(text: str, room: Room) -> str:
         else:
             ranks.append(LAST_RANK if last[template] == i else 0.0)
     ranks = ranked(ranks, lines, room)
-    errors = [i for i, line in enumerate(lines) if is_error_line(line)]
+    errors = error_lines(lines)
     telling = len(errors) <= most_of(lines)
     for i in errors:  # the first and the last of each template a little more than the others
         ends = i in (first[templates[i]], last[templates[i]])
@@ -244,7 +246,7 @@ def cut_table(text: str, room: Room) -> str:
 # Prose: whole sentences
 
 EXACT = re.compile(
-    r"[\d`_/]|[a-z][A-Z]|(?i:\b(?:not?|never|only|always|must|except|cannot|\w+n't)\b)"
+    r"[\d`_/]|[a-z][A-Z]|n't\b|\b[NnOoAaMmEeCc](?:ot?|ever|nly|lways|ust|xcept|annot)\b"
 )
 UNSPOKEN = re.compile(r"[\W\d_](?<![ ,.'\u2019\u3001\u3002\uff01\uff1f])")
 LEAST_WORDS = 8  # of a line, on average

@@ -8,9 +8,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import ceil
 
-from autogen_context.compressor.shorten import CountText, is_error_line
+from autogen_context.compressor.shorten import CountText, error_lines
 
 ERROR_RANK = 6.0
 WANTED_RANK = 5.0  # and up to half more for the best; what a kind of content ranks itself is below
@@ -199,7 +200,7 @@ def ranked(
         max(rank, WANTED_RANK + share / 2) if share else rank
         for rank, share in zip(ranks, wanted_in(lines, room.wanted), strict=True)
     ]
-    failed = [i for i, line in enumerate(lines) if is_error_line(line)] if errors else []
+    failed = error_lines(lines) if errors else []
     if len(failed) <= most_of(lines):
         for i in failed:
             found[i] = ERROR_RANK
@@ -213,14 +214,15 @@ def most_of(lines: Sequence[str]) -> int:
 
 def wanted_in(lines: Sequence[str], wanted: Iterable[str]) -> list[float]:
     """How much of what is wanted each line has, 0 to 1; a word in few lines says more, and counts only where it stands alone."""
-    scores = [0.0] * len(lines)
+    scores, most = [0.0] * len(lines), most_of(lines)
     lower = [line.lower() for line in lines]
     for word in sorted(word for word in wanted if len(word) > 1):
         before = r"(?<![^\W_])" if word[0].isalnum() else ""
         after = r"(?![^\W_])" if word[-1].isalnum() else ""
         alone = re.compile(f"{before}{re.escape(word)}{after}")
-        found = [i for i, line in enumerate(lower) if word in line and alone.search(line)]
-        if len(found) <= most_of(lines):
+        having = (i for i, line in enumerate(lower) if word in line and alone.search(line))
+        found = list(islice(having, most + 1))
+        if len(found) <= most:
             for i in found:
                 scores[i] += 1 / len(found)
     best = max(scores, default=0)

@@ -22,6 +22,10 @@ ERROR = re.compile(
     rf"{NONE}(?i:\b(?:errors?|exceptions?|traceback|fail(?:s|ed|ing|ures?)?|fatal|panic(?:ked)?|critical|denied|refused"
     r"|abort(?:ed|ing)?|timed out|not found|no such)\b)(?!s?[ =:]+0\b)|[A-Za-z](?:Error|Exception|Failure)\b"
 )
+ERROR_WORDS = (  # of which a line with an error has one; quicker to look for
+    *("error", "fail", "exception", "traceback", "fatal", "panic", "critical", "denied"),
+    *("refused", "abort", "timed out", "not found", "no such"),
+)
 ERROR_FRACTION = 0.25  # of the room, for lines from the middle that tell of an error
 HEAD_FRACTION = 0.5  # of what is left, for the beginning; the rest for the end
 BORDER_FRACTION = 0.2  # of head or tail, that an end of a line may cost
@@ -44,6 +48,17 @@ class Shorten(Protocol):
 def is_error_line(line: str) -> bool:
     """Whether a line tells of something that went wrong, in the words of loggers, compilers and test runners."""
     return ERROR.search(line) is not None
+
+
+def error_lines(lines: Sequence[str]) -> list[int]:
+    """Which lines do, by their positions."""
+    text = "\n".join(lines).lower()
+    words = [word for word in ERROR_WORDS if word in text]
+    return [
+        i
+        for i, line in enumerate(lines if words else ())
+        if any(map(line.lower().__contains__, words)) and is_error_line(line)
+    ]
 
 
 def shorten_text(text: str, /, *, room_tokens: int, count: CountText) -> str:

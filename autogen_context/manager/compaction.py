@@ -1,7 +1,7 @@
 """What a compaction decides: what of a conversation stays in a room.
 
-Promise: the same conversation in the same room gives the same decisions, whatever was read ahead. Indexes are caught up
-here, when they are needed; a turn that holds reads a few units at most.
+Promise: the same conversation in the same room gives the same decisions. Indexes are caught up here, when they are
+needed; a turn that holds reads nothing of it.
 
 What stays beside what must stay is what later turns are likely to name again. Only where the newest message is a person's
 who asks for the past is it what answers that, and then it may fill more of the room.
@@ -38,7 +38,6 @@ from autogen_context.view.decisions import Decisions
 from autogen_context.view.notice import Name, Notice, Notices, Topic
 
 STATED: Mapping[Topic, Kind] = {"requirement": "constraint", "decision": "decision"}
-READ_AHEAD = 3  # units in a turn; more than come in, so that a compaction finds most of them read
 
 
 class CompactionPlanner:
@@ -58,19 +57,9 @@ class CompactionPlanner:
             parts.counter, parts.config.people, compressor=parts.compressor
         )
 
-    def read_ahead(self, conversation: Conversation) -> None:
-        """Read the next few units that no compaction has read; the last one may still grow."""
-        read, candidates = len(self.references.units), conversation.candidates
-        ahead = min(read + READ_AHEAD, len(candidates) - 1)
-        if ahead > read:
-            self.references.follow(candidates, conversation.messages, most=ahead)
-            for unit in range(read, ahead):
-                self.references.cut_also(unit)
-            self.telling.follow(conversation.messages, most=candidates[ahead - 1].unit.stop)
-
     def follow(self, conversation: Conversation) -> None:
         """Read all that was not read yet."""
-        self.references.follow(conversation.candidates, conversation.messages)
+        self.references.follow(conversation.candidates)
         self.telling.follow(conversation.messages)
 
     def planned(
@@ -165,7 +154,7 @@ class CompactionPlanner:
         stale: frozenset[int],
     ) -> Explanation:
         """What became of the unit at a position, and why; arguments as of ``planned``."""
-        self.references.follow(conversation.candidates, conversation.messages)
+        self.references.follow(conversation.candidates)
         need = self._need(conversation, room_tokens, stale)
         units, unit = standing(self.references, need), None
         if at < len(self.references.units):

@@ -9,7 +9,7 @@ import logging
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -46,22 +46,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-READ_AHEAD_FRACTION = 0.5  # of the window; with more in it, turns read for the compaction to come
-
 
 class Room(NamedTuple):
     """What a request may have, as we count, and what of it is for what."""
 
     tokens: int
     budget: TurnBudget
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """What became of a turn."""
-
-    view: ContextView
-    prepared: Prepared[object]
 
 
 class Engine:
@@ -94,7 +84,9 @@ class Engine:
 
     # The stages of a turn
 
-    def prepare(self, view: ContextView, payloads: Sequence[object], fixed: Fixed) -> Turn:
+    def prepare(
+        self, view: ContextView, payloads: Sequence[object], fixed: Fixed
+    ) -> tuple[ContextView, Prepared[object]]:
         """Prepare a turn, for a view that follows the host's list."""
         try:
             return self.turn(view, payloads, fixed)
@@ -103,10 +95,12 @@ class Engine:
             if before is None:
                 raise
         # One false bill must not keep all others from coming: what was known before it decides.
-        turn = self.turn(replace(view, calibration=before), payloads, fixed)
-        return replace(turn, view=replace(turn.view, calibration=believed))
+        view, prepared = self.turn(replace(view, calibration=before), payloads, fixed)
+        return replace(view, calibration=believed), prepared
 
-    def turn(self, view: ContextView, payloads: Sequence[object], fixed: Fixed) -> Turn:
+    def turn(
+        self, view: ContextView, payloads: Sequence[object], fixed: Fixed
+    ) -> tuple[ContextView, Prepared[object]]:
         """The stages in their order; arguments and errors as of ``prepare``."""
         now_s = self._parts.cache_clock() if self._parts.cache_clock else None
         candidates = self.conversation.candidates
@@ -134,8 +128,6 @@ class Engine:
             more = max(beside, more + 1) if compacted else more  # each time less room: this ends
             view, compacted = self.compacted(view, more), True
             request = self._request(view, fixed)
-        if not compacted and view.decisions.tokens > READ_AHEAD_FRACTION * self.window.limit_tokens:
-            self.planner.read_ahead(self.conversation)
         pace = after_turn(view.pace, cost, rewrote=compacted, units=len(candidates), now_s=now_s)
         view = replace(view, pace=pace, must_replan=False, sent=view.decisions.stop)
         self._arrived = view.decisions
@@ -149,7 +141,7 @@ class Engine:
             cost_estimate=cost,
             finished=finished,
         )
-        return Turn(view=view, prepared=prepared)
+        return view, prepared
 
     def read(self, payloads: Sequence[object]) -> int:
         """Read and measure the host's list; what becomes of it is decided in its turn, when the tools are known."""
@@ -348,12 +340,11 @@ class Engine:
         """Whether the next request, with so much beside messages, fills at least this fraction of the room."""
         return self.used_tokens(view, fixed_tokens) >= at_fraction * self.room(view).tokens
 
-    def takes_long(self, view: ContextView, fixed_tokens: int) -> bool:
-        """Whether the next turn, with so much beside messages, is likely to compact, or loads what plans a compaction."""
+    def is_due(self, view: ContextView, fixed_tokens: int) -> bool:
+        """Whether the next turn, with so much beside messages, is likely to compact."""
         new = sum(each.tokens for each in self.conversation.candidates[len(view.decisions) :])
-        used, room = self.used_tokens(view, fixed_tokens) + new, self.room(view)
-        loads = used > READ_AHEAD_FRACTION * room.tokens and "planner" not in vars(self)
-        return loads or used > room.budget.compact_at_tokens
+        used = self.used_tokens(view, fixed_tokens) + new
+        return used > self.room(view).budget.compact_at_tokens
 
     def used_tokens(self, view: ContextView, fixed_tokens: int) -> int:
         """What the next request has so far, with so much beside messages and preamble."""

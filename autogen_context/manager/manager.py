@@ -21,7 +21,7 @@ from autogen_context.argument import (
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import ManagerClosed
 from autogen_context.manager.change import ContextChange, UpdatedContext
-from autogen_context.manager.parts import Given, project_of, tracker_of
+from autogen_context.manager.parts import Given, events_of, project_of, tracker_of
 from autogen_context.manager.prepared import Payload, Prepared
 from autogen_context.manager.runner import TurnRunner
 from autogen_context.manager.state import dump, load, read_state, write_state
@@ -31,7 +31,7 @@ from autogen_context.messages.tool_schema import as_text, schemas_in
 from autogen_context.models.completion import ModelClient
 from autogen_context.models.embedder import WarmVectors
 from autogen_context.tokens.measure import TokenCounter
-from autogen_context.view.history import digest_of
+from autogen_context.view.conversation import digest_of
 from autogen_context.view.notice import ContextProvider
 from autogen_context.view.versions import Version, VersionDiff, difference
 from autogen_context.view.view import Usage
@@ -41,6 +41,7 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.cache.values import Cache
     from autogen_context.compressor.compressor import Compressor
+    from autogen_context.manager.event_log import EventLog
     from autogen_context.prioritizer.prioritizer import Prioritizer
     from autogen_context.prioritizer.selection import Explanation
     from autogen_context.project.file_changes import FileChangeTracker
@@ -85,6 +86,7 @@ class IncrementalContextManager:
             that nothing is done twice; a ``ContextCache``, which agents may share, in a folder for later processes. In
             memory where left out.
         providers: your own ``ContextProvider`` objects: what they tell stands in front of the newest message.
+        events: a file, or an ``EventLog`` that agents may share: each turn tells it what was sent, and why.
 
     Raises:
         ValueError: a setting makes no sense, or an argument is none of its kind; names it, its value and the way out.
@@ -111,6 +113,7 @@ class IncrementalContextManager:
         project: "ProjectContext | str | Path | None" = None,
         cache: "Cache | None" = None,
         providers: Sequence[ContextProvider] = (),
+        events: "EventLog | str | Path | None" = None,
     ) -> None:
         self.config = ContextConfig.for_entry(
             config, model=model, window_tokens=window_tokens, reserve_tokens=reserve_tokens
@@ -132,6 +135,7 @@ class IncrementalContextManager:
             files=tracker_of(files),
             project=project_of(project, cache),
             cache=cache,
+            events=events_of(events),
             providers=cast("tuple[ContextProvider, ...]", tuple(own)),  # Given looks at each
         )
         self._runner = TurnRunner(given)
@@ -156,7 +160,7 @@ class IncrementalContextManager:
         await self._runner.before_turn(payloads, schemas)
         if self._runner.takes_long(payloads, schemas):
             return await asyncio.to_thread(self.prepare_nowait, messages, tools)
-        return self._prepared(payloads, schemas, is_read=True)
+        return cast("Prepared[Payload]", self._prepared(payloads, schemas, is_read=True))
 
     def prepare_nowait(
         self, messages: Sequence[Payload], tools: ToolSchemas | None = ()
@@ -179,15 +183,17 @@ class IncrementalContextManager:
         if self._is_closed:
             raise ManagerClosed
         payloads = listed("messages", messages, give=MESSAGES)
-        return self._prepared(payloads, schemas_in(tools) if tools else ())
+        schemas = schemas_in(tools) if tools else ()
+        return cast("Prepared[Payload]", self._prepared(payloads, schemas))
 
     def _prepared(
         self, payloads: Sequence[object], schemas: ToolSchemas, *, is_read: bool = False
-    ) -> Prepared[Payload]:
+    ) -> Prepared[object]:
+        """A turn, whose messages are the host's own objects, or of their kind."""
         with self._lock:
             prepared = self._runner.turn(payloads, schemas, is_read=is_read)
             self._handed_out[id(prepared)] = prepared
-        return cast("Prepared[Payload]", prepared)  # the host's own objects, or of their kind
+        return prepared
 
     def observe(self, messages: Sequence[object]) -> None:
         """Read and measure what is new without preparing a turn, for hosts that hear of messages early.
@@ -278,8 +284,7 @@ class IncrementalContextManager:
             lines: which lines of the original: ``"120-180"``, ``"120-"``, ``"-40"``, ``"150"``.
         """
         with self._lock:
-            asked_back = self._runner.asked_back
-            return asked_back.recall_context(as_text(handle), as_text(query), as_text(lines))
+            return self._runner.recall_context(as_text(handle), as_text(query), as_text(lines))
 
     def save_state(self) -> dict[str, object]:
         """What another manager needs to continue to the byte, as JSON data; the host's messages are not in it."""

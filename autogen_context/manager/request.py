@@ -24,7 +24,6 @@ from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.certificate import (
     Certificate,
     Checked,
-    ends_with,
     holds_some,
     holds_verbatim,
 )
@@ -140,7 +139,7 @@ class RequestWriter:
             counted_tokens=tokens,
             pairs_closed=not checked.orphans,
             pins_present=not pinned or holds_verbatim(sent, pinned),
-            newest_present=ends_with(sent, len(messages) - 1),
+            newest_present=holds_some(sent, range(max(0, len(messages) - 1), len(messages))),
             instruction_present=holds_some(sent, conversation.latest_instruction),
             orphans=tuple(conversation.orphans),
             assumed_tokens=fixed.assumed + assumed,
@@ -150,12 +149,7 @@ class RequestWriter:
 
     def _settle(self, decision: Decision) -> None:
         """Put its pieces behind those that will not change any more."""
-        last = self._settled[-1] if self._settled else None
-        untouched = decision.action == "keep" and not decision.before
-        if untouched and isinstance(last, Verbatim) and last.stop == decision.start:
-            self._settled[-1] = Verbatim(start=last.start, stop=decision.stop)
-        else:
-            self._settled[-1:] = coalesce([*self._settled[-1:], *decision.sent])
+        self._settled[-1:] = coalesce([*self._settled[-1:], *decision.sent])
 
 
 def placed(pieces: Sequence[Piece], preamble: Piece, *, at: int) -> tuple[Piece, ...]:

@@ -11,7 +11,7 @@ from itertools import chain
 
 from autogen_context.messages.identifiers import NOTHING, values_of
 from autogen_context.messages.message import SYSTEM_ROLES, Message
-from autogen_context.messages.piece import messages_of, same_at_front
+from autogen_context.messages.piece import same_at_front
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import ToolAction, ToolKind, View, answers_of, is_failure
 from autogen_context.messages.tool_call import BY_NAME, ToolKinds, actions_of
@@ -38,10 +38,11 @@ class UnitText:
     """What stands in a unit: its values by who named them, and its texts in blocks while it stands for choice."""
 
     candidate: Candidate
-    messages: tuple[Message, ...]
     passages: tuple[Passage, ...]
-    used: frozenset[str]
-    asked: frozenset[str]
+    used: tuple[
+        str, ...
+    ]  # by the model; tuples are small, and there is one for each unit there ever was
+    asked: tuple[str, ...]
     is_sought: bool
     actions: tuple[ToolAction, ...]
 
@@ -49,6 +50,11 @@ class UnitText:
     def unit(self) -> Unit:
         """The unit itself."""
         return self.candidate.unit
+
+    @property
+    def messages(self) -> list[Message]:
+        """What it says."""
+        return self.candidate.said
 
     @property
     def category(self) -> Category:
@@ -63,7 +69,8 @@ class UnitText:
     @property
     def values(self) -> frozenset[str]:
         """All that it names."""
-        return self.used.union(*(block.values for p in self.passages for block in p.blocks))
+        blocks = (block.values for p in self.passages for block in p.blocks)
+        return frozenset(self.used).union(*blocks)
 
     @property
     def lines(self) -> frozenset[str]:
@@ -98,14 +105,8 @@ class References:
         """The units in which the model named a value, oldest first."""
         return self._uses.get(value, ())
 
-    def follow(
-        self,
-        candidates: Sequence[Candidate],
-        messages: Sequence[Message],
-        *,
-        most: int | None = None,
-    ) -> None:
-        """Read what is new, in all at most so many units; where a candidate is the same as before, so are those before it."""
+    def follow(self, candidates: Sequence[Candidate]) -> None:
+        """Read what is new; where a candidate is the same as before, so are those before it."""
         same = len(self.units)
         if same and (
             same > len(candidates) or self.units[-1].candidate is not candidates[same - 1]
@@ -114,8 +115,8 @@ class References:
         self.superseded.truncate(same)
         while len(self.units) > same:
             self._forget_last()
-        for candidate in candidates[same:most]:
-            text = unit_text(candidate, messages_of(candidate.pieces, messages), self._kinds)
+        for candidate in candidates[same:]:
+            text = unit_text(candidate, self._kinds)
             for value in text.used:
                 self._uses[value].append(len(self.units))
             self.asked.update(text.asked)
@@ -135,7 +136,7 @@ class References:
         if unit in self._cut:
             return
         self._cut.add(unit)
-        passages = passages_of(self.units[unit].messages)
+        passages = passages_of(self.units[unit].candidate.said)
         self.units[unit] = replace(self.units[unit], passages=passages)
         values = [block.values for passage in passages for block in passage.blocks]
         self.blocks.update(chain.from_iterable(values))
@@ -147,7 +148,8 @@ class References:
             for block in passage.blocks:
                 forget(block.values, self.blocks)
             self.total_blocks -= len(passage.blocks)
-        self.units[unit] = replace(self.units[unit], passages=())
+        if self.units[unit].passages:
+            self.units[unit] = replace(self.units[unit], passages=())
 
     def _forget_last(self) -> None:
         self._forget_blocks(len(self.units) - 1)
@@ -167,11 +169,10 @@ def forget(values: Iterable[str], counts: Counter[str]) -> None:
             del counts[value]
 
 
-def unit_text(candidate: Candidate, said: Iterable[Message], kinds: ToolKinds) -> UnitText:
-    """What stands in a unit that says these messages; the keys of arguments are the tool's, and nothing that a model named."""
-    messages = tuple(said)
+def unit_text(candidate: Candidate, kinds: ToolKinds) -> UnitText:
+    """What stands in a unit; the keys of arguments are the tool's, and nothing that a model named."""
     used, asked, told = NOTHING, NOTHING, NOTHING
-    for message in messages:
+    for message in candidate.said:
         if message.role == "assistant":
             texts = [message.text]
             for call in message.calls:
@@ -184,10 +185,9 @@ def unit_text(candidate: Candidate, said: Iterable[Message], kinds: ToolKinds) -
             asked |= values_of(message.text)
     return UnitText(
         candidate=candidate,
-        messages=messages,
         passages=(),
-        used=used,
-        asked=asked,
+        used=tuple(used),
+        asked=tuple(asked),
         is_sought=bool(asked or told),
         actions=actions_of(candidate.unit, kinds),
     )

@@ -18,9 +18,7 @@ from autogen_context.view.decision import Candidate, Decision
 from autogen_context.view.view import Pace
 
 LEAST_FRACTION = 0.1  # of the window; for less nobody should lose anything, however cheap it is
-EARLY_FROM = (
-    0.25  # cached input at so much of the price: what is finished is cut without being asked for
-)
+EARLY_FROM = 0.25  # of the price, for a cached token: what is finished is cut without being asked
 LEFT_FRACTION = 0.5  # of the tokens of what is cut
 TOLD_FRACTION = 0.1  # of the same, for what is told of the rest
 LEAST_TOKENS = 64  # that a cut saves; a notice and marks cost about as much

@@ -75,16 +75,6 @@ class Checked:
         )
 
 
-def ends_with(pieces: Sequence[Piece], position: int) -> bool:
-    """Whether the last of the host's messages that is sent is the one at ``position``."""
-    for piece in reversed(pieces):
-        if isinstance(piece, Verbatim):
-            return piece.stop == position + 1
-        if piece.index is not None:
-            return piece.index == position
-    return position < 0
-
-
 def holds_some(pieces: Sequence[Piece], positions: range) -> bool:
     """Whether one of the host's messages at these positions is sent, whole or shortened; true of no positions."""
     if not positions:

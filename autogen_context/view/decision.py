@@ -9,9 +9,9 @@ from typing import Literal
 
 from typing_extensions import override
 
-from autogen_context.messages.message import Text, content_digest
-from autogen_context.messages.piece import Piece
-from autogen_context.messages.segment import Unit
+from autogen_context.messages.message import Message, Text, content_digest
+from autogen_context.messages.piece import Piece, Written
+from autogen_context.messages.segment import Unit, as_it_came
 
 Action = Literal["keep", "repair", "reduce", "shorten", "drop"]
 
@@ -21,9 +21,24 @@ class Candidate:
     """A unit as the plan sees it."""
 
     unit: Unit
-    pieces: tuple[Piece, ...]
     tokens: int
-    repaired: bool = False
+    repairs: tuple[Piece, ...] = ()  # what is sent in its place, where it came in broken
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """What is sent of it as long as nothing is left out."""
+        return self.repairs or as_it_came(self.unit)
+
+    @property
+    def said(self) -> list[Message]:
+        """The same as messages."""
+        messages = self.unit.messages
+        if not self.repairs:
+            return list(messages)
+        return [
+            piece.message if isinstance(piece, Written) else messages[piece.start - self.unit.start]
+            for piece in self.repairs
+        ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +105,7 @@ def kept(candidate: Candidate, reason: str) -> Decision:
     return Decision(
         start=candidate.unit.start,
         stop=candidate.unit.stop,
-        action="repair" if candidate.repaired else "keep",
+        action="repair" if candidate.repairs else "keep",
         reason=reason,
         tokens_before=candidate.tokens,
         tokens_after=candidate.tokens,

@@ -75,19 +75,22 @@ class Versions:
 
     def cut_back(self, messages: int) -> "Versions":
         """These where the host has another past from a message on."""
-        kept: list[tuple[Version, ContextView]] = []
-        for version, view in self.kept:
-            if view.decisions.stop > messages:
-                past = replace(
-                    view,
-                    decisions=view.decisions.until(messages),
-                    notices=view.notices.cut_back(messages),
-                    must_replan=True,
-                )
-                kept.append((version, past))
-            else:
-                kept.append((version, view))
-        return replace(self, kept=tuple(kept))
+
+        def cut(view: ContextView) -> ContextView:
+            return replace(
+                view,
+                decisions=view.decisions.until(messages),
+                notices=view.notices.cut_back(messages),
+                must_replan=True,
+            )
+
+        return replace(
+            self,
+            kept=tuple(
+                (version, cut(view) if view.decisions.stop > messages else view)
+                for version, view in self.kept
+            ),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,12 +175,10 @@ def units_of(before: Sequence[Decision], after: Sequence[Decision]) -> Iterator[
     old, new = ({decision.start: decision for decision in each} for each in (before, after))
     for start in sorted(old.keys() | new.keys()):
         was, now = old.get(start), new.get(start)
-        is_same = was is now or (
-            was is not None
-            and now is not None
-            and (was.stop, was.action, was.sent) == (now.stop, now.action, now.sent)
-        )
-        if not is_same:
+        if was is now:
+            continue
+        decided = [each and (each.stop, each.action, each.sent) for each in (was, now)]
+        if decided[0] != decided[1]:
             yield UnitDiff(start=start, before=was, after=now)
 
 

@@ -91,6 +91,7 @@ def test_a_budget_shares_out_no_more_than_there_is(
         pytest.param("conservative", PAST, True, 1, 4 / 7, 1 / 7, id="recall"),
         pytest.param("conservative", SUMMARY, False, 7 / 8, 4 / 7, 3 / 7, id="summary"),
         pytest.param("strict", CASUAL, False, 43 / 90, 1, 0, id="strict"),
+        pytest.param("value", PAST, True, 0.95, 0.03, 0, id="by score, asked"),
         pytest.param("strict", PAST, True, 83 / 90, 43 / 83, 0, id="strict, asked"),
     ],
 )

@@ -105,6 +105,8 @@ async def test_a_class_that_has_changed_is_built_anew(tmp_path: Path) -> None:
     async with ContextCache(tmp_path) as cache:
         await cache.get_or_build("outline", build_old, model=Outline)
         assert await cache.get_or_build("outline", build, model=Newer) == Newer(name="main")
+        await cache.get_or_build("text", lambda: "a text")
+        assert await cache.get_or_build("text", build, model=Newer) == Newer(name="main")
     async with ContextCache(tmp_path) as cache:
         assert await cache.get_or_build("outline", build, model=Newer) == Newer(name="main")
         assert cache.stats().disk.hits == 1

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from autogen_context.cache.files import TOOL_FOLDERS, GitIgnore, levels
@@ -60,6 +60,7 @@ def found(root: Path) -> list[str]:
 
 @settings(max_examples=15)
 @given(TREES)
+@example({"": "x.log", "a": "!x.log"})
 def test_what_is_left_out_is_what_git_leaves_out(tree: dict[str, str | None]) -> None:
     """For any rules in any folders, negated, anchored and nested, broken ones included."""
     with TemporaryDirectory() as name:

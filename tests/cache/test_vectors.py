@@ -127,9 +127,6 @@ async def test_ready_asks_nobody(tmp_path: Path) -> None:
     assert not embedder.asked
 
 
-# In a cache
-
-
 async def test_models_do_not_mix() -> None:
     """Vectors of another model are not there, whatever the names and texts run together to."""
     cache = ContextCache()
@@ -172,9 +169,6 @@ def test_what_is_no_cache_is_refused() -> None:
     """F35: with what to give."""
     with pytest.raises(ValueError, match="cache='folder': give a ContextCache"):
         VectorStore(Hashed(), cache=cast("ContextCache", "folder"))
-
-
-# Together
 
 
 async def test_a_caller_who_gives_up_lets_nobody_down() -> None:
@@ -229,7 +223,7 @@ async def test_a_failure_is_everybodys_and_leaves_nothing() -> None:
         pytest.param([[1.0]], "1 vectors for 2 texts", id="few"),
         pytest.param([[1.0], [1.0, 2.0]], "2 numbers after one of 1", id="lengths"),
         pytest.param([[1.0], [nan]], "ValueError", id="nan"),
-        pytest.param([[], []], "ValueError", id="empty"),
+        pytest.param([(), ()], "ValueError", id="empty"),
         pytest.param(["ab", "cd"], "TypeError", id="text"),
     ],
 )
@@ -243,9 +237,6 @@ async def test_lies_are_refused(answers: object, reason: str) -> None:
     assert caught.value.model == "answering"
     assert store.ready("a") is None
     assert cache.stats().memory.bytes == 0
-
-
-# In the background
 
 
 async def test_warming_makes_ready() -> None:

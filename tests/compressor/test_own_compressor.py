@@ -4,7 +4,7 @@ import asyncio
 import gc
 import logging
 from collections.abc import Callable
-from typing import Any
+from typing import cast
 
 import pytest
 from hypothesis import given, settings
@@ -19,7 +19,7 @@ from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
 from support.counting import Characters
 from support.prompts import client
-from support.working import notice_in, run, says
+from support.working import Hanging, notice_in, run, says
 
 
 class Truncating:
@@ -45,17 +45,13 @@ class Wrong:
     def __init__(self, answer: Callable[[str], object]) -> None:
         self._answer = answer
 
-    def on_arrival(self, text: str, _reduced: str, /, *, count: CountText) -> Any:
-        return self._answer(text)
+    def __getattr__(self, _method: str) -> Callable[..., object]:
+        """Any of them."""
 
-    def shorten(self, text: str, /, *, room_tokens: int, count: CountText) -> Any:
-        return self._answer(text)
+        def wrong(given: object, *_others: object, **_rooms: object) -> object:
+            return self._answer(str(given))
 
-    def stated(self, text: str, /) -> Any:
-        return self._answer(text)
-
-    def notice(self, left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> Any:
-        return self._answer("notice" * room_tokens)
+        return wrong
 
 
 def raises(text: str) -> str:
@@ -114,7 +110,7 @@ def test_what_it_cut_can_be_had_back() -> None:
 @pytest.mark.parametrize("way", WAYS)
 def test_what_it_does_wrong_costs_quality_alone(way: str, caplog: pytest.LogCaptureFixture) -> None:
     """The request fits; ours answers in its place, and one warning for each method says why."""
-    turn = prepared(Wrong(WAYS[way]))
+    turn = prepared(cast("Compressor", Wrong(WAYS[way])))
     assert turn.certificate.fits
     warned = [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
     assert len(warned) == len(set(warned))
@@ -127,7 +123,7 @@ def test_what_it_does_wrong_costs_quality_alone(way: str, caplog: pytest.LogCapt
 @given(transcripts(), st.sampled_from([*WAYS, "truncates"]), st.integers(300, 2_000))
 def test_the_promises_hold(messages: list[ChatMessage], way: str, window: int) -> None:
     """Whatever it does: it fits, pairs are closed, the newest message is there, and twice is the same."""
-    own: Compressor = Truncating() if way == "truncates" else Wrong(WAYS[way])
+    own = Truncating() if way == "truncates" else cast("Compressor", Wrong(WAYS[way]))
     try:
         turn = keeper(own, window).prepare_nowait(messages)
     except ContextWindowExceeded:
@@ -140,14 +136,11 @@ def test_the_promises_hold(messages: list[ChatMessage], way: str, window: int) -
 
 async def test_nothing_goes_on_behind_managers_that_were_dropped() -> None:
     """F17: several of them, none closed, whose model never answers."""
-
-    async def hangs(_text: str, _tokens: int, /) -> str:
-        await asyncio.Event().wait()
-        return ""
-
     config = ContextConfig(window_tokens=12_000, summary_timeout_s=0.01)
     managers = [
-        IncrementalContextManager(config=config, counter=Characters(), model_client=client(hangs))
+        IncrementalContextManager(
+            config=config, counter=Characters(), model_client=client(Hanging())
+        )
         for _ in range(3)
     ]
     for number in range(len(managers)):

@@ -68,7 +68,7 @@ def test_a_rule_is_a_persons(name: str, listed: tuple[str, ...], author: str) ->
     assert {entry.author for entry in ledger} == {author}
     assert any("billing" in entry.text for entry in ledger) == (author == "person")
     references = References()
-    references.follow(candidates, messages)
+    references.follow(candidates)
     telling = EvictionNotice[str](COUNTER, listed, compressor=SemanticCompressor())
     telling.follow(messages)
     told = telling.told(references.units, {}, summaries={}, room_tokens=500)

@@ -10,23 +10,13 @@ from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.manager.prepared import Prepared
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
+from support.entries import Clock
 
 MODEL = "gpt-5"  # cached for five minutes, at a tenth
 TASK: list[ChatMessage] = [
     {"role": "system", "content": "You repair programs."},
     {"role": "user", "content": "Repair the shop."},
 ]
-
-
-class Clock:
-    """A time that a test sets."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        """Seconds."""
-        return self.now
 
 
 def step(n: int, tool: str, arguments: dict[str, str], result: str) -> list[ChatMessage]:
@@ -92,7 +82,7 @@ def test_a_cache_that_ran_out_is_a_moment_to_compact(
     clock, messages = Clock(), work(10)
     kept = manager(clock, compaction=compaction, window_tokens=12_000)
     assert not kept.prepare_nowait(messages).compacted
-    clock.now += idle_s
+    clock.now_s += idle_s
     messages += step(99, "run", {"command": "date"}, "Monday")
     turn = kept.prepare_nowait(messages)
     assert turn.compacted == compacted

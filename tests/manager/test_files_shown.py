@@ -22,7 +22,7 @@ def reads(path: str, at: int) -> Candidate:
     call = ToolCall(id="c", name="read_file", arguments=f'{{"path": "{path}"}}')
     result = ToolResult(call_id="c", text="x = 1\n")
     messages = (Message(role="assistant", calls=(call,)), Message(role="tool", results=(result,)))
-    return Candidate(unit=Unit(start=2 * at, messages=messages), pieces=(), tokens=9)
+    return Candidate(unit=Unit(start=2 * at, messages=messages), tokens=9)
 
 
 def is_end(path: str, of: str) -> bool:

@@ -3,13 +3,21 @@
 import asyncio
 import sys
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Callable
 from statistics import median
 from types import FrameType
+from typing import TypeVar
 
+from autogen_core import FunctionCall
+from autogen_core.models import (
+    AssistantMessage,
+    FunctionExecutionResult,
+    FunctionExecutionResultMessage,
+)
 from typing_extensions import override
 
-from autogen_context import IncrementalContextManager
+from autogen_context import IncrementalContextManager, ManagedChatCompletionContext
 from autogen_context.prioritizer.prioritizer import ContextPrioritizer, Need, Scores
 from autogen_context.prioritizer.references import References
 from autogen_context.testing import ChatMessage
@@ -17,11 +25,27 @@ from support.counting import Characters
 from support.working import run, says, step
 
 WINDOW_TOKENS = 1_500
-EARLY, LATE, STRETCH = (
-    60,
-    360,
-    40,
-)  # turns; what a compaction compares is there long before the early ones
+# Turns; what a compaction compares is there long before the early ones.
+EARLY, LATE, STRETCH = 60, 360, 40
+
+
+Result = TypeVar("Result")
+
+
+def passed(turn: Callable[[], Result]) -> tuple[Result, int, int]:
+    """What a turn gives, how many files of the package it passes, and calls of their functions."""
+    calls: Counter[str] = Counter()
+
+    def count(frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call" and "/autogen_context/" in frame.f_code.co_filename:
+            calls[frame.f_code.co_filename] += 1
+
+    sys.setprofile(count)
+    try:
+        result = turn()
+    finally:
+        sys.setprofile(None)
+    return result, len(calls), calls.total()
 
 
 def test_neither_a_holding_turn_nor_a_compaction_grows_with_the_history() -> None:
@@ -30,25 +54,42 @@ def test_neither_a_holding_turn_nor_a_compaction_grows_with_the_history() -> Non
     history: list[ChatMessage] = [says("You code.", "system"), says("Make the service fast.")]
     calls: dict[tuple[bool, bool], list[int]] = defaultdict(list)
     for turn in range(LATE + STRETCH):
-        history += step(turn)
-        made = 0
-
-        def count(_frame: FrameType, event: str, _argument: object) -> None:
-            nonlocal made
-            made += event in {"call", "c_call"}
-
+        history.extend(step(turn))
         is_late = turn >= LATE
         if is_late or EARLY <= turn < EARLY + STRETCH:
-            sys.setprofile(count)
-        try:
-            prepared = manager.prepare_nowait(history)
-        finally:
-            sys.setprofile(None)
-        if made:
+            prepared, _, made = passed(lambda: manager.prepare_nowait(history))
             calls[prepared.compacted, is_late].append(made)
+        else:
+            manager.prepare_nowait(history)
     for compacted in (False, True):
         early, late = median(calls[compacted, False]), median(calls[compacted, True])
         assert late <= 1.2 * early, (compacted, early, late)
+
+
+def test_a_turn_that_holds_passes_few_files_and_calls() -> None:
+    """A call and its short result: of a manager, and of an agent's context, which is told of each message as it comes."""
+    manager = IncrementalContextManager(window_tokens=128_000)
+    history = [says("You code.", "system"), says("Make the service fast.")]
+    context = ManagedChatCompletionContext(window_tokens=128_000, system_message="Do.", tools=[])
+
+    async def ask(turn: int) -> None:
+        call = FunctionCall(id=f"c{turn}", name="read_file", arguments='{"path": "a.py"}')
+        answer = FunctionExecutionResult(
+            call_id=call.id, name=call.name, content="x = 1", is_error=False
+        )
+        await context.add_message(AssistantMessage(content=[call], source="agent"))
+        await context.add_message(FunctionExecutionResultMessage(content=[answer]))
+        await context.get_messages()
+
+    for turn in range(12):
+        history.extend(step(turn))
+        manager.prepare_nowait(history[:-2])
+        asyncio.run(ask(turn))
+    prepared, *own = passed(lambda: manager.prepare_nowait(history))
+    _, *asked = passed(lambda: asyncio.run(ask(12)))
+    assert not prepared.compacted
+    assert (own[0] <= 28, own[1] <= 290) == (True, True), own
+    assert (asked[0] <= 26, asked[1] <= 290) == (True, True), asked
 
 
 class Watched(ContextPrioritizer):

@@ -57,7 +57,7 @@ def notice(gone: Sequence[Candidate], told: str = "") -> Message:
 def filling(candidates: Sequence[Candidate], budget: CompactionBudget) -> Fill:
     """Fills as a session does."""
     references = References()
-    references.follow(candidates, [m for c in candidates for m in c.unit.messages])
+    references.follow(candidates)
     references.cut(range(len(candidates)))
     scores = ValueScores(references, Need(room_tokens=budget.total_tokens), {})
     return BlockSelector(references, COUNTER, scores).fill

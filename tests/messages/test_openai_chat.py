@@ -14,7 +14,7 @@ from autogen_context.messages.message import Image, Message, ToolCall, ToolResul
 from autogen_context.messages.openai_chat import OpenAIChat, messages_in
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
-from autogen_context.view.history import digest_of
+from autogen_context.view.conversation import digest_of
 
 HOST = OpenAIChat()
 FEW = settings(max_examples=30)

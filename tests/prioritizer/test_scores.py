@@ -56,11 +56,10 @@ def test_a_score_is_the_same_in_each_process() -> None:
         roles = ("user", "assistant", "user")
         messages = [Message(role=role, text=text[i * 500:]) for i, role in enumerate(roles)]
         candidates = [
-            Candidate(unit=unit, pieces=(Verbatim(start=unit.start, stop=unit.stop),), tokens=9)
-            for unit in segment(messages)
+            Candidate(unit=unit, tokens=9) for unit in segment(messages)
         ]
         references = References()
-        references.follow(candidates, messages)
+        references.follow(candidates)
         references.cut(range(3))
         scores = ValueScores(references, Need(room_tokens=100), {})
         print([scores.score(BlockAt(unit, 0, block)) for unit in range(3) for block in range(9)])

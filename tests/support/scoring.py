@@ -16,7 +16,7 @@ def scores_of(messages: Sequence[Message], room: int = 10_000) -> ValueScores:
 def references_of(messages: Sequence[Message]) -> References:
     """The values of a conversation."""
     references = References()
-    references.follow(candidates_of(messages), messages)
+    references.follow(candidates_of(messages))
     references.cut(range(len(references.units)))
     return references
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from autogen_context.compressor.shorten import fit_pieces
 from autogen_context.messages.message import Message
 from autogen_context.messages.openai_chat import OpenAIChat
-from autogen_context.messages.piece import Piece, messages_of
+from autogen_context.messages.piece import Piece, Written, messages_of
 from autogen_context.messages.segment import Unit, repaired, segment
 from autogen_context.testing import ChatMessage
 from autogen_context.view.decision import Candidate
@@ -27,7 +27,8 @@ def candidate(unit: Unit, messages: Sequence[Message], *, last: bool) -> Candida
     """A unit with its cost."""
     pieces = repaired(unit, last=last)
     tokens = sum(map(COUNTER.message, messages_of(pieces, messages)))
-    return Candidate(unit=unit, pieces=pieces, tokens=tokens)
+    is_broken = any(isinstance(piece, Written) for piece in pieces)
+    return Candidate(unit=unit, repairs=pieces if is_broken else (), tokens=tokens)
 
 
 def fit(candidate: Candidate, room: int) -> tuple[tuple[Piece, ...], int] | None:

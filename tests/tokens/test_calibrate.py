@@ -41,7 +41,7 @@ def taught(calibration: Calibration, bills: list[Bill]) -> Calibration:
 CALIBRATIONS = st.builds(taught, RATIOS, st.lists(BILL, max_size=8))
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(CALIBRATIONS, COUNTS, COUNTS, REWRITES, st.integers(0, 100_000))
 def test_the_bound_grows_with_the_count(
     calibration: Calibration, one: int, other: int, rewrites: int, limit: int
@@ -55,6 +55,7 @@ def test_the_bound_grows_with_the_count(
     assert calibration.is_sound
 
 
+@settings(max_examples=40)
 @given(CALIBRATIONS, BILL, COUNTS)
 def test_the_bound_is_never_below_the_last_bill(
     calibration: Calibration, bill: Bill, more: int
@@ -87,6 +88,7 @@ def test_a_bill_that_cannot_be_true_changes_nothing(counted: int, billed: int) -
         assert calibration.after(lie) is calibration
 
 
+@settings(max_examples=40)
 @given(CALIBRATIONS, BILL, BILL)
 def test_a_bill_above_its_bound_waits_for_another(
     calibration: Calibration, high: Bill, again: Bill
@@ -103,15 +105,6 @@ def test_a_bill_above_its_bound_waits_for_another(
         beside = settled.least_beside(again, high)
         expected = settled if again.billed < beside else replace(believed, before=None)
         assert believed.after(again) == expected.after(again)
-
-
-@pytest.mark.parametrize(("billed", "bound"), [(5_000, 5_000), (4_900, 4_900), (4_899, 4_899), (1_010, 1_010)])  # fmt: skip
-def test_what_a_second_bill_makes_of_the_offset(billed: int, bound: int) -> None:
-    """After 5,000 billed for 1,000, of which 4,000 to 4,100 can be an offset; a bill of less takes its place."""
-    bills = [Bill(counted=1_000, billed=5_000), Bill(counted=1_000, billed=billed)]
-    calibration = taught(Calibration(lowest_ratio=0.9), bills)
-    assert calibration.bound(1_000) == bound
-    assert calibration.bound(0, rewrites=1) == (4_100 if bound >= 4_900 else bound - 900)
 
 
 SOUND = Calibration(
@@ -141,6 +134,7 @@ def test_what_is_not_sound(broken: Calibration) -> None:
     assert not broken.is_sound
 
 
+@settings(max_examples=40)
 @given(RATIOS, COUNTS)
 def test_before_the_first_bill_the_ratio_is_the_bound(calibration: Calibration, count: int) -> None:
     """And the lowest ratio what is billed at least, for text; what is assumed may cost nothing."""
@@ -178,6 +172,7 @@ def test_what_bills_teach(
     assert calibration.bound(counted, rewrites=rewrites) == bound
 
 
+@settings(max_examples=40)
 @given(CALIBRATIONS, RATIOS)
 def test_bills_of_another_tokenizer_are_not_used(saved: Calibration, own: Calibration) -> None:
     """A saved calibration goes on where the ratios say that the same tokenizer counted."""

@@ -89,6 +89,7 @@ def test_the_table_is_found_in_either_installation(layout: str, tmp_path: Path) 
     assert json.loads(shipped_text(package)) == {"m": 5}
 
 
+@settings(max_examples=40)
 @given(names, st.sampled_from("-_. :"))
 def test_a_known_name_matches_in_any_spelling(name: str, mark: str) -> None:
     """Punctuation and case are no part of a name."""
@@ -201,6 +202,7 @@ def test_a_broken_file_is_named_with_its_line_and_the_next_is_used(
     assert warning.startswith(f"{broken} line {line}: ")
 
 
+@settings(max_examples=40)
 @given(st.text(max_size=60) | st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
@@ -322,6 +324,7 @@ def test_the_table_is_asked_before_the_patterns() -> None:
 DECORATED = ["openai/{}", "a/b/{}", "{}-latest", "{}:free", "{}@20240620", "ft:{}:org::id"]
 
 
+@settings(max_examples=40)
 @given(names, st.sampled_from(DECORATED))
 def test_decoration_does_not_change_a_known_model(name: str, decorated: str) -> None:
     """Routes, tags, dates and fine-tuning keep the limits of the model (some decorated names are known too)."""
@@ -329,6 +332,7 @@ def test_decoration_does_not_change_a_known_model(name: str, decorated: str) -> 
     assert found.source in {"known", f"inferred from {name}", f"inferred from {name}-latest"}
 
 
+@settings(max_examples=40)
 @given(st.text(min_size=1, max_size=400) | st.text("gpt-4o.:/@_k", min_size=300), sizes, sizes)
 def test_any_name_has_an_answer(name: str, window: int, output: int) -> None:
     """Whatever the name, positive numbers in order, and the same again; a shared window has room for the answer."""

@@ -69,6 +69,13 @@ def test_the_surest_signal_is_told() -> None:
     assert [decision.details["signal"] for decision in fired(turns)] == ["said_done"]
 
 
+def test_a_turn_may_end_a_subtask_and_begin_the_next() -> None:
+    """What it changes belongs to the next."""
+    done = ("Step 1 is done. Now b.", edit("b.py"))
+    turns = numbered(LOOK, ("", edit("a.py")), done, ("", ran_tests()))
+    assert [each.details["signal"] for each in fired(turns)] == ["said_done", "tests_passed"]
+
+
 def test_a_signal_is_not_told_again() -> None:
     """Tests that go on passing complete no further subtask; a new change does."""
     turns = numbered(

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Piece, Verbatim, Written
 from autogen_context.view.decision import Action, Decision
-from autogen_context.view.decisions import Decisions
+from autogen_context.view.decisions import CHUNK, Decisions
 from autogen_context.view.view import ContextView
 
+MANY = CHUNK - 3
 NOTE = Written(message=Message(role="user", text="told", own=True))
 
 
@@ -18,8 +19,10 @@ NOTE = Written(message=Message(role="user", text="told", own=True))
 def decision_lists(draw: st.DrawFn) -> list[Decision]:
     """Decisions on units of one to three messages, one after the other."""
     start, found = 0, list[Decision]()
-    for length in draw(st.lists(st.integers(1, 3), max_size=8)):
-        action: Action = draw(st.sampled_from(["keep", "drop", "shorten"]))
+    for length in [1] * MANY + draw(st.lists(st.integers(1, 3), max_size=8)):
+        action: Action = (
+            draw(st.sampled_from(["keep", "drop", "shorten"])) if start >= MANY else "keep"
+        )
         pieces: tuple[Piece, ...] = (Verbatim(start=start, stop=start + length),)
         found.append(
             Decision(
@@ -28,7 +31,7 @@ def decision_lists(draw: st.DrawFn) -> list[Decision]:
                 action=action,
                 reason="",
                 tokens_before=9,
-                tokens_after=draw(st.integers(0, 9)),
+                tokens_after=draw(st.integers(0, 9)) if start >= MANY else 1,
                 pieces=() if action == "drop" else pieces,
             )
         )
@@ -41,6 +44,7 @@ def require_sums(decisions: Decisions, expected: list[Decision]) -> None:
     assert list(decisions) == expected == [decisions[i] for i in range(len(decisions))]
     assert decisions.tokens == sum(decision.tokens_after for decision in expected)
     assert decisions.hidden == sum(decision.hides for decision in expected)
+    assert {i for i, decision in enumerate(expected) if decision.sent} <= {*decisions.live}
     assert decisions.stop == (expected[-1].stop if expected else 0)
     assert decisions.last == (expected[-1] if expected else None)
 
@@ -50,18 +54,23 @@ def test_whatever_is_made_of_it_a_value_stays_as_it_was(
     given_ones: list[Decision], data: st.DataObject
 ) -> None:
     """Versions that go on from one another, forward, back and aside, each have their own decisions."""
-    made: list[tuple[Decisions, list[Decision]]] = [(Decisions(), [])]
+    many = given_ones[:MANY]
+    made: list[tuple[Decisions, list[Decision]]] = [(Decisions(), []), (Decisions(many), many)]
     for _ in range(data.draw(st.integers(0, 12))):
         decisions, known = data.draw(st.sampled_from(made))
-        step = data.draw(st.sampled_from(["extend", "last", "until"]))
+        step = data.draw(st.sampled_from(["extend", "last", "until", "change"]))
         if step == "extend" and len(known) < len(given_ones):
             new = given_ones[len(known)]
             made.append((decisions.extended(new), [*known, new]))
         elif step == "last" and known:
             other = replace(known[-1], tokens_after=99)
             made.append((decisions.with_last(other), [*known[:-1], other]))
+        elif step == "change" and known:
+            at = data.draw(st.integers(0, len(known) - 1))
+            other = replace(known[at], tokens_after=77, pieces=())
+            made.append((decisions.changed({at: other}), [*known[:at], other, *known[at + 1 :]]))
         elif step == "until":
-            messages = data.draw(st.integers(0, 20))
+            messages = data.draw(st.integers(0, MANY + 20))
             left = [decision for decision in known if decision.stop <= messages]
             made.append((decisions.until(messages), left))
     for decisions, known in made:

@@ -14,7 +14,7 @@ from autogen_context.messages.message import Message
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
-from autogen_context.view.history import History, digest_of
+from autogen_context.view.conversation import History, digest_of
 
 
 @dataclass

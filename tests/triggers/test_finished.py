@@ -1,0 +1,212 @@
+"""What is finished in a conversation: judged, told, and cut where that is asked for or the price says so (T6)."""
+
+import asyncio
+import json
+import threading
+from typing import Any
+
+import pytest
+
+from autogen_context import ContextConfig, IncrementalContextManager, SemanticHybridTrigger
+from autogen_context.manager.prepared import Prepared
+from autogen_context.testing import ChatMessage
+from autogen_context.triggers.intent import IntentModel
+from autogen_context.triggers.turn import NOTHING, Scope, Trigger, TriggerDecision, Turn
+from support.counting import Characters
+
+TASK: list[ChatMessage] = [
+    {"role": "system", "content": "You repair programs."},
+    {"role": "user", "content": "Repair the shop."},
+]
+
+
+def step(n: int, tool: str, arguments: dict[str, str], result: str) -> list[ChatMessage]:
+    """A call and its result."""
+    function = {"name": tool, "arguments": json.dumps(arguments)}
+    call = {"id": f"c{n}", "type": "function", "function": function}
+    return [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": f"c{n}", "content": result},
+    ]
+
+
+def work(pieces: int) -> list[ChatMessage]:
+    """Reading, changing and testing one file after the other: subtasks that are finished with their last step."""
+    messages = [*TASK]
+    for n in range(pieces):
+        path = f"src/part_{n}.py"
+        text = "\n".join(f"value_{n}_{line} = {line * n}" for line in range(187))
+        messages += step(5 * n, "read_file", {"path": path}, text)
+        messages += step(
+            5 * n + 1, "search_files", {"pattern": f"value_{n}"}, f"{path}:1: {text[:400]}"
+        )
+        messages += step(5 * n + 2, "str_replace", {"path": path, "old": "1", "new": "2"}, "Done.")
+        messages += step(5 * n + 3, "run_tests", {}, "9 passed in 0.4s")
+    return messages
+
+
+def releases(turns: int = 60) -> list[ChatMessage]:
+    """Work that is released every twelve turns; no rule of ours reads anything into it."""
+    messages = [*TASK]
+    for n in range(turns):
+        told = "\n".join(f"order {n} line {line}: {n * line}" for line in range(60))
+        messages += step(n, "release" if n % 12 == 11 else "zap", {"order": str(n)}, told)
+    return messages
+
+
+def manager(triggers: Trigger | None = None, **given_settings: object) -> IncrementalContextManager:
+    """With a window that holds it all."""
+    config = ContextConfig.model_validate(
+        {"model": "gpt-5", "window_tokens": 100_000} | given_settings
+    )
+    return IncrementalContextManager(config=config, counter=Characters(), triggers=triggers)
+
+
+def stops_of(messages: list[ChatMessage]) -> list[int]:
+    """Where the model is to speak."""
+    stops = [i for i, m in enumerate(messages) if m["role"] == "assistant"]
+    return [*stops[1:], len(messages)]
+
+
+def turns(
+    of: IncrementalContextManager, messages: list[ChatMessage]
+) -> list[Prepared[ChatMessage]]:
+    """A request wherever the model is to speak."""
+    return [of.prepare_nowait(messages[:stop]) for stop in stops_of(messages)]
+
+
+def cuts(of: IncrementalContextManager, messages: list[ChatMessage]) -> list[int]:
+    """The turns in which something that is finished was cut."""
+    return [n for n, t in enumerate(turns(of, messages)) if t.finished and t.finished.is_done]
+
+
+def test_it_tells_what_would_be_cut() -> None:
+    """Up to the first cut the same as where it is cut; from there on what it costs not to cut goes on being counted."""
+    messages = work(14)
+    shaded, plain = turns(manager(dry_run=True), messages), turns(manager(), messages)
+    assert [(t, t.cost_estimate) for t in plain] == [(t, t.cost_estimate) for t in shaded]
+    assert all(t.finished is None for t in plain)
+    priced = turns(manager(compaction="cost_based"), messages)
+    first = next(i for i, turn in enumerate(priced) if turn.compacted)
+    assert [turn.finished for turn in shaded[:first]] == [turn.finished for turn in priced[:first]]
+    would, did = shaded[first].finished, priced[first].finished
+    assert would is not None
+    assert did is not None
+    assert (would.spans, would.cost_estimate) == (did.spans, did.cost_estimate)
+    assert (would.is_done, did.is_done) == (False, True)
+    waited = [turn.finished.cost_estimate.waited_tokens for turn in shaded[first:] if turn.finished]
+    assert waited == sorted(waited)
+    assert len(set(waited)) > 1
+
+
+def test_spans_are_in_the_hosts_positions() -> None:
+    """They begin with a message of the model and end with a result; together they save what the price has."""
+    messages = work(14)
+    judged = [t.finished for t in turns(manager(dry_run=True), messages) if t.finished]
+    assert judged
+    for finished in judged:
+        starts = [span.start for span in finished.spans]
+        assert starts == sorted(starts)
+        for span in finished.spans:
+            assert messages[span.start]["role"] == "assistant"
+            assert messages[span.stop - 1]["role"] == "tool"
+            assert 0 < span.confidence <= 1
+        saved = finished.cost_estimate.price.rewrite.saved_tokens
+        assert sum(span.saved_tokens for span in finished.spans) == saved
+
+
+def test_a_saved_state_waits_on() -> None:
+    """What it has cost not to cut is in the state."""
+    messages, kept = work(4), manager(dry_run=True)
+    for stop in stops_of(messages):
+        other = manager(dry_run=True)
+        other.load_state(json.loads(json.dumps(kept.save_state())))
+        one, same = kept.prepare_nowait(messages[:stop]), other.prepare_nowait(messages[:stop])
+        assert (one, one.cost_estimate, one.finished) == (same, same.cost_estimate, same.finished)
+
+
+@pytest.mark.parametrize(
+    ("given_settings", "asks"),
+    [
+        pytest.param({"dry_run": True}, True, id="judged"),
+        pytest.param({}, True, id="handed in"),
+        pytest.param({"compaction": "when_full"}, False, id="nobody looks"),
+    ],
+)
+async def test_a_model_is_asked_where_triggers_look(
+    given_settings: dict[str, object], *, asks: bool
+) -> None:
+    """Once for each turn, in the background; what it said is looked up afterwards."""
+    asked: list[str] = []
+
+    async def complete(prompt: str, /) -> str:
+        asked.append(prompt)
+        return '{"intent": "DEBUG", "confidence": 0.9}'
+
+    messages, model = work(3), IntentModel(complete)
+    async with manager(SemanticHybridTrigger(known=model), **given_settings) as kept:
+        for stop in stops_of(messages):
+            await kept.prepare(messages[:stop])
+            await asyncio.sleep(0)  # the answer of the agent is under way
+    assert bool(asked) == asks
+    assert len(asked) <= len(stops_of(messages))
+    assert model(Turn(number=0)) is None
+
+
+class AfterRelease:
+    """Proposes what was done since the last release; the release stays."""
+
+    def __init__(self) -> None:
+        self.start = 0
+
+    def observe(self, turn: Turn, /) -> TriggerDecision:
+        """The turns up to a release."""
+        if not any(each.tool == "release" for each in turn.steps):
+            return NOTHING
+        scope = Scope(start=self.start, stop=turn.number + 1, outcomes=(turn.number,))
+        self.start = scope.stop
+        return TriggerDecision(kind="subtask", scope=scope, confidence=0.95)
+
+
+def test_a_users_own_trigger_decides_when() -> None:
+    """Its proposals are cut behind a release, where ours find nothing; without need nothing is."""
+    messages, mine = releases(), AfterRelease()
+    own = cuts(manager(mine, model="gpt-4o"), messages)
+    assert own
+    assert all(n % 12 in {11, 0} for n in own), own
+    assert mine.start == 0  # it was copied
+    assert cuts(manager(mine, model="gpt-4o", compaction="when_full"), messages) == []
+    switches = ("subtasks", "intents", "boundaries", "staleness")
+    off: dict[str, Any] = {**dict.fromkeys(switches, False), "fallback_turns": 0}
+    for more, expected in (([], []), ([mine], own)):
+        hybrid = SemanticHybridTrigger(**off, more=more)
+        assert cuts(manager(hybrid, model="gpt-4o"), messages) == expected
+
+
+def test_what_cannot_be_copied_is_refused() -> None:
+    """At construction, with the way out."""
+    mine = AfterRelease()
+    mine.lock = threading.Lock()  # type: ignore[attr-defined]  # what users keep in their objects
+    with pytest.raises(ValueError, match=r"triggers=.*__deepcopy__"):
+        IncrementalContextManager(triggers=mine)
+
+
+@pytest.mark.parametrize(
+    ("cached", "acts"),
+    [
+        pytest.param(None, False, id="nobody says"),
+        pytest.param(0.1, False, id="a tenth"),
+        pytest.param(0.25, True, id="a quarter"),
+        pytest.param(1.0, True, id="nothing is cached"),
+    ],
+)
+def test_it_acts_by_itself_where_that_pays(cached: float | None, *, acts: bool) -> None:
+    """From a quarter of the price on; below, and where nobody says the price, promise 5 holds."""
+    given: dict[str, Any] = {
+        "model": "gpt-4o",
+        "cached_input_fraction": cached,
+        "fallback_turns": 8,
+    }
+    for each in ("subtask", "intent", "boundary", "staleness"):
+        given[f"enable_{each}_detection"] = False  # the count is left
+    assert bool(cuts(manager(**given), releases())) == acts
