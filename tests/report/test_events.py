@@ -214,7 +214,12 @@ def test_a_turn_does_not_wait_for_the_log(tmp_path: Path) -> None:
     """What comes while the disk hangs waits for it in a bounded queue; the rest is lost, and then it goes on."""
     log, began, hangs = EventLog(tmp_path / "run.jsonl"), threading.Event(), threading.Event()
     manager, said = manager_of(log), LONG[:2]
-    log.put(lambda _: {"hung": [began.set(), hangs.wait(60)]})
+
+    def hang(_stretch: int) -> Mapping[str, object]:
+        began.set()
+        return {"hung": hangs.wait(60)}
+
+    log.put(hang)
     assert began.wait(60)
     for _ in range(MOST_WAITING + 10):
         manager.prepare_nowait(said)
