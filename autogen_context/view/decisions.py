@@ -42,8 +42,7 @@ class Decisions(Sequence[Decision]):
         self._units = len(settled)  # before that one
         stop = self._units - self._units % CHUNK
         self._full = tuple(tuple(settled[at : at + CHUNK]) for at in range(0, stop, CHUNK))
-        # Shared with others, and only ever appended to; of these the first are its own.
-        self._open = settled[stop:]
+        self._open = settled[stop:]  # shared with others, and only ever appended to
         self._line = object()  # one for all that only went on from here
         # Of the first so many units those of which something is sent; of the others something is.
         self._live = tuple(i for i, decision in enumerate(settled) if decision.sent)
