@@ -80,19 +80,14 @@ def recognises(text: str, _: Sequence[str]) -> bool:
     return False
 
 
-def minified(text: str, *, columns: bool = False) -> str:
+def minified(text: str, *, columns: bool = False, values: Iterable[Value] = ()) -> str:
     """The text with no blanks between the parts of JSON in it, each key beside its value; the text itself if no shorter.
 
-    With ``columns``, like objects are tables where that is smaller.
+    With ``columns``, like objects are tables where that is smaller; ``values`` where they are known.
     """
-    return without_blanks(text, values_in(text), columns=columns)
-
-
-def without_blanks(text: str, values: Iterable[Value], *, columns: bool) -> str:
-    """The same, with the values in it."""
     parts: list[str] = []
     at = 0
-    for start, end, tree in values:
+    for start, end, tree in values or values_in(text):
         if columns and tree is not None:
             short = written(tree)
         else:
@@ -217,7 +212,7 @@ def lay_out(
 def cut(text: str, room: Room) -> str:
     """Keys and the rows that matter; long values are shortened."""
     values = [*values_in(text)]
-    tight = without_blanks(text, values, columns=True)
+    tight = minified(text, columns=True, values=values)
     if room.count(tight) <= room.tokens:
         return tight
     rows: Rows = []

@@ -68,8 +68,9 @@ def read_source(text: str, keep: Sequence[str] = ()) -> Source:
             beside.append(passage)
         elif holding:
             current.append(passage)
-            has = Holdings("\n".join(entry.text for entry in holding)).has
-            if not all(map(has, sense_of(passage.text).concepts)):
+            told = "\n".join(entry.text for entry in holding)
+            says = sense_of(passage.text).concepts
+            if passage.text.rstrip(" .") not in told and not all(map(Holdings(told).has, says)):
                 beside.append(passage)
     return Source(tuple(ledger), beside, current)
 
