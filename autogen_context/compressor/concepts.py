@@ -61,13 +61,7 @@ BEST_SCORE = 10.0
 
 
 class Concept(NamedTuple):
-    """One thing that a text says.
-
-    Attributes:
-        kind: what it is.
-        text: as written, on one line.
-        about: stems of what a number or a sentence is about; empty for what stands for itself.
-    """
+    """One thing that a text says, as written, and stems of what a number or a sentence is about; none of what stands for itself."""
 
     kind: ConceptKind
     text: str

@@ -81,15 +81,12 @@ def recognises(text: str, _: Sequence[str]) -> bool:
 
 
 def minified(text: str, *, columns: bool = False, values: Iterable[Value] = ()) -> str:
-    """The text with no blanks between the parts of JSON in it, each key beside its value; the text itself if no shorter.
-
-    With ``columns``, like objects are tables where that is smaller; ``values`` where they are known.
-    """
+    """The text without blanks between the parts of JSON in it, with ``columns`` like objects as tables; itself if no shorter."""
     parts: list[str] = []
     at = 0
     for start, end, tree in values or values_in(text):
         if columns and tree is not None:
-            short = written(tree)
+            short = to_json(tree).decode()
         else:
             short = "".join(filter(None, STRING_OR_BLANKS.split(text[start:end])))
         parts += (text[at:start], short)
@@ -123,6 +120,7 @@ def values_in(text: str) -> Iterator[Value]:
 
 def read(text: str, start: int) -> tuple[Tree, int]:
     """The value that begins at a place, as ``Value`` has it, and its end; an error where there is none, or it is nested too deep."""
+    tree: Tree
     try:
         tree, end = READ_TABLES(text, start)
         block = text[start:end]
@@ -153,11 +151,6 @@ def is_shallow(tree: Tree) -> bool:
         if not level:
             return True
     return False
-
-
-def written(tree: Tree) -> str:
-    """A value as JSON without blanks."""
-    return to_json(tree).decode()
 
 
 def distinct(pairs: Sequence[tuple[str, Tree]]) -> dict[str, Tree]:
@@ -193,7 +186,7 @@ def lay_out(
 ) -> None:
     """Add a value in lines with their ranks: a line for each part that is short enough."""
     is_large = isinstance(tree, CONTAINERS) and len(tree) > PART_CHARS // 2
-    line = "" if is_large else written(tree)
+    line = "" if is_large else to_json(tree).decode()
     if not isinstance(tree, CONTAINERS) or (line and len(line) <= PART_CHARS):
         rows.append((f"{before}{line}{after}", rank))
         return
@@ -202,7 +195,7 @@ def lay_out(
     rows.append((f"{before}{'{' if keyed else '['}", rank))
     for i, (key, part) in enumerate(parts):
         told = HEADER_RANK if key == "columns" else ENDS_RANK - DEEPER * depth
-        name, comma = f"{written(key)}:" if keyed else "", "," * (i < len(parts) - 1)
+        name, comma = f"{to_json(key).decode()}:" if keyed else "", "," * (i < len(parts) - 1)
         is_end = i < 2 or i == len(parts) - 1  # noqa: PLR2004 - the first two
         part_rank = told if is_end and rank > 0 else 0.0
         lay_out(part, part_rank, rows, before=name, after=comma, depth=depth + 1)

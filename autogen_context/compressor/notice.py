@@ -1,8 +1,7 @@
 """What is told in the place of units that are left out: what was stated, what a model made of them, a log of what was done.
 
 Promise: it fits its room, and statements go last. It is made of the units themselves, never of an earlier notice, so that it
-does not decay. One line of the action log says all that was done to one thing, and how that ended; under pressure reads go
-first, then searches; what failed last and was not done again since stays longest.
+does not decay. Under pressure reads go first, then searches; what failed last and was not done again since stays longest.
 """
 
 import re

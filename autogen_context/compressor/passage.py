@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from autogen_context.ledger import Author
-from autogen_context.ledger.ledger import MARKER, speeches
+from autogen_context.ledger.ledger import speeches
 
 Kind = Literal["sentence", "item", "heading", "block"]
 
@@ -72,11 +72,6 @@ def passages_of(text: str) -> list[Passage]:
         found += read(body, speaker, section)
         at = end
     return found
-
-
-def is_transcript(text: str) -> bool:
-    """Whether a text opens with who speaks."""
-    return MARKER.match(text) is not None
 
 
 def joined(passages: Iterable[Passage]) -> str:

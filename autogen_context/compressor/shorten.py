@@ -115,11 +115,13 @@ def excerpt(text: str, *, room_tokens: int, count: CountText, start: int = 0) ->
     def shown(end: int, lead: str, mark: str) -> str:
         return f"{lead}{rest[:end]}{mark if end < len(rest) else ''}"
 
+    def cost(end: int, lead: str, mark: str) -> int:
+        return count(shown(end, lead, mark))
+
     for ends in (words, range(1, len(rest[:LONGEST_WORD]) + 1)):
-        for marks in ((before, MORE), ("", "")):
-            costs = partial(lambda marks, end: count(shown(end, *marks)), marks)
-            if fitting := bisect_right(ends, room_tokens, key=costs):
-                return shown(ends[fitting - 1], *marks)
+        for lead, mark in ((before, MORE), ("", "")):
+            if fitting := bisect_right(ends, room_tokens, key=partial(cost, lead=lead, mark=mark)):
+                return shown(ends[fitting - 1], lead, mark)
     return ""
 
 

@@ -1,8 +1,8 @@
 """A model's summaries: asked for, verified, and kept of the older part of a conversation, ahead of need.
 
 Promise: a summary comes within its time limit or is ``CompletionFailed``, whatever the model does. A sentence that names what
-is not in the text, carries an instruction, or makes a rule of what nobody ruled is taken out; where that is most of it, the
-summary is refused. What people ruled stands before it; what it lost is put back where there is room. Nothing of a text is logged.
+is not in the text, carries an instruction, or makes a rule of what nobody ruled is taken out, or where that is most of it, all.
+What people ruled stands before it; what it lost is put back where there is room. Nothing of a text is logged.
 """
 
 import asyncio
