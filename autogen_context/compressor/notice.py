@@ -198,7 +198,7 @@ class ActionLog:
 def note_of(step: UnitText) -> UnitNote:
     """What an action log says of a unit."""
     actions: list[Action] = []
-    for action, (call, answer) in zip(step.actions, answers_of(step.unit), strict=True):
+    for action, (call, answer) in zip(step.named.actions, answers_of(step.unit), strict=True):
         kind, views = action.kind, action.views if action.kind == "read" else ()
         thing = shortened(" ".join(dict.fromkeys([v.path for v in views] or action.subjects)))
         if thing in {"", call.name}:

@@ -110,7 +110,6 @@ def test_spans_are_in_the_hosts_positions() -> None:
         for span in finished.spans:
             assert messages[span.start]["role"] == "assistant"
             assert messages[span.stop - 1]["role"] == "tool"
-            assert span.kind != "none"
             assert 0 < span.confidence <= 1
         saved = finished.cost_estimate.price.rewrite.saved_tokens
         assert sum(span.saved_tokens for span in finished.spans) == saved
@@ -208,4 +207,6 @@ def test_it_acts_by_itself_where_that_pays(cached: float | None, *, acts: bool) 
         "cached_input_fraction": cached,
         "fallback_turns": 8,
     }
+    for each in ("subtask", "intent", "boundary", "staleness"):
+        given[f"enable_{each}_detection"] = False  # the count is left
     assert bool(cuts(manager(**given), releases())) == acts

@@ -200,5 +200,4 @@ def test_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:
     blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)
     exec(compile("\n".join(blocks), str(GUIDE), "exec"), {"__name__": "guide"})  # noqa: S102 - our own text
     printed = capsys.readouterr().out
-    assert printed
-    assert printed in GUIDE.read_text("utf-8")
+    assert f"```\n{printed}```" in GUIDE.read_text("utf-8")
