@@ -137,7 +137,7 @@ def bill_of(run: Run) -> Bill:
         records.append(
             TurnRecord(
                 turn=turn["turn"],
-                limit_tokens=turn["limit"],
+                limit_tokens=limit_of(turn),
                 whole=billed(price, turn["history"]["messages"], whole, min(before, whole)),
                 sent=billed(
                     price, turn["sent"]["messages"], turn["counted"], turn["sent"]["prefix"]
@@ -148,6 +148,12 @@ def bill_of(run: Run) -> Bill:
         )
         before = whole
     return Bill(price=price, records=records, sliding=list(sliding_window(run, price)))
+
+
+def limit_of(turn: TurnEvent) -> int:
+    """The limit in tokens as they are counted here; the provider may count more, or fewer."""
+    bound = turn["bound"]["tokens"]
+    return -(-turn["limit"] * turn["counted"] // bound) if bound else turn["limit"]
 
 
 def billed(price: Price, messages: int, tokens: int, shared_tokens: int) -> Request:
@@ -174,8 +180,8 @@ def sliding_window(run: Run, price: Price) -> Iterator[Request]:
         fixed = turn["fixed"] + sum(each["before"] for each in head)
         tokens, begins = turn["fixed"] + turn["history"]["tokens"], 0
         messages = turn["history"]["messages"]
-        if tokens > turn["limit"]:
-            window = newest(list(units.values())[len(head) :], turn["limit"] - fixed)
+        if tokens > limit_of(turn):
+            window = newest(list(units.values())[len(head) :], limit_of(turn) - fixed)
             tokens = fixed + sum(each["before"] for each in window)
             begins = window[-1]["unit"] if window else -1
             messages = sum(each["stop"] - each["unit"] for each in [*head, *window])
@@ -364,7 +370,8 @@ def columns_of(run: Run) -> list[TurnEvent]:
 
 def sections_svg(columns: Sequence[TurnEvent]) -> "Markup":
     """What was in the window, section upon section, turn by turn; the limit, and ticks where it compacted."""
-    most = max(max(turn["limit"], turn["counted"]) for turn in columns) or 1
+    limits = [limit_of(turn) for turn in columns]
+    most = max(*limits, *(turn["counted"] for turn in columns)) or 1
     wide, parts = WIDTH / len(columns), list[str]()
     below = [0] * len(columns)
     for name in ("fixed", *SECTIONS):
@@ -374,7 +381,7 @@ def sections_svg(columns: Sequence[TurnEvent]) -> "Markup":
             there, back = steps(above, most, wide), steps(below, most, wide, back=True)
             parts.append(f'<path class="s-{name}" d="M{there}L{back}Z"/>')
         below = above
-    limit = steps([turn["limit"] for turn in columns], most, wide)
+    limit = steps(limits, most, wide)
     at = [f"{(i + 0.5) * wide:.1f}" for i, turn in enumerate(columns) if turn["compacted"]]
     ticks = "".join(f"M{x} 0V{MARGIN - 5}" for x in at)
     return drawing(
