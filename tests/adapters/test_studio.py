@@ -3,7 +3,7 @@
 import json
 from itertools import cycle
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from autogen_agentchat.teams import RoundRobinGroupChat
@@ -48,7 +48,7 @@ async def test_the_gallery_is_what_the_component_writes() -> None:
         team = RoundRobinGroupChat.load_component(team_of(server))
         await team.run(task="Write a page.")
         for agent in vars(team)["_participants"]:  # nobody else closes the clients of a loaded team
-            client: ChatCompletionClient = vars(agent)["_model_client"]
+            client = cast("ChatCompletionClient", vars(agent)["_model_client"])
             await client.close()
     assert [request.error for request in server.rejected] == []
     assert len(server.requests) > 20
