@@ -10,16 +10,17 @@ import logging
 import os
 import threading
 import weakref
+from collections import deque
 from collections.abc import Callable, Mapping
 from io import FileIO
 from pathlib import Path
-from queue import Empty, SimpleQueue
 
 from autogen_context.argument import require_path, require_whole
 
 logger = logging.getLogger(__name__)
 
 MOST_WAITING = 1_000  # events
+EACH_S = 0.1  # the file is written
 IDLE_S = 5.0  # after which the thread ends; the next event has a new one
 EXIT_S = 2.0  # that the end of the process waits for what is still to be written
 LOST = "events find no room and are lost: %s"
@@ -75,24 +76,31 @@ class EventLog:
 
 
 class Writer:
-    """A queue, and the thread that empties it into a file."""
+    """A queue, and a thread that looks into it now and then: to wake one costs a turn more than to tell it."""
 
     def __init__(self, file: "LogFile") -> None:
         self.lost = 0
         self._file = file
         self._unsaid = 0  # of what was lost, what the file does not say yet
-        self._queue: SimpleQueue[Told | threading.Event] = SimpleQueue()
+        self._queue: deque[Told | threading.Event] = deque()
         self._lock = threading.Lock()
+        self._wake = threading.Event()
         self._thread: threading.Thread | None = None
+        self._pid = os.getpid()
 
     def put(self, told: Told | threading.Event) -> bool:
         """Put an event into the queue, or what is to be set when all before it is written."""
         with self._lock:
-            if self._queue.qsize() >= MOST_WAITING and not isinstance(told, threading.Event):
+            if (
+                self._pid != os.getpid()
+            ):  # forked: what waits is written by the other, which has the thread
+                self._pid, self._thread = os.getpid(), None
+                self._queue.clear()
+            if len(self._queue) >= MOST_WAITING and not isinstance(told, threading.Event):
                 self._lose(1, "the queue is full")
                 return False
-            self._queue.put(told)
-            if self._thread is None or not self._thread.is_alive():  # a fork has none
+            self._queue.append(told)
+            if self._thread is None:
                 self._thread = threading.Thread(
                     target=self._run, name="autogen-context-events", daemon=True
                 )
@@ -101,39 +109,40 @@ class Writer:
 
     def flush(self, timeout_s: float) -> bool:
         """Wait until all that is in the queue is written."""
-        if self._thread is None and self._queue.empty():
+        if self._thread is None and not self._queue:
             return True
         done = threading.Event()
         try:
             self.put(done)
         except RuntimeError:  # no thread can be started any more
             return False
+        self._wake.set()
         return done.wait(timeout_s)
 
     def _run(self) -> None:
+        idle_s = 0.0
         while True:
-            try:
-                waiting = [self._queue.get(timeout=IDLE_S)]
-            except Empty:
-                with self._lock:
-                    if not self._queue.empty():
-                        continue
-                    self._thread = None
-                    return
-            with contextlib.suppress(Empty):
-                while True:
-                    waiting.append(self._queue.get_nowait())
-            events = [each for each in waiting if not isinstance(each, threading.Event)]
-            try:
-                if events:
-                    self._file.append(self._lines(events))
-                    self._unsaid = 0
-            except Exception as error:  # noqa: BLE001 - a log that fails in any way costs its events, not the agent
-                with self._lock:
-                    self._lose(len(events), type(error).__name__)
+            self._wake.wait(EACH_S)
+            self._wake.clear()
+            waiting = [self._queue.popleft() for _ in range(len(self._queue))]
+            idle_s = 0.0 if waiting else idle_s + EACH_S
+            self._write([each for each in waiting if not isinstance(each, threading.Event)])
             for each in waiting:
                 if isinstance(each, threading.Event):
                     each.set()
+            with self._lock:
+                if idle_s >= IDLE_S and not self._queue:
+                    self._thread = None
+                    return
+
+    def _write(self, events: list[Told]) -> None:
+        try:
+            if events:
+                self._file.append(self._lines(events))
+                self._unsaid = 0
+        except Exception as error:  # noqa: BLE001 - a log that fails in any way costs its events, not the agent
+            with self._lock:
+                self._lose(len(events), type(error).__name__)
 
     def _lines(self, events: list[Told]) -> Callable[[int], bytes]:
         def lines(stretch: int) -> bytes:
@@ -176,13 +185,18 @@ class LogFile:
                 with contextlib.suppress(OSError):
                     file.truncate(size)
                 raise
+            finally:
+                _lock(file, free=True)  # a fork may have it open as well
             self._known = which, file.tell()
 
     def _opened(self) -> FileIO:
         """The file, rotated where that is due, and locked where the system can."""
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         while True:
-            file = FileIO(self._path, "a+", opener=_private)
+            try:
+                file = FileIO(self._path, "a+", opener=_private)
+            except FileNotFoundError:
+                self._path.parent.mkdir(mode=0o700, parents=True)
+                continue
             _lock(file)
             now = os.fstat(file.fileno())
             with contextlib.suppress(FileNotFoundError):
@@ -216,8 +230,8 @@ def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def _lock(file: FileIO) -> None:
+def _lock(file: FileIO, *, free: bool = False) -> None:
     with contextlib.suppress(ImportError, OSError):  # not on every system or disk
         import fcntl  # noqa: PLC0415 - as said
 
-        fcntl.flock(file, fcntl.LOCK_EX)
+        fcntl.flock(file, fcntl.LOCK_UN if free else fcntl.LOCK_EX)

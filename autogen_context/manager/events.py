@@ -7,7 +7,7 @@ those that are new or were decided anew, so that all events together have every 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import takewhile
 from time import perf_counter, time
 from typing import TYPE_CHECKING, Literal, NamedTuple, NotRequired, cast
@@ -181,13 +181,10 @@ class TurnLog:
             same -= 1
         if text != self._preamble[0]:
             self._preamble = text, count(as_message(text)) if text else 0
-        decided = range(max(0, len(self._decisions) - 1), len(decisions))
-        goes_on = decisions.continues(self._decisions)
-        before = {
-            i: injected(decisions[i].before, view, count)
-            for i in (decided if goes_on else decisions.live)
-            if decisions[i].before
-        }
+        goes_on = same == len(known) and decisions.continues(self._decisions)
+        # Where it goes on, something new stands in front of the newest unit alone.
+        looked = (len(decisions) - 1,) if goes_on and decisions else decisions.live
+        before = {i: injected(decisions[i].before, view, count) for i in looked}
         self._turn += 1
         self._certificates.append((prepared.certificate, self._turn))
         captured = Captured(
@@ -259,8 +256,9 @@ def injected(
     pieces: Iterable[Piece], view: ContextView, count: Callable[[Message], int]
 ) -> tuple[int, int]:
     """Of what stands in front of a unit, the tokens that are told, and those that were retrieved."""
-    told, retrieved, openings = 0, 0, (OPENING, *view.preamble.offer.parts[:1])
+    told, retrieved = 0, 0
     for piece in pieces:
+        openings = (OPENING, *view.preamble.offer.parts[:1])
         if isinstance(piece, Written):
             tokens = count(piece.message)
             if piece.message.text.startswith(openings):
@@ -307,7 +305,7 @@ class Series:
             since, units = 0, [row.told for row in self._rows]
         self._stretch = stretch
         counted, config = now.certificate.counted_tokens, self._config
-        prefix, sent, rates = self._prefix(now, first), counted - now.fixed_tokens, rates_in(config)
+        prefix, sent = self._prefix(now, first), counted - now.fixed_tokens
         told = {"told": self._sections["told"] + now.preamble_tokens}
         event = TurnEvent(
             v=1,
@@ -328,11 +326,7 @@ class Series:
             ),
             compacted=now.compacted,
             estimate=estimated(now.estimate),
-            price=PriceEvent(
-                cached=rates.cached_fraction,
-                write=rates.write_fraction,
-                dollars=price_of(config.model).input_per_million,
-            ),
+            price=self._price,
             sections={name: self._sections[name] for name in SECTIONS} | told,
             since=since,
             units=units,
@@ -340,6 +334,12 @@ class Series:
             saved={"tokens": now.history["tokens"] - sent},
         )
         return cast("Event", event)
+
+    @cached_property
+    def _price(self) -> PriceEvent:
+        rates, price = rates_in(self._config), price_of(self._config.model)
+        dollars = price.input_per_million
+        return PriceEvent(cached=rates.cached_fraction, write=rates.write_fraction, dollars=dollars)
 
     def _updated(self, now: Captured) -> tuple[list[UnitEvent], int]:
         """What is to be told of units, and the first that is not sent as it was in the last request."""
