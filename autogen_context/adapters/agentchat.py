@@ -1,4 +1,4 @@
-"""Keep the agents of autogen-agentchat 0.7 inside their window.
+"""Keep the agents of autogen-agentchat 0.5.7 to 0.7 inside their window.
 
 Promise: no request leaves with an orphaned call or result, or above the window, as far as what the agent adds is known;
 an agent that is registered is changed in three attributes, which are named, or not at all.
@@ -10,10 +10,11 @@ from autogen_core.model_context import ChatCompletionContext
 from autogen_core.models import ChatCompletionClient
 
 from autogen_context.adapters.agentchat_client import (
+    ManagedChatCompletionClient,
     MeteredChatCompletionClient,
     RecallWorkbench,
-    model_of,
     recall_tool,
+    said_by,
 )
 from autogen_context.adapters.agentchat_context import (
     AgentTool,
@@ -28,6 +29,7 @@ from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
 __all__ = [
     "AgentChatFormat",
     "AgentTool",
+    "ManagedChatCompletionClient",
     "ManagedChatCompletionContext",
     "MeteredChatCompletionClient",
     "complete_with",
@@ -56,10 +58,7 @@ def register_agentchat(
     if isinstance(client, MeteredChatCompletionClient):
         raise ValueError("agent: it is registered already; register each once")  # noqa: TRY004 - likewise
     if not isinstance(before, ManagedChatCompletionContext):
-        several = client.model_info.get("multiple_system_messages", False)
-        # What the client sees needs no reserve.
-        said = {"model": model_of(client), "single_system": not several, "reserve_tokens": 0}
-        options["config"] = settings_in(model, options, said)
+        options["config"] = settings_in(model, options, said_by(client))
         if options.get("model_client") == "host":
             options["model_client"] = client
         context = ManagedChatCompletionContext(**options)
@@ -76,7 +75,14 @@ def register_agentchat(
         CONTEXT: context,
     }
     if client.model_info["function_calling"] and takes_tools(attributes):
-        changed[TOOLS] = [*attributes[TOOLS], RecallWorkbench(context)]
+        benches, strict = attributes[TOOLS], attributes.get("_output_content_type") is not None
+        changed[TOOLS] = (
+            [*benches, RecallWorkbench(context, strict=strict)]
+            if isinstance(benches, list)
+            else RecallWorkbench(
+                context, tools_of(benches), strict=strict
+            )  # the one of agentchat 0.5
+        )
     attributes.update(changed)
     return context
 
@@ -88,8 +94,17 @@ def takes_tools(attributes: dict[str, Any]) -> bool:
     """
     if TOOLS not in attributes:
         return False
-    own = [tool for bench in attributes[TOOLS] for tool in getattr(bench, "_tools", [bench])]
+    benches, is_one = attributes[TOOLS], not isinstance(attributes[TOOLS], list)
+    if is_one and not hasattr(benches, "_tools"):
+        return False
+    several: list[Any] = [benches] if is_one else benches
+    own = [tool for bench in several for tool in tools_of(bench)]
     if any(getattr(tool, "name", "") == RECALL_TOOL_NAME for tool in own):
         return False
     goes_on = attributes.get("_max_tool_iterations", 1) > 1
     return bool(own or goes_on or attributes.get("_reflect_on_tool_use"))
+
+
+def tools_of(bench: Any) -> list[Any]:
+    """The tools of a workbench that has them at hand, else the workbench as one."""
+    return list(getattr(bench, "_tools", [bench]))

@@ -5,8 +5,9 @@ was prepared, prepared once more with that; a bill is recorded only for the requ
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Annotated, Any, Unpack
 
 from autogen_core import CancellationToken, ComponentModel
 from autogen_core.models import (
@@ -18,14 +19,19 @@ from autogen_core.models import (
     RequestUsage,
     SystemMessage,
 )
-from autogen_core.tools import FunctionTool, StaticStreamWorkbench, Tool, ToolSchema
+from autogen_core.tools import BaseTool, FunctionTool, StaticWorkbench, Tool, ToolSchema
 from pydantic import BaseModel
 from typing_extensions import override
 
 from autogen_context.adapters.agentchat_context import (
     ManagedChatCompletionContext,
     envelope_around,
+    envelope_of,
+    managers_of,
 )
+from autogen_context.adapters.register import settings_in
+from autogen_context.manager.manager import IncrementalContextManager
+from autogen_context.manager.parts import ManagerOptions
 from autogen_context.manager.prepared import Prepared
 from autogen_context.messages.tool_schema import (
     RECALL_ARGUMENTS,
@@ -36,28 +42,54 @@ from autogen_context.messages.tool_schema import (
 
 Tools = Sequence[Tool | ToolSchema]
 Request = Sequence[LLMMessage]
+Record = Callable[[CreateResult], None]
 
 
-class MeteredChatCompletionClient(ChatCompletionClient):
-    """A client for the one agent that has this context; it does what the client within does.
+class ManagedChatCompletionClient(ChatCompletionClient):
+    """A client whose requests all fit the window, for one that keeps its messages itself.
 
-    A request is the context's if it is system messages and then what the context handed out last, the same objects, and
-    nothing else. Others (another agent's, a team's selector, a question with something added) go through untouched and
-    are not recorded. Neither are answers from a cache, and streams without usage.
+    Such are the orchestrator of a ``MagenticOneGroupChat`` and agents of your own that have no model context. An agent that has
+    one is registered instead.
+
+    Args:
+        client: who is asked.
+        model: name of its model; left out, as the client says.
+        options: as for ``IncrementalContextManager``.
+
+    Attributes:
+        last_prepared: the last request with its certificate and decisions.
     """
 
     component_type = "model"
 
-    def __init__(self, client: ChatCompletionClient, context: ManagedChatCompletionContext) -> None:
+    def __init__(
+        self,
+        client: ChatCompletionClient,
+        model: str | None = None,
+        **options: Unpack[ManagerOptions],
+    ) -> None:
+        options["config"] = settings_in(model, options, said_by(client))
+        self._begin(client, managers_of(options, client))
+        self.manager  # noqa: B018  # what is wrong with an argument is said now
+
+    def _begin(
+        self, client: ChatCompletionClient, new_manager: Callable[[], IncrementalContextManager]
+    ) -> None:
         self._client = client
-        self._context = context
+        self._new_manager = new_manager
+        self.last_prepared: Prepared[LLMMessage] | None = None
+
+    @cached_property
+    def manager(self) -> IncrementalContextManager:
+        """That of the requests which come through here."""
+        return self._new_manager()
 
     @override
     async def create(self, messages: Request, *, tools: Tools = (), **options: Any) -> CreateResult:
         """Send a request; ``ContextWindowExceeded`` where, with system prompt and tools, what must stay does not fit."""
-        request, prepared = await self._measured(messages, tools, options)
+        request, record = await self._measured(messages, tools, options)
         result = await self._client.create(request, tools=tools, **options)
-        self._record(prepared, result)
+        record(result)
         return result
 
     @override
@@ -65,30 +97,19 @@ class MeteredChatCompletionClient(ChatCompletionClient):
         self, messages: Request, *, tools: Tools = (), **options: Any
     ) -> AsyncGenerator[str | CreateResult, None]:
         """Send a request, as ``create`` does; chunks of text, then the result."""
-        request, prepared = await self._measured(messages, tools, options)
+        request, record = await self._measured(messages, tools, options)
         async for chunk in self._client.create_stream(request, tools=tools, **options):
             if isinstance(chunk, CreateResult):
-                self._record(prepared, chunk)
+                record(chunk)
             yield chunk
 
     async def _measured(
         self, request: Request, tools: Tools, options: Mapping[str, Any]
-    ) -> tuple[Request, Prepared[LLMMessage] | None]:
-        """The request to send, and how it was prepared; ``None`` if it is not the context's."""
-        context = self._context
-        around = envelope_around(context.handed_out, request, [*tools, *answer_schema(options)])
-        if around is None:
-            return request, None
-        if around != context.envelope:
-            context.envelope = around
-            before = [SystemMessage(content=text) for text in around.system]
-            request = [*before, *await context.get_messages()]
-        return request, context.last_prepared
-
-    def _record(self, prepared: Prepared[LLMMessage] | None, result: CreateResult) -> None:
-        billed = result.usage.prompt_tokens
-        if prepared is not None and billed and not result.cached:
-            self._context.manager.record_usage(prepared, prompt_tokens=billed)
+    ) -> tuple[Request, Record]:
+        """The request to send, and what records its bill."""
+        schemas = envelope_of((), [*tools, *answer_schema(options)]).schemas
+        self.last_prepared = await self.manager.prepare(request, schemas)
+        return self.last_prepared.messages, partial(record_bill, self.manager, self.last_prepared)
 
     # All else is the client's within.
 
@@ -128,6 +149,48 @@ class MeteredChatCompletionClient(ChatCompletionClient):
         return self._client.dump_component()
 
 
+class MeteredChatCompletionClient(ManagedChatCompletionClient):
+    """A client for the one agent that has this context; it does what the client within does.
+
+    A request is the context's if it is system messages and then what the context handed out last, the same objects, and
+    nothing else. Others (a question with something added) are no part of the conversation: they go out as they are while they
+    fit, through a manager of their own. Answers from a cache, and streams without usage, are not recorded.
+    """
+
+    def __init__(self, client: ChatCompletionClient, context: ManagedChatCompletionContext) -> None:
+        self._begin(client, context.manager_beside)
+        self._context = context
+
+    @override
+    async def _measured(
+        self, request: Request, tools: Tools, options: Mapping[str, Any]
+    ) -> tuple[Request, Record]:
+        context = self._context
+        around = envelope_around(context.handed_out, request, [*tools, *answer_schema(options)])
+        if around is None:
+            return await super()._measured(request, tools, options)
+        if around != context.envelope:
+            context.envelope = around
+            before = [SystemMessage(content=text) for text in around.system]
+            request = [*before, *await context.get_messages()]
+        return request, partial(record_bill, context.manager, context.last_prepared)
+
+
+def record_bill(
+    manager: IncrementalContextManager, prepared: Prepared[LLMMessage] | None, result: CreateResult
+) -> None:
+    """Tell a manager what its request was billed, where that is known."""
+    billed = result.usage.prompt_tokens
+    if prepared is not None and billed and not result.cached:
+        manager.record_usage(prepared, prompt_tokens=billed)
+
+
+def said_by(client: ChatCompletionClient) -> dict[str, object]:
+    """What a client says of its model; what goes through it needs no reserve."""
+    several = client.model_info.get("multiple_system_messages", False)
+    return {"model": model_of(client), "single_system": not several, "reserve_tokens": 0}
+
+
 def answer_schema(options: Mapping[str, Any]) -> Sequence[ToolSchema]:
     """The schema that an answer must have, which a provider counts as it counts a tool's."""
     wanted: object = options.get("json_output")
@@ -153,9 +216,14 @@ def recall_tool(context: ManagedChatCompletionContext) -> FunctionTool:
 
 
 class RecallTool(FunctionTool):
-    """A ``FunctionTool`` that belongs to one context, and so cannot be dumped without it."""
+    """A ``FunctionTool`` that belongs to one context, and so cannot be dumped without it.
 
-    def __init__(self, context: ManagedChatCompletionContext) -> None:
+    Where the answers have a schema OpenAI's client takes strict tools alone, which name all arguments as required.
+    """
+
+    def __init__(self, context: ManagedChatCompletionContext, *, strict: bool = False) -> None:
+        self._is_strict = strict
+
         async def recall_context(
             handle: Annotated[str, RECALL_ARGUMENTS["handle"]] = "",
             query: Annotated[str, RECALL_ARGUMENTS["query"]] = "",
@@ -165,6 +233,15 @@ class RecallTool(FunctionTool):
 
         super().__init__(recall_context, RECALL_DESCRIPTION, name=RECALL_TOOL_NAME)
 
+    @property
+    @override
+    def schema(self) -> ToolSchema:
+        schema = super().schema
+        if self._is_strict and "parameters" in schema:
+            schema["strict"] = True
+            schema["parameters"]["required"] = [*RECALL_ARGUMENTS]
+        return schema
+
     @override
     async def run_json(
         self,
@@ -173,7 +250,8 @@ class RecallTool(FunctionTool):
         call_id: str | None = None,
     ) -> Any:
         """Answer a call, with its arguments as the texts that they should be."""
-        return await super().run_json(recall_arguments(args), cancellation_token, call_id)
+        more = {} if call_id is None else {"call_id": call_id}  # unknown to autogen-core 0.5
+        return await super().run_json(recall_arguments(args), cancellation_token, **more)
 
     @override
     def dump_component(self) -> ComponentModel:
@@ -184,12 +262,19 @@ class RecallTool(FunctionTool):
         )
 
 
-class RecallWorkbench(StaticStreamWorkbench):
-    """The tool as a workbench beside the agent's own; a dump has it empty, since its context is the running agent's."""
+class RecallWorkbench(StaticWorkbench):
+    """The tool as a workbench, with the agent's own where that has one; a dump is without it: its context is the agent's."""
 
-    def __init__(self, context: ManagedChatCompletionContext) -> None:
-        super().__init__([RecallTool(context)])
+    def __init__(
+        self,
+        context: ManagedChatCompletionContext,
+        own: Sequence[BaseTool[Any, Any]] = (),
+        *,
+        strict: bool = False,
+    ) -> None:
+        super().__init__([*own, RecallTool(context, strict=strict)])
+        self._own = [*own]
 
     @override
     def dump_component(self) -> ComponentModel:
-        return StaticStreamWorkbench([]).dump_component()
+        return StaticWorkbench(self._own).dump_component()

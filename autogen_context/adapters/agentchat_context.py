@@ -48,6 +48,11 @@ class Envelope(BaseModel):
     system: tuple[str, ...]
     tools: tuple[Json, ...]
 
+    @property
+    def schemas(self) -> list[Json]:
+        """The tools as the API takes them."""
+        return [{"type": "function", "function": schema} for schema in self.tools]
+
     def opened(self, request: Sequence[LLMMessage]) -> list[LLMMessage]:
         """The messages of a prepared request that belong to the context.
 
@@ -132,11 +137,8 @@ class ManagedChatCompletionContext(
         self.envelope = envelope_of([system_message] if system_message else [], tools or ())
         self._told = (system_message, None if tools is None else self.envelope.tools)
         options["config"] = with_reserve(settings_in(model, options), unseen=self._told.count(None))
-        options.setdefault("clock", time.time)
-        client = options.get("model_client")
-        if isinstance(client, ChatCompletionClient):
-            options["model_client"] = complete_with(client)
-        self._new_manager = partial(IncrementalContextManager, host=AgentChatFormat(), **options)
+        self._new_manager = managers_of(options)
+        self._counter = options.get("counter")
         followed = {name: options.get(name) for name in ("files", "project")}
         self._folders = {
             name: None if given is None else str(getattr(given, "root", given))
@@ -190,12 +192,16 @@ class ManagedChatCompletionContext(
                 as attributes; nothing is lost, so the run can go on after ``manager.unpin`` or in a larger window.
             InvalidTranscript: a call or result is missing and ``config.orphans`` is ``"refuse"``.
         """
-        tools = [{"type": "function", "function": schema} for schema in self.envelope.tools]
-        prepared = await self.manager.prepare(self._request, tools)
+        prepared = await self.manager.prepare(self._request, self.envelope.schemas)
         self.last_prepared = prepared
         self.handed_out = tuple(self.envelope.opened(prepared.messages))
         self._is_answer_due = True
         return list(self.handed_out)
+
+    def manager_beside(self) -> IncrementalContextManager:
+        """A manager for what is asked beside the conversation: the same settings, and nothing put in."""
+        config, host = self.manager.config, AgentChatFormat()
+        return IncrementalContextManager(host=host, config=config, counter=self._counter)
 
     @override
     async def clear(self) -> None:
@@ -284,6 +290,18 @@ def schema_of(tool: AgentTool) -> ToolSchema:
     if isinstance(tool, Mapping) and "name" in tool:  # pyright: ignore[reportUnnecessaryIsInstance]  # bad input
         return tool
     raise ValueError(f"tools: a tool, a function or a schema with a name is wanted, not {tool!r}")
+
+
+def managers_of(
+    options: ManagerOptions, client: ChatCompletionClient | None = None
+) -> Callable[[], IncrementalContextManager]:
+    """What makes the managers of an entry; ``client`` is the agent's own, for ``model_client="host"``."""
+    asked = options.get("model_client")
+    asked = client if asked == "host" and client is not None else asked
+    if isinstance(asked, ChatCompletionClient):
+        options["model_client"] = complete_with(asked)
+    options.setdefault("clock", time.time)
+    return partial(IncrementalContextManager, host=AgentChatFormat(), **options)
 
 
 def complete_with(client: ChatCompletionClient) -> Complete:

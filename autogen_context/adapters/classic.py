@@ -16,6 +16,7 @@ from typing import Any, Protocol, Unpack
 from autogen_context.adapters.classic_conversations import (
     ChatDict,
     Conversations,
+    complete_with,
     give_recall_tool,
 )
 from autogen_context.adapters.classic_format import ClassicFormat
@@ -124,7 +125,11 @@ class ContextTransform:
     def _new_conversations(self, config: ContextConfig) -> Conversations:
         options = ManagerOptions(**self._options)
         options["config"] = config
-        return Conversations(partial(IncrementalContextManager, host=ClassicFormat(), **options))
+        waits = any(
+            options.get(name) is not None for name in ("model_client", "vectors", "project")
+        )
+        new_manager = partial(IncrementalContextManager, host=ClassicFormat(), **options)
+        return Conversations(new_manager, waits=waits)
 
 
 def register_classic(
@@ -137,6 +142,8 @@ def register_classic(
         )
     first = next(iter(models_of(agent.llm_config)))
     options["config"] = settings_in(model, options, {"model": str(first.get("model") or "")})
+    if options.get("model_client") == "host":
+        options["model_client"] = complete_with(agent)
     conversations = ContextTransform(**options).add_to_agent(agent)
     hooks = agent.hook_lists[BEFORE_REPLY]  # the tool is there before it is counted
     hooks.insert(len(hooks) - 1, partial(give_recall_tool, agent, conversations))

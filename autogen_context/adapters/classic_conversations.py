@@ -4,15 +4,20 @@ Promise: a list that continues what a manager saw goes to that manager; a list t
 how many are kept is bounded. Each agent gets back what left its own window, also where one agent runs the tools of several.
 """
 
+import asyncio
+import copy
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import takewhile
 from operator import is_
-from threading import Lock
-from typing import Any
+from threading import Lock, Thread
+from typing import Any, TypeVar
+from weakref import finalize
 
 from autogen_context.adapters.classic_format import sent_fields
 from autogen_context.adapters.register import AgentContext
+from autogen_context.errors import CompletionFailed
 from autogen_context.manager.manager import IncrementalContextManager, ToolSchemas
 from autogen_context.manager.prepared import Prepared
 from autogen_context.messages.message import SYSTEM_ROLES
@@ -23,9 +28,12 @@ from autogen_context.messages.tool_schema import (
     has_recall_tool,
     recall_tool_schema,
 )
+from autogen_context.models.completion import Complete
 
 ChatDict = dict[str, Any]  # the host's own type
 
+OF_THE_AGENT = frozenset({"tools", "functions", "tool_choice", "response_format", "cache_seed"})
+T = TypeVar("T")
 CONVERSATIONS = 8  # kept at once; few agents talk with more than eight others in turns
 
 
@@ -34,19 +42,23 @@ class Conversations(AgentContext[ChatDict]):
 
     Args:
         new_manager: makes the manager of a conversation.
+        waits: let a turn wait for the model that it asks, within its time limit, on an event loop of its own.
 
     Attributes:
         manager: that of the conversation of the last turn; before the first, that of the first.
         last_prepared: what the last turn gave; where the agent is known, its system message stands at position 0.
     """
 
-    def __init__(self, new_manager: Callable[[], IncrementalContextManager]) -> None:
+    def __init__(
+        self, new_manager: Callable[[], IncrementalContextManager], *, waits: bool = False
+    ) -> None:
         self.manager = new_manager()
         self.last_prepared: Prepared[ChatDict] | None = None
         self._new_manager = new_manager
         # With the host's list as it was last; the conversation of the last turn at the end.
         self._known: list[tuple[IncrementalContextManager, list[ChatDict]]] = []
         self._lock = Lock()
+        self._waits = waits
 
     def prepare(
         self, messages: list[ChatDict], *, system: str | None = None, tools: ToolSchemas = ()
@@ -62,8 +74,17 @@ class Conversations(AgentContext[ChatDict]):
                     {**message, "role": "user"} if message.get("role") in SYSTEM_ROLES else message
                     for message in messages
                 ]
-            self.last_prepared = self.manager.prepare_nowait([*own, *messages], tools)
+            given = [*own, *messages]
+            self.last_prepared = (
+                self._waiting.run(self.manager.prepare(given, tools))
+                if self._waits
+                else self.manager.prepare_nowait(given, tools)
+            )
             return self.last_prepared.messages[len(own) :]
+
+    @cached_property
+    def _waiting(self) -> "Waiting":
+        return Waiting()
 
     def _continued(self, messages: list[ChatDict]) -> IncrementalContextManager:
         """The manager that saw most of its messages in front of this list, the latest of equals; half at least.
@@ -78,6 +99,57 @@ class Conversations(AgentContext[ChatDict]):
             manager = self._new_manager() if self._known else self.manager
         self._known = [*self._known, (manager, list(messages))][-CONVERSATIONS:]
         return manager
+
+
+class Waiting:
+    """An event loop in a thread, for hooks that cannot wait for one of their own; it ends with its owner."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        stop = asyncio.Event()
+        thread = Thread(target=serve, args=(self._loop, stop), name="autogen_context", daemon=True)
+        thread.start()
+        finalize(self, self._loop.call_soon_threadsafe, stop.set)
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do some work there and wait for it."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+
+def serve(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
+    """Run a loop until it is told to stop; what is under way is cancelled."""
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        runner.run(wait_for(stop))
+
+
+async def wait_for(stop: asyncio.Event) -> None:
+    """Wait until the owner is gone."""
+    await stop.wait()
+
+
+def complete_with(agent: Any) -> Complete:
+    """The models of an agent as what a ``SemanticCompressor`` asks: without its tools, its cache and its bill."""
+
+    def ask(prompt: str) -> str:
+        if agent.client is None:
+            raise CompletionFailed("the agent has no client")
+        client = copy.copy(agent.client)
+        client.actual_usage_summary = client.total_usage_summary = None
+        client._config_list = [  # noqa: SLF001 - where the host merges its tools into each call
+            {name: each for name, each in config.items() if name not in OF_THE_AGENT}
+            for config in client._config_list  # noqa: SLF001 - likewise
+        ]
+        response = client.create(messages=[{"role": "user", "content": prompt}], cache_seed=None)
+        reason = response.choices[0].finish_reason
+        said = client.extract_text_or_completion_object(response)[0]
+        if not isinstance(said, str) or reason in ("length", "content_filter"):
+            raise CompletionFailed("it is broken off, filtered, or calls a tool")
+        return said
+
+    async def complete(prompt: str, /) -> str:
+        return await asyncio.to_thread(ask, prompt)
+
+    return complete
 
 
 def shared(seen: Sequence[ChatDict], messages: Sequence[ChatDict]) -> int:

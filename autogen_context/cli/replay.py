@@ -1,7 +1,7 @@
 """``autogen-context replay FILE``: a recorded conversation through any configuration, turn by turn.
 
 Promise: the manager sees before each recorded answer what the model saw, and nothing later; no model is called and
-nothing is written; the same file and configuration give the same table.
+nothing but the page is written; the same file and configuration give the same table.
 """
 
 import argparse
@@ -11,17 +11,21 @@ import sys
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from autogen_context.cli import printable
 from autogen_context.cli.recording import STANDARD_INPUT, RecordedConversation, read_recording
+from autogen_context.cli.report import write_page
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import ContextWindowExceeded
+from autogen_context.manager.event_log import EventLog
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.messages.openai_chat import OpenAIChat
+from autogen_context.report.events import Run, read_events, runs_of
 from autogen_context.report.recorder import Recorder
 from autogen_context.report.table import print_conversations, print_totals, print_turns
 from autogen_context.report.turns import (
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
     from argparse import _SubParsersAction  # pyright: ignore[reportPrivateUsage] - it has no public name
 
 DEFAULT_MODEL = "gpt-4o"
+MOST_BYTES = 1 << 40  # of a replay's event log: it is never rotated
 LONG_REPLAY = 200  # turns; what has fewer is done before a bar could be read
 
 
@@ -47,7 +52,7 @@ class Replayed:
     """A conversation after its replay.
 
     ``source`` is where the counts are from; ``room_tokens`` how many tokens a request may count so that it has no more
-    than its limit for the provider.
+    than its limit for the provider; ``runs`` what its event log says, where one was kept.
     """
 
     id: str
@@ -57,6 +62,7 @@ class Replayed:
     price: Price
     records: Sequence[TurnRecord]
     totals: Totals
+    runs: Sequence[Run]
 
 
 def add_parser(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -82,6 +88,7 @@ def add_parser(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None
     )
     rows.add_argument("--all", dest="every", action="store_const", const=1, help="show each turn")
     add("--json", action="store_true", help="every turn as JSON, for programs")
+    add("--html", type=Path, metavar="PAGE", help="write a page with charts as well")
     parser.set_defaults(run=run)
 
 
@@ -89,6 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Replay a file and print what came of it; the exit code."""
     file: str = arguments.file
     every: int | None = arguments.every
+    page: Path | None = arguments.html
     settings: dict[str, object] = {
         "model": arguments.model,
         "window_tokens": arguments.window,
@@ -99,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
     conversations = chosen(read_recording(file), arguments.conversation)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        done = replay_all(conversations, config)
+        done = replay_all(conversations, config, is_logged=page is not None)
     for text in dict.fromkeys(str(warning.message) for warning in caught):
         sys.stderr.write(f"autogen-context: warning: {printable(text)}\n")
     title = "standard input" if file == STANDARD_INPUT else Path(file).name
@@ -114,6 +122,8 @@ def run(arguments: argparse.Namespace) -> int:
         print_conversations([(one.id, one.totals) for one in done])
         print_totals(merged([one.totals for one in done]))
         print_lines("", "Show the turns of one with --conversation and its number or id.")
+    if page is not None:
+        write_page([run for one in done for run in one.runs], title=title, page=page)
     return 0
 
 
@@ -135,14 +145,14 @@ def chosen(
 
 
 def replay_all(
-    conversations: Sequence[RecordedConversation], config: ContextConfig
+    conversations: Sequence[RecordedConversation], config: ContextConfig, *, is_logged: bool
 ) -> list[Replayed]:
-    """Replay conversations one after the other, with a progress bar where that takes long."""
+    """Replay conversations one after the other, with a progress bar where that takes long; with an event log each."""
     for model in {model_of(conversation, config) for conversation in conversations}:
         asyncio.run(load_tokenizer(model, timeout_s=config.tokenizer_timeout_s))
     turns = sum(1 for c in conversations for _ in turn_stops(c.messages))
     with progress_bar(turns) as on_turn:
-        return [replayed(c, config, on_turn=on_turn) for c in conversations]
+        return [replayed(c, config, on_turn=on_turn, is_logged=is_logged) for c in conversations]
 
 
 @contextmanager
@@ -160,26 +170,36 @@ def progress_bar(turns: int) -> Generator[Callable[[], None]]:
 
 
 def replayed(
-    conversation: RecordedConversation, config: ContextConfig, *, on_turn: Callable[[], None]
+    conversation: RecordedConversation,
+    config: ContextConfig,
+    *,
+    on_turn: Callable[[], None],
+    is_logged: bool,
 ) -> Replayed:
-    """Replay a conversation; ``on_turn`` is called after each turn."""
+    """Replay a conversation, with an event log if it ``is_logged``; ``on_turn`` is called after each turn."""
     model = model_of(conversation, config)
-    manager = IncrementalContextManager(model=model, config=config)
     counter, price, host = MessageCounter.for_model(model), price_of(model), OpenAIChat()
     recorder = Recorder(
         count=lambda message: counter.message(host.read(message)),
         tariff=price,
         fixed_tokens=counter.tools(conversation.tools) + counter.overheads.per_request,
     )
-    for stop in turn_stops(conversation.messages):
-        history = conversation.messages[:stop]
-        try:
-            prepared = manager.prepare_nowait(history, conversation.tools)
-        except ContextWindowExceeded as error:
-            recorder.record_impossible(history, error)
-        else:
-            recorder.record(history, prepared)
-        on_turn()
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "run.jsonl")
+        log = EventLog(path, record_text=True, max_bytes=MOST_BYTES) if is_logged else None
+        manager = IncrementalContextManager(model=model, config=config, events=log)
+        for stop in turn_stops(conversation.messages):
+            history = conversation.messages[:stop]
+            try:
+                prepared = manager.prepare_nowait(history, conversation.tools)
+            except ContextWindowExceeded as error:
+                recorder.record_impossible(history, error)
+            else:
+                recorder.record(history, prepared)
+            if log is not None:
+                log.flush()
+            on_turn()
+        runs = runs_of(read_events(path)) if path.exists() else []
     totals = totals_of(recorder.records, input_per_million=price.input_per_million)
     limit = totals.limit_tokens
     return Replayed(
@@ -190,6 +210,7 @@ def replayed(
         price=price,
         records=recorder.records,
         totals=totals,
+        runs=[replace(run, id=conversation.id) for run in runs],
     )
 
 

@@ -27,11 +27,11 @@ from autogen_context.compressor.json_text import minified
 from autogen_context.compressor.kinds import reducer_for
 from autogen_context.compressor.lines import Room
 from autogen_context.compressor.notice import LeftOut, notice_of, stated_in
-from autogen_context.compressor.passage import is_transcript
 from autogen_context.compressor.shorten import CountText, shorten_text
 from autogen_context.compressor.steps import Target, excerpt_with, read_source, stepped
 from autogen_context.compressor.summaries import REFUSED, Summarizer, summarised
 from autogen_context.errors import CompletionFailed
+from autogen_context.ledger.ledger import MARKER
 from autogen_context.messages.message import content_digest
 from autogen_context.models.completion import ModelClient, complete_of
 from autogen_context.prioritizer.attention import AttentionScore, ContextPart
@@ -323,7 +323,7 @@ def counting(counter: CountsText) -> CountText:
 
 def structured(text: str, target: Target, statements: int) -> tuple[str, Strategy] | None:
     """A text within a target by its structure; ``None`` where it has none, is what people say, or does not get there."""
-    reducer = None if is_transcript(text) else reducer_for(text)
+    reducer = None if MARKER.match(text) else reducer_for(text)  # who speaks opens a transcript
     if reducer is None or reducer.kind in OF_WORDS:
         return None
     if reducer.kind in LIKE_NOTES and statements > STATING_FRACTION * (text.count("\n") + 1):
@@ -392,11 +392,7 @@ class GuardedCompressor:
         else:
             if isinstance(found, str) and fits(found):
                 return found
-            reason = (
-                "it gave more tokens than there is room"
-                if isinstance(found, str)
-                else "it gave no text"
-            )
+            reason = "it gave no text, or one that has no room"
         if method not in self._warned:
             self._warned.add(method)
             message = "the compressor's %s is not used, SemanticCompressor's is: %s"

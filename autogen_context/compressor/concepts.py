@@ -41,6 +41,7 @@ plain cut."""
 
 TOPIC = "sense"  # of the phrases
 RULES: dict[str, ConceptKind] = {"denies": "negation", "demands": "constraint"}
+RULE_OF = {kind: label for label, kind in RULES.items()}
 SPOKEN = frozenset({*RULES, "filler"})  # what a sentence is not about
 SIGN = re.compile(r"[^\W_]|[^\x00-\x7f]")  # of something said: brackets and lines drawn say nothing
 RUNS = re.compile(rf"\d{{1,3}}(?:,\d{{3}})+(?![\d,])|\d{{1,2}}(?::\d\d)+|{RUN.pattern}")
@@ -60,13 +61,7 @@ BEST_SCORE = 10.0
 
 
 class Concept(NamedTuple):
-    """One thing that a text says.
-
-    Attributes:
-        kind: what it is.
-        text: as written, on one line.
-        about: stems of what a number or a sentence is about; empty for what stands for itself.
-    """
+    """One thing that a text says, as written, and stems of what a number or a sentence is about; none of what stands for itself."""
 
     kind: ConceptKind
     text: str
@@ -120,12 +115,12 @@ class CompressionResult:
 
 
 class Sense(NamedTuple):
-    """What a sentence says: its concepts, stems of what it is about, its values and words in lower case, whether it denies or demands."""
+    """What a sentence says: its concepts, stems of what it is about, its values and words in lower case, labels of its phrases."""
 
     concepts: tuple[Concept, ...]
     about: frozenset[str]
     runs: frozenset[str]
-    rules: frozenset[ConceptKind]
+    labels: frozenset[str]
 
 
 def weight_of(concepts: Iterable[Concept]) -> float:
@@ -140,11 +135,10 @@ def sense_of(sentence: str) -> Sense:
 
 def found(sentence: str) -> Sense:
     """What a sentence says, looked for."""
-    places = [place for place in phrases(TOPIC).find(sentence) if place.label in SPOKEN]
-    rules: frozenset[ConceptKind] = frozenset(
-        RULES[place.label] for place in places if place.label in RULES
-    )
-    stems = terms(without(sentence, places))
+    places = phrases(TOPIC).find(sentence)
+    labels = frozenset(place.label for place in places)
+    rules = [kind for label, kind in RULES.items() if label in labels]
+    stems = terms(without(sentence, (place for place in places if place.label in SPOKEN)))
     about = frozenset(stem for stem in stems if not stem[0].isdigit())
     runs = [run.rstrip(CONNECTORS) for run in RUNS.findall(sentence)]
     concepts: list[Concept] = []
@@ -157,11 +151,10 @@ def found(sentence: str) -> Sense:
     concepts += [Concept("name", name) for name in NAME.findall(sentence)]
     concepts += [Concept("quote", "".join(marks)) for marks in QUOTE.findall(sentence)]
     if about or rules or (not concepts and SIGN.search(sentence)):
-        ruling: list[ConceptKind] = [each for each in RULES.values() if each in rules]
-        kind: ConceptKind = ruling[0] if ruling else "statement"
+        kind: ConceptKind = rules[0] if rules else "statement"
         concepts.append(Concept(kind, " ".join(sentence.split())[:CLAUSE_CHARS], about))
     said = frozenset(map(str.lower, runs))
-    return Sense(tuple(dict.fromkeys(concepts)), about, said, rules)
+    return Sense(tuple(dict.fromkeys(concepts)), about, said, labels)
 
 
 known = lru_cache(maxsize=REMEMBERED)(found)
@@ -223,7 +216,8 @@ class Holdings:
             return all(map(self._words.__contains__, said.split())) and said in self._flat
         if concept.kind == "statement":
             return self.tells_of(concept.about)
-        return any(concept.kind in each.rules for each in self._about(concept.about, RULE_FRACTION))
+        rule = RULE_OF[concept.kind]
+        return any(rule in each.labels for each in self._about(concept.about, RULE_FRACTION))
 
     def tells_of(self, about: frozenset[str]) -> bool:
         """Whether a passage has most of these stems."""

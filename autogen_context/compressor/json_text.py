@@ -5,13 +5,13 @@ besides, ``{"columns":[...],"rows":[...]}``. Cut, keys stay and the failed, the 
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
-from json import JSONDecodeError, JSONDecoder, JSONEncoder
-from math import isfinite
-from typing import TypeAlias, cast
+from json import JSONDecodeError, JSONDecoder
+from typing import NamedTuple, TypeAlias, cast
+
+from pydantic_core import to_json
 
 from autogen_context.compressor.lines import (
     ERROR_RANK,
@@ -21,8 +21,10 @@ from autogen_context.compressor.lines import (
     ranked,
     shortened,
 )
+from autogen_context.prioritizer.blocks import finite
 
 Tree: TypeAlias = "dict[str, Tree] | list[Tree] | str | int | float | bool | None"
+Rows: TypeAlias = list[tuple[str, float]]
 
 BLANKS = " \t\r\n"
 MOST_DEPTH = 40  # containers in one another; what has more is no data that anybody reads
@@ -49,8 +51,15 @@ BETWEEN_PARTS = re.compile(r"(?<=[}\]],)[ \t]*(?=[{\[\"])")
 LONG_STRING = re.compile(rf'"((?:[^"\\]|\\.){{{LONGEST_STRING},}}+)"')
 
 READ = JSONDecoder().raw_decode
-WRITE = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-WRITE_ASCII = JSONEncoder(separators=(",", ":")).encode
+CONTAINERS = (dict, list)
+
+
+class Value(NamedTuple):
+    """Where JSON stands in a text, and what it says, like objects as tables; ``None`` where writing that would change a value."""
+
+    start: int
+    end: int
+    tree: Tree
 
 
 def recognises(text: str, _: Sequence[str]) -> bool:
@@ -71,33 +80,23 @@ def recognises(text: str, _: Sequence[str]) -> bool:
     return False
 
 
-def minified(text: str, *, columns: bool = False) -> str:
-    """The text with no blanks between the parts of JSON in it, each key beside its value; the text itself if no shorter.
-
-    With ``columns``, like objects are tables where that is smaller.
-    """
-    places = blocks_of(text)
-    return written_in(text, [(a, b, read(text[a:b]) if columns else None) for a, b in places])
-
-
-def written_in(text: str, blocks: Sequence[tuple[int, int, Tree]]) -> str:
-    """The text with the JSON in it written without blanks, as the value that stands with its place, if any."""
+def minified(text: str, *, columns: bool = False, values: Iterable[Value] = ()) -> str:
+    """The text without blanks between the parts of JSON in it, with ``columns`` like objects as tables; itself if no shorter."""
     parts: list[str] = []
     at = 0
-    for start, end, tree in blocks:
-        block = text[start:end]
-        short = "" if tree is None else (WRITE_ASCII if block.isascii() else WRITE)(tree)
-        parts += (text[at:start], short or "".join(filter(None, STRING_OR_BLANKS.split(block))))
+    for start, end, tree in values or values_in(text):
+        if columns and tree is not None:
+            short = to_json(tree).decode()
+        else:
+            short = "".join(filter(None, STRING_OR_BLANKS.split(text[start:end])))
+        parts += (text[at:start], short)
         at = end
     short = "".join((*parts, text[at:]))
     return short if len(short) < len(text) else text
 
 
-def blocks_of(text: str) -> Iterator[tuple[int, int]]:
-    """Where each value begins and ends that begins and ends with a line, but for short ones inside other text.
-
-    The blanks around a whole text are part of it.
-    """
+def values_in(text: str) -> Iterator[Value]:
+    """Each value that begins and ends with a line, but for short ones inside other text; blanks around a whole text are part of it."""
     failed = at = 0
     first = len(text) - len(text.lstrip(BLANKS))
     is_whole = text[first : first + 1] in {"{", "["}
@@ -108,14 +107,37 @@ def blocks_of(text: str) -> Iterator[tuple[int, int]]:
             return
         is_whole, at = False, start + 1
         failed += 1
-        with suppress(JSONDecodeError, RecursionError):
-            tree, end = READ(text, start)
-            rest = REST_OF_LINE.match(text, end)
-            if rest and is_shallow(tree):
-                at, failed = end, failed - 1
-                stop = rest.end()
-                if stop - start >= LEAST_BLOCK or not (text[:start] + text[stop:]).strip(BLANKS):
-                    yield start, stop
+        try:
+            tree, end = read(text, start)
+        except (JSONDecodeError, RecursionError):
+            continue
+        if rest := REST_OF_LINE.match(text, end):
+            at, failed = end, failed - 1
+            stop = rest.end()
+            if stop - start >= LEAST_BLOCK or (start == first and not text[stop:].strip(BLANKS)):
+                yield Value(start, stop, tree)
+
+
+def read(text: str, start: int) -> tuple[Tree, int]:
+    """The value that begins at a place, as ``Value`` has it, and its end; an error where there is none, or it is nested too deep."""
+    tree: Tree
+    try:
+        tree, end = READ_TABLES(text, start)
+        block = text[start:end]
+        block.encode()  # an error where there is half a character
+        is_same = not ('"columns"' in block or "\\ud" in block or "\\uD" in block)
+    except JSONDecodeError:
+        raise
+    except ValueError:
+        tree, end = READ(text, start)
+        is_same = False
+    if text.count("{", start, end) + text.count("[", start, end) > MOST_DEPTH and not is_shallow(
+        tree
+    ):
+        raise RecursionError("nested deeper than anybody reads")
+    if not is_same:
+        return None, end
+    return table_of(tree) if isinstance(tree, list) else tree, end
 
 
 def is_shallow(tree: Tree) -> bool:
@@ -125,89 +147,73 @@ def is_shallow(tree: Tree) -> bool:
         parts: list[Tree] = []
         for each in level:
             parts += each.values() if isinstance(each, dict) else cast("list[Tree]", each)
-        level = [part for part in parts if isinstance(part, dict | list)]
+        level = [part for part in parts if isinstance(part, CONTAINERS)]
         if not level:
             return True
     return False
 
 
-def read(block: str) -> Tree:
-    """The value of a block, like objects as tables; ``None`` where writing it anew would not give the same values."""
-    if '"columns"' in block or "\\ud" in block or "\\uD" in block:
-        return None
-    try:
-        value: Tree = READ_TABLES(block)
-    except (ValueError, RecursionError):
-        return None
-    return table_of(value) if isinstance(value, list) else value
-
-
 def distinct(pairs: Sequence[tuple[str, Tree]]) -> dict[str, Tree]:
     """The fields of an object; an error where it has a key twice."""
-    fields = {k: table_of(v) if isinstance(v, list) else v for k, v in pairs}
+    fields = dict(pairs)
     if len(fields) < len(pairs):
         raise ValueError("an object has a key twice")
+    for key, part in pairs:
+        if isinstance(part, list) and part and isinstance(part[0], CONTAINERS):
+            fields[key] = table_of(part)
     return fields
-
-
-def finite(number: str) -> float:
-    """A number; an error where it is too large for JSON."""
-    if not isfinite(found := float(number)):
-        raise ValueError("a number is too large")
-    return found
 
 
 READ_TABLES = JSONDecoder(
     object_pairs_hook=distinct, parse_float=finite, parse_constant=finite
-).decode
+).raw_decode
 
 
-def table_of(items: Sequence[Tree]) -> Tree:
+def table_of(items: list[Tree]) -> Tree:
     """The same values, objects with the same keys as a table where that is smaller."""
-    rows = [table_of(item) if isinstance(item, list) else item for item in items]
-    keys = list(rows[0]) if rows and isinstance(rows[0], dict) else []
+    if list in map(type, items):
+        return [table_of(item) if isinstance(item, list) else item for item in items]
+    rows = [item for item in items if isinstance(item, dict)]
+    keys = list(rows[0]) if len(rows) == len(items) >= LEAST_ROWS else []
     saved = (len(rows) - 1) * sum(len(key) + len('"":') for key in keys)
-    if len(rows) < LEAST_ROWS or saved < LEAST_SAVED:
-        return rows
-    if not all(isinstance(row, dict) and list(row) == keys for row in rows):
-        return rows
-    values: list[Tree] = [list(row.values()) for row in rows if isinstance(row, dict)]
-    return {"columns": [*keys], "rows": values}
+    if saved < LEAST_SAVED or not all(list(row) == keys for row in rows):
+        return items
+    return {"columns": [*keys], "rows": [list(row.values()) for row in rows]}
 
 
-def laid_out(
-    tree: Tree, rank: float, *, before: str = "", after: str = "", depth: int = 0
-) -> Iterator[tuple[str, float]]:
-    """A value in lines with their ranks: a line for each part that is short enough."""
-    if not isinstance(tree, dict | list) or len(tree) <= PART_CHARS // 2:  # else it is longer
-        line = WRITE(tree)
-        if len(line) <= PART_CHARS or not isinstance(tree, dict | list):
-            yield f"{before}{line}{after}", rank
-            return
+def lay_out(
+    tree: Tree, rank: float, rows: Rows, *, before: str = "", after: str = "", depth: int = 0
+) -> None:
+    """Add a value in lines with their ranks: a line for each part that is short enough."""
+    is_large = isinstance(tree, CONTAINERS) and len(tree) > PART_CHARS // 2
+    line = "" if is_large else to_json(tree).decode()
+    if not isinstance(tree, CONTAINERS) or (line and len(line) <= PART_CHARS):
+        rows.append((f"{before}{line}{after}", rank))
+        return
     keyed = isinstance(tree, dict)
-    rows = list(tree.items()) if isinstance(tree, dict) else [("", part) for part in tree]
-    yield f"{before}{'{' if keyed else '['}", rank
-    for i, (key, part) in enumerate(rows):
+    parts = list(tree.items()) if isinstance(tree, dict) else [("", part) for part in tree]
+    rows.append((f"{before}{'{' if keyed else '['}", rank))
+    for i, (key, part) in enumerate(parts):
         told = HEADER_RANK if key == "columns" else ENDS_RANK - DEEPER * depth
-        name, comma = f"{WRITE(key)}:" if keyed else "", "," * (i < len(rows) - 1)
-        is_end = i < 2 or i == len(rows) - 1  # noqa: PLR2004 - the first two
+        name, comma = f"{to_json(key).decode()}:" if keyed else "", "," * (i < len(parts) - 1)
+        is_end = i < 2 or i == len(parts) - 1  # noqa: PLR2004 - the first two
         part_rank = told if is_end and rank > 0 else 0.0
-        yield from laid_out(part, part_rank, before=name, after=comma, depth=depth + 1)
-    yield f"{'}' if keyed else ']'}{after}", rank
+        lay_out(part, part_rank, rows, before=name, after=comma, depth=depth + 1)
+    rows.append((f"{'}' if keyed else ']'}{after}", rank))
 
 
 def cut(text: str, room: Room) -> str:
     """Keys and the rows that matter; long values are shortened."""
-    blocks = [(start, end, read(text[start:end])) for start, end in blocks_of(text)]
-    tight = written_in(text, blocks)
+    values = [*values_in(text)]
+    tight = minified(text, columns=True, values=values)
     if room.count(tight) <= room.tokens:
         return tight
-    rows: list[tuple[str, float]] = []
+    rows: Rows = []
     at = 0
-    for start, end, tree in blocks:
+    for start, end, tree in values:
         if tree is not None:
             rows += around(text[at:start], is_first=not rows)
-            rows += laid_out(tree, ENDS_RANK)
+            lay_out(tree, ENDS_RANK, rows)
             at = end
     rows += around(text[at:], is_first=not rows)
     lines = [
@@ -221,7 +227,7 @@ def cut(text: str, room: Room) -> str:
     return short if len(short) <= len(text) else choose([text], [0.0], room)
 
 
-def around(text: str, *, is_first: bool) -> list[tuple[str, float]]:
+def around(text: str, *, is_first: bool) -> Rows:
     """What is no JSON, or JSON that is broken, in a line for each of its parts."""
     text = text.strip(BLANKS)
     lines = BETWEEN_PARTS.sub("\n", text).split("\n") if text else []

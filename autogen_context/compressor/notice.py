@@ -1,8 +1,7 @@
 """What is told in the place of units that are left out: what was stated, what a model made of them, a log of what was done.
 
 Promise: it fits its room, and statements go last. It is made of the units themselves, never of an earlier notice, so that it
-does not decay. One line of the action log says all that was done to one thing, and how that ended; under pressure reads go
-first, then searches; what failed last and was not done again since stays longest.
+does not decay. Under pressure reads go first, then searches; what failed last and was not done again since stays longest.
 """
 
 import re
@@ -37,7 +36,6 @@ LINE_CHARS = 160  # of one thing, of one error, of one sentence
 ARGUMENT_CHARS = 60  # of one argument of a call of which nothing else is known
 MOST_DECISIONS = 6  # the latest ones
 MOST_PARTS = 40  # of a thing that a line names
-LEAST_LINE_TOKENS = 4  # a shorter line says nothing
 MOST_THINGS = 200  # of which a log speaks; of more, those that stay longest under pressure, and then the latest
 READINGS = re.compile(r"^- read .*(?:\n- read .*)+", re.MULTILINE)
 NAMED_ERROR = re.compile(r"[a-z](?:Error|Exception)\b")
@@ -184,8 +182,6 @@ class ActionLog:
         weights = [action.weight for action in actions] + [DECISION_WEIGHT] * len(decided)
         kept: dict[int, str] = {}
         for at in sorted(range(len(weights)), key=lambda at: (-weights[at], -at)):
-            if room_tokens < LEAST_LINE_TOKENS:
-                break
             line = (
                 actions[at].line
                 if at < len(actions)
@@ -202,7 +198,7 @@ class ActionLog:
 def note_of(step: UnitText) -> UnitNote:
     """What an action log says of a unit."""
     actions: list[Action] = []
-    for action, (call, answer) in zip(step.actions, answers_of(step.unit), strict=True):
+    for action, (call, answer) in zip(step.named.actions, answers_of(step.unit), strict=True):
         kind, views = action.kind, action.views if action.kind == "read" else ()
         thing = shortened(" ".join(dict.fromkeys([v.path for v in views] or action.subjects)))
         if thing in {"", call.name}:

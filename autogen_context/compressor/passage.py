@@ -6,11 +6,10 @@ transcript is told as the ledger hears it.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from autogen_context.ledger import Author
-from autogen_context.ledger.ledger import MARKER, speeches
+from autogen_context.ledger.ledger import speeches
 
 Kind = Literal["sentence", "item", "heading", "block"]
 
@@ -32,8 +31,7 @@ LONGEST_WRAPPED = 2_000  # characters; what goes on for longer is no sentence
 AUTHORITY: dict[Author, int] = {"tool": 0, "assistant": 0, "person": 1, "system": 1}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Speaker:
+class Speaker(NamedTuple):
     """Whose turn it is: its number, what opens it as written (``[user] ``; empty where nobody is named), and who speaks."""
 
     turn: int = 0
@@ -41,8 +39,7 @@ class Speaker:
     author: Author = "person"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
+class Passage(NamedTuple):
     """What stays or goes whole: its text on one line, the bullet that leads it, and the white space before it.
 
     A heading, an empty line and a turn open a section.
@@ -75,11 +72,6 @@ def passages_of(text: str) -> list[Passage]:
         found += read(body, speaker, section)
         at = end
     return found
-
-
-def is_transcript(text: str) -> bool:
-    """Whether a text opens with who speaks."""
-    return MARKER.match(text) is not None
 
 
 def joined(passages: Iterable[Passage]) -> str:
@@ -116,8 +108,7 @@ def read(text: str, speaker: Speaker, section: int) -> list[Passage]:
     fenced, gap, before_chars = False, "", 0
 
     def add(text: str, kind: Kind, lead: str = "") -> None:
-        passage = Passage(text=text, kind=kind, lead=lead, gap=gap)
-        found.append(replace(passage, speaker=speaker, section=section))
+        found.append(Passage(text, kind, lead, gap, speaker, section))
 
     def end_block() -> None:
         nonlocal gap
@@ -162,7 +153,7 @@ def read(text: str, speaker: Speaker, section: int) -> list[Passage]:
             for sentence in sentences_of(rest):
                 said = sentence.rstrip(" \t")
                 if joins:
-                    found[-1] = replace(found[-1], text=f"{found[-1].text} {said}")
+                    found[-1] = found[-1]._replace(text=f"{found[-1].text} {said}")
                 else:
                     add(said, "item" if item else "sentence", lead)
                 gap = " " if len(said) < len(sentence) else ""

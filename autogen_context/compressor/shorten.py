@@ -6,8 +6,10 @@ keep their names and ids, and arguments that were valid JSON stay valid JSON.
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
 from autogen_context.messages.message import Message, image_note
@@ -109,19 +111,17 @@ def excerpt(text: str, *, room_tokens: int, count: CountText, start: int = 0) ->
     rest = text[start:].strip()
     before = f"{MORE} " if text[:start].strip() else ""
     words = [match.end() for match in WORD.finditer(rest)]
+
+    def shown(end: int, lead: str, mark: str) -> str:
+        return f"{lead}{rest[:end]}{mark if end < len(rest) else ''}"
+
+    def cost(end: int, lead: str, mark: str) -> int:
+        return count(shown(end, lead, mark))
+
     for ends in (words, range(1, len(rest[:LONGEST_WORD]) + 1)):
         for lead, mark in ((before, MORE), ("", "")):
-            best, least, most = "", 0, len(ends)
-            while least < most:
-                half = (least + most + 1) // 2
-                end = ends[half - 1]
-                shown = f"{lead}{rest[:end]}{mark if end < len(rest) else ''}"
-                if count(shown) <= room_tokens:
-                    best, least = shown, half
-                else:
-                    most = half - 1
-            if best:
-                return best
+            if fitting := bisect_right(ends, room_tokens, key=partial(cost, lead=lead, mark=mark)):
+                return shown(ends[fitting - 1], lead, mark)
     return ""
 
 

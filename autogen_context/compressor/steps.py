@@ -62,11 +62,15 @@ def read_source(text: str, keep: Sequence[str] = ()) -> Source:
     beside: list[Passage] = []
     current: list[Passage] = []
     for at, passage in enumerate(passages, 1):
-        asked = bool(keywords_in(passage.text, keep))
-        if at not in said_at or said_at[at] or asked:
+        asked, holding = bool(keywords_in(passage.text, keep)), said_at.get(at)
+        if asked or holding is None:
             current.append(passage)
-            has = Holdings("\n".join(entry.text for entry in said_at.get(at, ()))).has
-            if asked or not said_at.get(at) or not all(map(has, sense_of(passage.text).concepts)):
+            beside.append(passage)
+        elif holding:
+            current.append(passage)
+            told = "\n".join(entry.text for entry in holding)
+            says = sense_of(passage.text).concepts
+            if passage.text.rstrip(" .") not in told and not all(map(Holdings(told).has, says)):
                 beside.append(passage)
     return Source(tuple(ledger), beside, current)
 
@@ -180,7 +184,7 @@ def with_short_examples(passages: Sequence[Passage], target: Target) -> list[Pas
     listed = {
         below.section
         for above, below in pairwise(passages)
-        if above.text.endswith(":") and "announces" in phrases(TOPIC).labels(above.text)
+        if above.text.endswith(":") and "announces" in sense_of(above.text).labels
     }
 
     def is_example(passage: Passage) -> bool:
@@ -188,6 +192,8 @@ def with_short_examples(passages: Sequence[Passage], target: Target) -> list[Pas
             return False
         if passage.kind != "sentence" or passage.text.endswith(":"):
             return passage.kind != "sentence" and passage.section in listed
+        if "example" not in sense_of(passage.text).labels:
+            return False
         found = phrases(TOPIC).find(passage.text[:OPENING_CHARS])
         return any(each.label == "example" and each.start == 0 for each in found)
 
@@ -196,7 +202,7 @@ def with_short_examples(passages: Sequence[Passage], target: Target) -> list[Pas
         group = [*row]
         if are_examples and (others := len(group) - 1):
             mark = f"[… {others} more example{'s' * (others > 1)} …]"
-            group = [replace(group[0], text=f"{group[0].text} {mark}")]
+            group = [group[0]._replace(text=f"{group[0].text} {mark}")]
         kept += group
     return kept
 
@@ -235,13 +241,15 @@ def with_few_details(passages: Sequence[Passage], target: Target) -> list[Passag
     """Shorter sentences; headings, blocks and what has a keyword stay as they are."""
     stays = [p.kind in {"heading", "block"} or target.asks_for(p) for p in passages]
     return [
-        passage if whole else replace(passage, text=abstracted(passage.text))
+        passage if whole else passage._replace(text=abstracted(passage.text))
         for passage, whole in zip(passages, stays, strict=True)
     ]
 
 
 def abstracted(sentence: str) -> str:
     """A sentence without asides that say nothing of their own, and without fillers; what is quoted stays."""
+    if "filler" not in sense_of(sentence).labels and not ASIDE.search(sentence):
+        return sentence
 
     def aside_or_nothing(aside: re.Match[str]) -> str:
         concepts = sense_of(aside.group()).concepts
@@ -281,7 +289,7 @@ def with_keywords(passages: Sequence[Passage], target: Target) -> dict[int, Pass
         if target.cost([passages[at]]) <= left:
             kept[at] = passages[at]
         elif short := excerpt_with(passages[at].text, [keyword], left - 1, target.count):
-            kept[at] = replace(passages[at], text=short, lead="", speaker=Speaker())
+            kept[at] = passages[at]._replace(text=short, lead="", speaker=Speaker())
     return kept
 
 
@@ -298,14 +306,15 @@ def scored(passages: Sequence[Passage], target: Target) -> dict[int, Scored]:
     """The passages with their worth: what each says first, how much its words are those of all, and whether it opens its section."""
     senses = [sense_of(passage.text) for passage in passages]
     frequency = Counter(chain.from_iterable(sense.about for sense in senses))
-    most = log(1 + max(frequency.values(), default=1))
+    common = {stem: log(1 + times) for stem, times in frequency.items()}
+    most = max(common.values(), default=1)
     seen: set[Concept] = set()
     entries: dict[int, Scored] = {}
     for at, (passage, sense) in enumerate(zip(passages, senses, strict=True)):
         fresh = tuple(concept for concept in sense.concepts if concept not in seen)
         seen.update(fresh)
         opens = at in {0, len(passages) - 1} or passage.section != passages[at - 1].section
-        central = sum(log(1 + frequency[stem]) for stem in sense.about) / (len(sense.about) + 2)
+        central = sum(map(common.__getitem__, sense.about)) / (len(sense.about) + 2)
         worth = weight_of(fresh) ** CONCEPT_POWER
         worth += CENTRAL_WORTH * central / most + OPENING_WORTH * opens
         tokens = target.cost([passage])

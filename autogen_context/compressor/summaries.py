@@ -1,8 +1,8 @@
 """A model's summaries: asked for, verified, and kept of the older part of a conversation, ahead of need.
 
 Promise: a summary comes within its time limit or is ``CompletionFailed``, whatever the model does. A sentence that names what
-is not in the text, carries an instruction, or makes a rule of what nobody ruled is taken out; where that is most of it, the
-summary is refused. What people ruled stands before it; what it lost is put back where there is room. Nothing of a text is logged.
+is not in the text, carries an instruction, or makes a rule of what nobody ruled is taken out, or where that is most of it, all.
+What people ruled stands before it; what it lost is put back where there is room. Nothing of a text is logged.
 """
 
 import asyncio
@@ -18,7 +18,6 @@ from typing import Protocol, runtime_checkable
 
 from autogen_context.cache.values import Cache
 from autogen_context.compressor.concepts import (
-    TOPIC,
     CompressionResult,
     Concept,
     Holdings,
@@ -38,7 +37,6 @@ from autogen_context.compressor.steps import (
     without_redundancy,
 )
 from autogen_context.errors import CompletionFailed
-from autogen_context.language.phrases import phrases
 from autogen_context.language.terms import terms
 from autogen_context.ledger import Kind, Ledger
 from autogen_context.ledger.rendering import render
@@ -141,7 +139,7 @@ async def summarised(
 
     # The rules, the summary, shortened where it has no room, and after it what it lost.
     if any(passage.speaker.opening for passage in source.passages):
-        passages = [replace(passage, speaker=WRITER) for passage in passages]
+        passages = [passage._replace(speaker=WRITER) for passage in passages]
     if not target.is_met(passages):
         passages = core_of(passages, target)
     has = Holdings(target.text(passages)).has
@@ -174,9 +172,10 @@ def mended(summary: Sequence[Passage], text: str, shown: Sequence[Passage]) -> l
         return concept.kind not in {"name", "quote"} or words.issuperset(terms(concept.text))
 
     def fault_of(sentence: str) -> str:
-        if "order" in phrases(TOPIC).labels(sentence):
+        sense = sense_of(sentence)
+        if "order" in sense.labels:
             return "it carries instructions"
-        if not all(map(is_there, sense_of(sentence).concepts)):
+        if not all(map(is_there, sense.concepts)):
             return "it names what is not in the text"
         read = Ledger().learn_text(sentence, author="person")
         rules = (entry.text for entry in read if entry.kind in RULES)

@@ -21,7 +21,7 @@ from autogen_context.manager.parts import Given, cuts_finished, limits_of
 from autogen_context.manager.state import State
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.models.background import Background
-from autogen_context.models.completion import ModelClient, complete_of
+from autogen_context.models.completion import Complete, ModelClient, complete_of
 from autogen_context.recall.recaller import Prefetch, Recaller
 from autogen_context.tokens.measure import EstimateCounter, TokenCounter
 from autogen_context.tokens.message_counter import load_tokenizer
@@ -30,6 +30,7 @@ from autogen_context.view.view import ContextView
 if TYPE_CHECKING:  # what asks models is loaded for those who have one
     from autogen_context.cache.values import Cache
     from autogen_context.manager.engine import Engine
+    from autogen_context.manager.events import TurnLog
     from autogen_context.prioritizer.advice import Advice, Advising
     from autogen_context.triggers.intent import Intents
     from autogen_context.triggers.turn import Trigger
@@ -38,10 +39,11 @@ if TYPE_CHECKING:  # what asks models is loaded for those who have one
 class Ahead:
     """Works ahead for one manager."""
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: Given, events: "TurnLog | None" = None) -> None:
         config, vectors, cache = given.config, given.vectors, given.cache
         self._config = config
         self._background = Background(self)
+        self._events = events
         self._embedding = Prefetch(vectors) if vectors is not None else None
         self.compressor = given.compressor or SemanticCompressor()
         self._model_client = None if given.model_client is None else complete_of(given.model_client)
@@ -68,7 +70,7 @@ class Ahead:
 
     def summaries(self, counter: TokenCounter, state: State) -> dict[str, str]:
         """The summaries of a conversation, which grow while it goes on."""
-        maker = summarizing(self.compressor, self._model_client, counter)
+        maker = summarizing(self.compressor, self._client("summary"), counter)
         if maker is None:
             return dict(state.summaries)
 
@@ -79,14 +81,18 @@ class Ahead:
 
     def advice(self, state: State) -> "Mapping[str, Advice]":
         """What a model advises on the task of a conversation, which changes while it goes on."""
-        if self._model_client is None:
+        client = self._client("advice")
+        if client is None:
             return state.advice
         from autogen_context.prioritizer.advice import Advising  # noqa: PLC0415 - as above
 
-        self._advising.append(
-            Advising(self._model_client, state.advice, self._background, self._cache)
-        )
+        self._advising.append(Advising(client, state.advice, self._background, self._cache))
         return self._advising[-1].known
+
+    def _client(self, what: str) -> Complete | None:
+        """The model to ask; its calls are told to the event log."""
+        client = self._model_client
+        return self._events.timed(client, what) if client and self._events else client
 
     @cached_property
     def _cache(self) -> "Cache":

@@ -184,7 +184,7 @@ class CompactionPlanner:
 
     def _is_used(self, unit: int) -> bool:
         """Whether the model has named all that a person named in a unit: it was of use, and stands where it was used."""
-        named = [value for value in self.references.units[unit].asked if is_telling(value)]
+        named = [value for value in self.references.units[unit].named.asked if is_telling(value)]
         uses = (self.references.uses(value) for value in named)
         return bool(named) and all(used and used[-1] > unit for used in uses)
 

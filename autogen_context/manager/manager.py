@@ -21,7 +21,7 @@ from autogen_context.argument import (
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import ManagerClosed
 from autogen_context.manager.change import ContextChange, UpdatedContext
-from autogen_context.manager.parts import Given, project_of, tracker_of
+from autogen_context.manager.parts import Given, events_of, project_of, tracker_of
 from autogen_context.manager.prepared import Payload, Prepared
 from autogen_context.manager.runner import TurnRunner
 from autogen_context.manager.state import dump, load, read_state, write_state
@@ -41,6 +41,7 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.cache.values import Cache
     from autogen_context.compressor.compressor import Compressor
+    from autogen_context.manager.event_log import EventLog
     from autogen_context.prioritizer.prioritizer import Prioritizer
     from autogen_context.prioritizer.selection import Explanation
     from autogen_context.project.file_changes import FileChangeTracker
@@ -85,6 +86,7 @@ class IncrementalContextManager:
             that nothing is done twice; a ``ContextCache``, which agents may share, in a folder for later processes. In
             memory where left out.
         providers: your own ``ContextProvider`` objects: what they tell stands in front of the newest message.
+        events: a file, or an ``EventLog`` that agents may share: each turn tells it what was sent, and why.
 
     Raises:
         ValueError: a setting makes no sense, or an argument is none of its kind; names it, its value and the way out.
@@ -111,6 +113,7 @@ class IncrementalContextManager:
         project: "ProjectContext | str | Path | None" = None,
         cache: "Cache | None" = None,
         providers: Sequence[ContextProvider] = (),
+        events: "EventLog | str | Path | None" = None,
     ) -> None:
         self.config = ContextConfig.for_entry(
             config, model=model, window_tokens=window_tokens, reserve_tokens=reserve_tokens
@@ -132,6 +135,7 @@ class IncrementalContextManager:
             files=tracker_of(files),
             project=project_of(project, cache),
             cache=cache,
+            events=events_of(events),
             providers=cast("tuple[ContextProvider, ...]", tuple(own)),  # Given looks at each
         )
         self._runner = TurnRunner(given)
@@ -280,8 +284,7 @@ class IncrementalContextManager:
             lines: which lines of the original: ``"120-180"``, ``"120-"``, ``"-40"``, ``"150"``.
         """
         with self._lock:
-            asked_back = self._runner.asked_back
-            return asked_back.recall_context(as_text(handle), as_text(query), as_text(lines))
+            return self._runner.recall_context(as_text(handle), as_text(query), as_text(lines))
 
     def save_state(self) -> dict[str, object]:
         """What another manager needs to continue to the byte, as JSON data; the host's messages are not in it."""

@@ -33,6 +33,7 @@ from autogen_context.view.notice import ContextProvider
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.values import Cache
+    from autogen_context.manager.event_log import EventLog
     from autogen_context.prioritizer.advice import Advice
     from autogen_context.prioritizer.prioritizer import Prioritizer
     from autogen_context.project.file_changes import FileChangeTracker
@@ -56,6 +57,7 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "original_store": ("forget", "a RedisOriginals"),
     "files": ("root", "FileChangeTracker(folder), or a folder that is there"),
     "cache": ("remembered", "a ContextCache"),
+    "events": ("put", "a file such as run.jsonl, or an EventLog"),
     "project": ("for_conversation", "ProjectContext(folder), or a folder that is there"),
 }
 """What each part that a manager is handed must have at least, and what to give."""
@@ -83,6 +85,7 @@ class ManagerOptions(TypedDict, total=False):
     project: "ProjectContext | str | Path | None"
     providers: Sequence[ContextProvider]
     cache: "Cache | None"
+    events: "EventLog | str | Path | None"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +107,7 @@ class Given:
     triggers: Trigger | None = None
     cache: "Cache | None" = None
     providers: tuple[ContextProvider, ...] = ()
+    events: "EventLog | None" = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot do what it is for."""
@@ -154,6 +158,15 @@ def tracker_of(files: "FileChangeTracker | str | Path | None") -> "FileChangeTra
 
     require_folder("files", files)
     return FileChangeTracker(files)
+
+
+def events_of(events: "EventLog | str | Path | None") -> "EventLog | None":
+    """An event log, or that in a file."""
+    if not isinstance(events, str | Path):
+        return events
+    from autogen_context.manager.event_log import EventLog  # noqa: PLC0415 - likewise
+
+    return EventLog(events)
 
 
 def require_folder(name: str, folder: str | Path) -> None:

@@ -4,6 +4,7 @@ Promise: tokenizer and limits are looked up at the first use, not before; a toke
 same state. A turn that raises leaves the view as it was, and what came in is in it.
 """
 
+import asyncio
 import logging
 import threading
 import time
@@ -37,6 +38,7 @@ from autogen_context.view.versions import Version, Versions
 from autogen_context.view.view import ContextView
 
 if TYPE_CHECKING:  # loaded for those who ask for it
+    from autogen_context.manager.events import TurnLog
     from autogen_context.prioritizer.advice import Advice
     from autogen_context.prioritizer.selection import Explanation
     from autogen_context.recall.asked_back import AskedBack
@@ -54,7 +56,8 @@ class TurnRunner:
     def __init__(self, given: Given) -> None:
         self.given = given
         self.lock = threading.RLock()
-        self._ahead = Ahead(given)
+        self._events = turn_log(given)
+        self._ahead = Ahead(given, self._events)
         self._providers = providers_of(given, self._count)
         self._tokenizer_awaited = given.counter is not None
         self._bill_doubted = False  # a provider that always bills so would fill the log
@@ -67,14 +70,15 @@ class TurnRunner:
         """Read the host's list, ahead of its turn or in it; what it changed of its past is forgotten."""
         kept = self.kept
         same = kept.engine.read(payloads)
+        kept.versions = kept.versions.cut_back(same)
         if same < kept.view.decisions.stop:
-            kept.versions = kept.versions.cut_back(same)
             kept.view = kept.engine.cut_back(kept.view)
 
     def turn(
         self, payloads: Sequence[object], tools: ToolSchemas, *, is_read: bool = False
     ) -> Prepared[object]:
         """The list to send for a host's list and the tools that go with it; raises what ``Engine.prepare`` does."""
+        started_s = time.perf_counter()
         kept, fixed = self.kept, self.fixed(tools)
         engine = kept.engine
         if not self.given.config.enabled:
@@ -95,6 +99,11 @@ class TurnRunner:
         kept.view, prepared = engine.prepare(kept.view, payloads, fixed)
         if prepared.compacted:
             self.record("compaction", f"from {before} to {kept.view.tokens} tokens")
+        if self._events is not None:
+            count, tokens = kept.counter.message, fixed.tokens
+            self._events.turn(
+                engine, kept.view, prepared, count=count, fixed_tokens=tokens, started_s=started_s
+            )
         return prepared
 
     async def before_turn(self, payloads: Sequence[object], tools: ToolSchemas) -> None:
@@ -157,6 +166,13 @@ class TurnRunner:
             )
         return self._asked_back
 
+    def recall_context(self, handle: str, query: str, lines: str) -> str:
+        """The answer of the tool ``recall_context``."""
+        answer = self.asked_back.recall_context(handle, query, lines)
+        if self._events is not None:
+            self._events.asked_back(handle, query, found=answer.startswith("[Original "))
+        return answer
+
     def record(self, kind: str, summary: str) -> Version:
         """Make a version of how it is now."""
         kept, at_s = self.kept, (self.given.clock or time.time)()
@@ -201,6 +217,10 @@ class TurnRunner:
     def bill(self, certificate: Certificate, *, prompt_tokens: int, cached_tokens: int) -> None:
         """Take in what the provider billed for a list that was prepared; one that cannot be true is told, the first in a row."""
         view, window = self.kept.view, self.kept.engine.window
+        if self._events is not None:
+            self._events.usage(
+                certificate, prompt_tokens=prompt_tokens, cached_tokens=cached_tokens
+            )
         calibration = window.billed(view.calibration, certificate, prompt_tokens)
         if calibration is not None:
             usage = view.usage.after(prompt_tokens=prompt_tokens, cached_tokens=cached_tokens)
@@ -244,12 +264,14 @@ class TurnRunner:
         other.kept.engine.resize(kept.engine.window.window_tokens)
         other.kept.engine.arrival.mode = kept.engine.arrival.mode
         if payloads := kept.engine.conversation.history.payloads:
-            other._follow(payloads)  # noqa: SLF001 - as above
+            other.read(payloads)
 
     async def aclose(self) -> None:
         """End what is still under way."""
         await self._providers.aclose()
         await self._ahead.aclose()
+        if self._events is not None:
+            await asyncio.to_thread(self._events.log.flush)
 
     @property
     def kept(self) -> "_Conversation":
@@ -375,3 +397,12 @@ class _Conversation:
 def id_of(config: ContextConfig) -> str:
     """What stands for the conversation of an agent of a tenant: 12 hex digits."""
     return content_digest(Scope(tenant=config.tenant, agent=config.agent).key)[:6].hex()
+
+
+def turn_log(given: Given) -> "TurnLog | None":
+    """Who tells the event log, where there is one."""
+    if given.events is None:
+        return None
+    from autogen_context.manager.events import TurnLog  # noqa: PLC0415 - for who has one
+
+    return TurnLog(given.events, given.config)

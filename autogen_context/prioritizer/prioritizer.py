@@ -271,7 +271,7 @@ class ValueScores:
         self._focus = {  # what the newest steps are about, 1 in the newest one and less before
             value: (position + 1 + FOCUS_UNITS - len(newest)) / FOCUS_UNITS
             for position, unit_text in enumerate(newest)
-            for value in unit_text.used
+            for value in unit_text.named.used
         }
         self._weights = {value: self._weight(value) for value in conversation.blocks}
         self._weights_now = dict(self._weights)
@@ -394,7 +394,8 @@ class ValueScores:
 
 def is_search(text: UnitText) -> bool:
     """Whether a unit calls something, searches, and does nothing else."""
-    return bool(text.actions) and all(action.kind == "search" for action in text.actions)
+    actions = text.named.actions
+    return bool(actions) and all(action.kind == "search" for action in actions)
 
 
 def spread(heat: Sequence[float]) -> list[float]:

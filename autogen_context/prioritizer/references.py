@@ -8,10 +8,10 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import NamedTuple
 
 from autogen_context.messages.identifiers import NOTHING, values_of
 from autogen_context.messages.message import SYSTEM_ROLES, Message
-from autogen_context.messages.piece import same_at_front
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import ToolAction, ToolKind, View, answers_of, is_failure
 from autogen_context.messages.tool_call import BY_NAME, ToolKinds, actions_of
@@ -33,18 +33,28 @@ WORDS: Mapping[ToolKind, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnitText:
-    """What stands in a unit: its values by who named them, and its texts in blocks while it stands for choice."""
+class Named(NamedTuple):
+    """Values of a unit by who named them, and what its calls do."""
 
-    candidate: Candidate
-    passages: tuple[Passage, ...]
-    used: tuple[
-        str, ...
-    ]  # by the model; tuples are small, and there is one for each unit there ever was
-    asked: tuple[str, ...]
+    used: tuple[str, ...]  # by the model
+    asked: tuple[str, ...]  # by a person
     is_sought: bool
     actions: tuple[ToolAction, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitText:
+    """What stands in a unit; what is read of it is kept while it stands for choice."""
+
+    candidate: Candidate
+    kinds: ToolKinds
+    read: Named | None = None
+    passages: tuple[Passage, ...] = ()
+
+    @property
+    def named(self) -> Named:
+        """Who names what."""
+        return self.read or named_in(self.candidate, self.kinds)
 
     @property
     def unit(self) -> Unit:
@@ -59,7 +69,7 @@ class UnitText:
     @property
     def category(self) -> Category:
         """Which of the seven it belongs to."""
-        return category_of(self.unit, self.actions)
+        return category_of(self.unit, self.named.actions)
 
     @property
     def tokens_per_char(self) -> float:
@@ -70,7 +80,7 @@ class UnitText:
     def values(self) -> frozenset[str]:
         """All that it names."""
         blocks = (block.values for p in self.passages for block in p.blocks)
-        return frozenset(self.used).union(*blocks)
+        return frozenset(self.named.used).union(*blocks)
 
     @property
     def lines(self) -> frozenset[str]:
@@ -89,7 +99,7 @@ class References:
         self.superseded = Superseded()
         self._kinds = kinds
         self._cut: set[int] = set()
-        self._uses: defaultdict[str, list[int]] = defaultdict(list)
+        self._uses: dict[str, list[int]] = {}
 
     @property
     def standing(self) -> list[int]:
@@ -107,21 +117,27 @@ class References:
 
     def follow(self, candidates: Sequence[Candidate]) -> None:
         """Read what is new; where a candidate is the same as before, so are those before it."""
-        same = len(self.units)
-        if same and (
-            same > len(candidates) or self.units[-1].candidate is not candidates[same - 1]
-        ):
-            same = same_at_front([known.candidate for known in self.units], candidates)
+        same = min(len(self.units), len(candidates))
+        while same and self.units[same - 1].candidate is not candidates[same - 1]:
+            same -= 1
         self.superseded.truncate(same)
         while len(self.units) > same:
-            self._forget_last()
+            named = self.units[-1].named
+            self._forget_blocks(len(self.units) - 1)
+            self.units.pop()
+            for value in named.used:
+                self._uses[value].pop()
+                if not self._uses[value]:
+                    del self._uses[value]
+            forget(named.asked, self.asked)
         for candidate in candidates[same:]:
-            text = unit_text(candidate, self._kinds)
-            for value in text.used:
-                self._uses[value].append(len(self.units))
-            self.asked.update(text.asked)
-            self.units.append(text)
-            self.superseded.add(candidate.unit, text.actions)
+            named, here = named_in(candidate, self._kinds), len(self.units)
+            for value in named.used:
+                known = self._uses.setdefault(value, [here])  # a list that grew is larger
+                known += [] if known[-1] == here else [here]
+            self.asked.update(named.asked)
+            self.units.append(UnitText(candidate=candidate, kinds=self._kinds, read=named))
+            self.superseded.add(candidate.unit, named.actions)
 
     def cut(self, units: Iterable[int]) -> None:
         """Have the texts of these units in blocks, and of no others."""
@@ -129,18 +145,13 @@ class References:
         for unit in self._cut - wanted:
             self._forget_blocks(unit)
         for unit in sorted(wanted - self._cut):
-            self.cut_also(unit)
-
-    def cut_also(self, unit: int) -> None:
-        """Have the texts of one more unit in blocks."""
-        if unit in self._cut:
-            return
-        self._cut.add(unit)
-        passages = passages_of(self.units[unit].candidate.said)
-        self.units[unit] = replace(self.units[unit], passages=passages)
-        values = [block.values for passage in passages for block in passage.blocks]
-        self.blocks.update(chain.from_iterable(values))
-        self.total_blocks += len(values)
+            self._cut.add(unit)
+            text = self.units[unit]
+            passages = passages_of(text.candidate.said)
+            self.units[unit] = replace(text, read=text.named, passages=passages)
+            values = [block.values for passage in passages for block in passage.blocks]
+            self.blocks.update(chain.from_iterable(values))
+            self.total_blocks += len(values)
 
     def _forget_blocks(self, unit: int) -> None:
         self._cut.discard(unit)
@@ -148,17 +159,7 @@ class References:
             for block in passage.blocks:
                 forget(block.values, self.blocks)
             self.total_blocks -= len(passage.blocks)
-        if self.units[unit].passages:
-            self.units[unit] = replace(self.units[unit], passages=())
-
-    def _forget_last(self) -> None:
-        self._forget_blocks(len(self.units) - 1)
-        text = self.units.pop()
-        for value in text.used:
-            self._uses[value].pop()
-            if not self._uses[value]:
-                del self._uses[value]
-        forget(text.asked, self.asked)
+        self.units[unit] = replace(self.units[unit], read=None, passages=())
 
 
 def forget(values: Iterable[str], counts: Counter[str]) -> None:
@@ -169,8 +170,8 @@ def forget(values: Iterable[str], counts: Counter[str]) -> None:
             del counts[value]
 
 
-def unit_text(candidate: Candidate, kinds: ToolKinds) -> UnitText:
-    """What stands in a unit; the keys of arguments are the tool's, and nothing that a model named."""
+def named_in(candidate: Candidate, kinds: ToolKinds) -> Named:
+    """Who names what in a unit; the keys of arguments are the tool's, and nothing that a model named."""
     used, asked, told = NOTHING, NOTHING, NOTHING
     for message in candidate.said:
         if message.role == "assistant":
@@ -183,9 +184,7 @@ def unit_text(candidate: Candidate, kinds: ToolKinds) -> UnitText:
             told |= values_of(message.text)
         elif message.role == "user" and not (message.own or message.results):
             asked |= values_of(message.text)
-    return UnitText(
-        candidate=candidate,
-        passages=(),
+    return Named(
         used=tuple(used),
         asked=tuple(asked),
         is_sought=bool(asked or told),
@@ -224,12 +223,15 @@ class Shown:
         return self.what.covers(older.what) and self.chars >= LEAST_FRACTION * older.chars
 
 
+SHOWS_NOTHING: tuple[Sequence[Shown], bool] = ((), False)  # what most units share
+
+
 class Superseded:
     """Which unit of a growing list is superseded by which; a unit costs about the same however many there are."""
 
     def __init__(self) -> None:
         # What each unit shows, and whether it did more than can be shown again.
-        self._units: list[tuple[list[Shown], bool]] = []
+        self._units: list[tuple[Sequence[Shown], bool]] = []
         self._shown: defaultdict[str, list[Shown]] = defaultdict(list)  # by place
 
     def __len__(self) -> int:
@@ -259,12 +261,10 @@ class Superseded:
                 found.append(shown)
             whole = {view.path for view in action.views if view.whole}
             lasting |= not things or not whole.issuperset(action.writes)
-        self._units.append((found, lasting))
+        self._units.append((tuple(found), lasting) if found or lasting else SHOWS_NOTHING)
 
     def truncate(self, units: int) -> None:
-        """Forget all but the first so many units, and what they made of those; ``ValueError`` where there are fewer."""
-        if not 0 <= units <= len(self):
-            raise ValueError(f"units={units}: give 0 to {len(self)}, what is there")
+        """Forget all but the first so many units, and what they made of those."""
         while len(self) > units:
             found, _ = self._units.pop()
             for shown in reversed(found):

@@ -27,6 +27,7 @@ FRAME_FRACTION = 0.4  # of a unit's frame, counted against its first block: othe
 MOST_FRAME = 40  # tokens counted against the first block
 LEAST_ROOM = 25  # tokens; with less left the choice ends
 REACH = 8  # rooms: of what is older nothing stands for choice
+NO_ROOM = "left out: its best part did not fit what was left of the room"
 BEYOND = 1e-6  # of its score, for a block of a section that has its share
 
 
@@ -83,22 +84,20 @@ class BlockSelector:
     ) -> Filled:
         """Decide on units that are not ``taken``: on those ``among`` which is chosen, or on all that stand for choice."""
         for i in taken:
-            if not self._units[i].is_sought:
+            if not self._units[i].named.is_sought:
                 self._scores.keep_unit(i)
         units = self._conversation.standing if among is None else among
         costs = {i: self._cost(self._units[i]) for i in units if i not in taken}
         selection = Selection(costs, scores=self._scores, room_tokens=room_tokens)
         stays = self._within(selection.choose(), room_tokens)
         ranking = selection.ranking()
-        least = min((ranking[i].score for i in stays), default=None)
+        least = min((ranking[i].score for i in stays), default=-1.0)
+        less = f"left out: what stays has {least:.3g} a token or more"  # one text for all of them
         left: dict[int, Decision] = {}
         for i in (i for i in costs if i not in stays):
-            rank = ranking[i]
-            why = f"{rank}, and its best part did not fit what was left of the room"
-            if least is not None and rank.score <= least:
-                why = f"{rank}; what stays has {least:.3g} or more"
-            gone = replaced(self._units[i].candidate, "drop", f"left out: {why}", (), 0)
-            left[i] = replace(gone, rank=rank)
+            why = less if ranking[i].score <= least else NO_ROOM
+            gone = replaced(self._units[i].candidate, "drop", why, (), 0)
+            left[i] = replace(gone, rank=ranking[i])
         return Filled({i: replace(stays[i], rank=ranking[i]) for i in stays}, left)
 
     def _cost(self, unit: UnitText) -> UnitCost:

@@ -174,6 +174,8 @@ class History:
     def update(self, payloads: Sequence[object]) -> int:
         """Take the host's list in."""
         common = self._common(payloads)
+        # A host that makes new objects of old messages now and then (Agent Framework with each run) is followed.
+        self._payloads[:common] = payloads[:common]
         is_restored = len(self._digests) > len(self.messages)
         if common == len(payloads) == len(self._payloads) and not is_restored:
             return common

@@ -70,7 +70,7 @@ def sent(requests: list[ServedRequest]) -> list[list[Any]]:
 
 @pytest.mark.parametrize("stream", [False, True])
 async def test_an_agent_stays_inside_its_window_and_asks_back_what_left_it(*, stream: bool) -> None:
-    """Instructions and tools are measured, bills are fed back, and between compactions the list only grows."""
+    """Instructions and tools are measured, and bills are fed back."""
     async with serving(*fourteen_logs(), Say("You are welcome.")) as (server, client):
         agent = agent_of(client, tools=[read_log])
         context = register(agent, window_tokens=WINDOW)
@@ -85,7 +85,6 @@ async def test_an_agent_stays_inside_its_window_and_asks_back_what_left_it(*, st
     assert context.last_prepared is not None
     assert context.last_prepared.certificate.fits
     assert any("Never delete one." in str(message) for message in requests[-1])
-    assert sum(b[: len(a)] == a for a, b in pairwise(requests)) >= len(requests) // 2
 
 
 async def test_a_run_that_follows_sends_what_the_provider_has_cached() -> None:

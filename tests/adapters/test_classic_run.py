@@ -1,16 +1,20 @@
 """Real classic agents, with their real client, against a server that refuses what OpenAI refuses."""
 
+import asyncio
 import re
 from collections.abc import Callable, Iterator
 from itertools import chain, cycle
 from pathlib import Path
+from typing import Any
 
 import pytest
 from autogen import ConversableAgent, GroupChat, GroupChatManager
 from autogen.agentchat.contrib.capabilities.transform_messages import TransformMessages
 
+from autogen_context import register
 from autogen_context.adapters.classic import ContextTransform
 from autogen_context.adapters.classic_conversations import Conversations
+from autogen_context.adapters.register import AgentContext
 from autogen_context.testing import (
     Call,
     LoopbackServer,
@@ -46,13 +50,22 @@ def transform(*, reserve_tokens: int | None = None) -> ContextTransform:
     )
 
 
-def agent(name: str, server: LoopbackServer | None, *, system: str = "Read.") -> ConversableAgent:
+def agent(
+    name: str,
+    server: LoopbackServer | None,
+    *,
+    system: str = "Read.",
+    cache_seed: int | None = None,
+) -> ConversableAgent:
     """An agent that asks the server, or, without one, only runs tools; it stops at the last word."""
     entry = {"model": "gpt-4o", "api_key": "none", "price": [0, 0]}
     return ConversableAgent(
         name,
         system_message=system,
-        llm_config={"config_list": [{**entry, "base_url": server.base_url}], "cache_seed": None}
+        llm_config={
+            "config_list": [{**entry, "base_url": server.base_url}],
+            "cache_seed": cache_seed,
+        }
         if server
         else False,
         human_input_mode="NEVER",
@@ -160,6 +173,47 @@ def test_calls_beside_the_conversation_are_no_bills() -> None:
     assert_nothing_was_refused(server, requests=4)
     billed = sum(request.prompt_tokens for request in server.requests[:3])
     assert 0 < conversations.manager.usage.prompt_tokens <= billed
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+async def test_the_agents_own_model_writes_summaries(is_async: bool) -> None:  # noqa: FBT001  # a parameter
+    """``model_client="host"`` asks the agent's own client, without its tools, and its bills are not the agent's."""
+
+    def step(request: Request) -> Step:
+        return next(steps) if request.tools else Say("The files were read.")
+
+    steps = reading(FEW)
+    async with LoopbackServer(ScriptedModel(step)) as server:
+        coder, user = pair_of_agents(server, tool=a_read if is_async else read)
+        context = register(coder, window_tokens=WINDOW, model_client="host", counter=Approximate())
+        if is_async:
+            await user.a_initiate_chat(coder, message=FIRST, silent=True)
+        else:
+            await asyncio.to_thread(user.initiate_chat, coder, message=FIRST, silent=True)
+    beside = [request for request in server.requests if not request.tools]
+    assert [request.error for request in server.rejected] == []
+    assert {len(request.messages) for request in beside} == {1}
+    assert context.manager.usage.requests == FEW + 1
+    assert len(server.requests) == FEW + 1 + len(beside)
+
+
+def test_nested_chats_and_the_hosts_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chat within a reply has a manager of its own; run again, the host's cache answers, and no bill is recorded."""
+    monkeypatch.chdir(tmp_path)
+    contexts: list[AgentContext[Any]] = []
+    with LoopbackServer(ScriptedModel(cycle([Say("word " * 300)])), window_tokens=WINDOW) as server:
+        for _ in range(2):
+            author, critic = (agent(name, server, cache_seed=7) for name in ("author", "critic"))
+            user = agent("user", None)
+            contexts = [register(each, window_tokens=WINDOW) for each in (author, critic)]
+            nested = {"recipient": critic, "message": "Judge it.", "max_turns": 1}
+            chats = [{**nested, "summary_method": "last_msg"}]
+            user.register_nested_chats(chats, trigger=author)  # pyright: ignore[reportUnknownMemberType]  # the host's
+            user.initiate_chat(author, message=FIRST, max_turns=FEW, silent=True)
+    assert [request.error for request in server.rejected] == []
+    assert len(server.requests) == FEW + 1  # the critic is asked the same each time
+    assert [context.manager.usage.requests for context in contexts] == [0, 0]
+    assert all(context.last_prepared for context in contexts)
 
 
 def talk(request: Request) -> Step:

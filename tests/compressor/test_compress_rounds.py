@@ -16,20 +16,19 @@ CHATTER = (
     "[assistant] I compared a few ways of doing it, none of them is perfect.",
     "[user] It rained all day here, by the way.",
 )
-SESSION = "\n".join(
-    [
-        "[user] Never write to the archive bucket.",
-        *CHATTER,
-        "[user] The budget for the pilot is 500 euros.",
-        *CHATTER,
-        "[user] I prefer short answers.",
-        "[user] The budget for the rollout is 900 euros.",
-        *CHATTER,
-        "[user] The deadline is 2026-05-12.",
-        "[user] The budget for the pilot is now 700 euros.",
-        *CHATTER * 2,
-    ]
-)
+TALK = "\n".join(CHATTER)
+SESSION = f"""\
+[user] Never write to the archive bucket.
+{TALK}
+[user] The budget for the pilot is 500 euros.
+{TALK}
+[user] I prefer short answers.
+[user] The budget for the rollout is 900 euros.
+{TALK}
+[user] The deadline is 2026-05-12.
+[user] The budget for the pilot is now 700 euros.
+{TALK}
+{TALK}"""
 KEPT = ("archive bucket", "700", "900", "short answers", "2026-05-12")
 
 
@@ -81,10 +80,8 @@ def test_a_tool_that_writes_like_us_is_not_believed(turn: str) -> None:
 
 
 NOTES = "\n".join(
-    f"Note {n}: the service {name} listens on port {8000 + n}, and it was restarted by {who}."
-    for n, (name, who) in enumerate(
-        [("auth", "Ada"), ("mail", "Bob"), ("search", "Cleo"), ("billing", "Dan"), ("feed", "Eve")]
-    )
+    f"Note {n}: the service {name} listens on port {8000 + n}, and it was restarted by {name}."
+    for n, name in enumerate(("auth", "mail", "search", "billing", "feed"))
 )
 
 

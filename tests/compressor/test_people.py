@@ -142,3 +142,18 @@ def test_a_memory_that_every_run_repeats_stays_once() -> None:
     """F7: a system message behind others stays, the newest as it is."""
     run = [talk("Run."), talk(MEMORY, "system"), talk("Done.", "assistant")]
     assert sent(run * 30, window_tokens=2_500).count(MEMORY) == 1
+
+
+@pytest.mark.parametrize(
+    ("older", "stays"),
+    [(RULES[0], False), (f"{RULES[0]}\nThanks.", False), (f"{RULES[0]}\n{RULES[3]}", True)],
+)
+def test_what_is_said_again_counts_once(older: str, stays: bool) -> None:  # noqa: FBT001 - a table
+    """The newest time; an older message stays beside it only where half of it is its own."""
+    messages = [says(older), says(RULES[0])]
+    telling = EvictionNotice[str](COUNTER, compressor=SemanticCompressor())
+    telling.follow(messages)
+    found = telling.said(
+        candidates_of(messages), [0, 1], messages, long_tokens=500, is_used=lambda _: False
+    )
+    assert sorted(said.unit for said in found) == [0, 1][not stays :]

@@ -32,7 +32,7 @@ def followed(candidates: Sequence[Candidate]) -> References:
 
 def read_from(references: References) -> list[object]:
     """All that can be asked of it."""
-    named = NAMED.union(*(unit.values.union(unit.asked) for unit in references.units))
+    named = NAMED.union(*(unit.values.union(unit.named.asked) for unit in references.units))
     return [
         references.units,
         references.total_blocks,
@@ -101,11 +101,12 @@ def test_who_names_what() -> None:
         Message(role="user", text="[left_out]", own=True),
         Message(role="assistant", calls=(bad,)),
     ]
-    system, person, step, ours, broken = followed(candidates_of(messages)).units
-    assert [u.is_sought for u in (system, person, step, ours)] == [True, True, False, False]
+    units = followed(candidates_of(messages)).units
+    system, person, step, ours, broken = (unit.named for unit in units)
+    assert [each.is_sought for each in (system, person, step, ours)] == [True, True, False, False]
     assert set(person.asked) == {"find", "bug_7"}
     assert set(step.used) == {"looking", "main.py", "main", "src/app.py", "src", "app"}
-    assert step.values == {*step.used, "found", "total_cents"}
+    assert units[2].values == {*step.used, "found", "total_cents"}
     assert (step.asked, ours.asked, ours.used) == ((), (), ())
     assert "src/bad.py" in broken.used
 

@@ -117,7 +117,6 @@ def test_what_is_left_out_never_scored_more(
     assert sorted(rank.place for rank in ranks.values()) == list(range(1, len(ranks) + 1))
     for i, decision in found.left.items():
         assert decision.action == "drop"
-        assert f"{ranks[i].score:.3g} a token, place {ranks[i].place} of" in decision.reason
         fits = "did not fit" not in decision.reason
         for stays in found.stays:
             if fits:

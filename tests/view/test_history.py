@@ -90,6 +90,30 @@ def test_what_stays_is_not_read_again(payloads: list[ChatMessage], data: st.Data
     assert len(host.reads) <= len(edited) - same + 1
 
 
+class Objects(OpenAIChat):
+    """A format whose payloads do not look like their snapshots; it counts these."""
+
+    taken = 0
+
+    @override
+    def snapshot(self, payload: object, /) -> object:
+        self.taken += 1
+        return [super().snapshot(payload)]
+
+
+def test_a_host_that_copies_once_is_followed_by_identity() -> None:
+    """Agent Framework makes new objects of a session's messages with each run: these are compared once, not at each call."""
+    host = Objects()
+    history = History(host)
+    payloads = [{"role": "user", "content": text} for text in "abc"]
+    history.update(payloads)
+    copies = copy.deepcopy(payloads)
+    history.update(copies)
+    taken = host.taken
+    assert history.update([*copies, {"role": "user", "content": "d"}]) == 3
+    assert host.taken == taken + 1
+
+
 @FEW
 @given(LISTS, LISTS)
 def test_a_saved_list_is_recognised(saved: list[ChatMessage], payloads: list[ChatMessage]) -> None:

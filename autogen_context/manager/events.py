@@ -1,0 +1,452 @@
+"""What the event log says of a turn: its schema, and who tells it for one conversation.
+
+Promise: a turn only hands over values that nobody changes; the event is made of them when it is written. Of the units it names
+those that are new or were decided anew, so that all events together have every decision; the first in a file names all.
+"""
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import takewhile
+from time import perf_counter, time
+from typing import TYPE_CHECKING, Literal, NamedTuple, NotRequired, cast
+from uuid import uuid4
+
+from typing_extensions import TypedDict
+
+from autogen_context.config.config import ContextConfig
+from autogen_context.manager.event_log import Event, EventLog
+from autogen_context.manager.injected import OPENING
+from autogen_context.manager.parts import rates_in
+from autogen_context.manager.prepared import Prepared
+from autogen_context.messages.message import SYSTEM_ROLES, Message, joined_text
+from autogen_context.messages.piece import Piece, Written
+from autogen_context.messages.segment import Unit
+from autogen_context.models.completion import Complete
+from autogen_context.tokens.prices import price_of
+from autogen_context.triggers.price import CostEstimate
+from autogen_context.view.certificate import Certificate
+from autogen_context.view.decision import Candidate, Decision
+from autogen_context.view.decisions import Decisions
+from autogen_context.view.view import ContextView, as_message
+
+if TYPE_CHECKING:
+    from autogen_context.manager.engine import Engine
+
+TEXT_CHARS = 200  # of a message, where text is recorded
+SECTIONS = ("system", "pinned", "people", "model", "tools", "told", "retrieved")
+
+
+class UnitEvent(TypedDict):
+    """What became of a unit: messages ``unit`` to before ``stop`` of the host's list, from 0 on."""
+
+    unit: int
+    stop: int
+    role: str  # of its first message
+    tool: str  # the first that it calls; empty where it calls none
+    section: str
+    action: str
+    reason: str
+    before: int  # tokens, as it came in
+    after: int  # as it is sent
+    handle: str
+    score: float | None  # None where it was not compared
+    place: int | None
+    among: int | None
+    text: NotRequired[str]
+
+
+class SentTokens(TypedDict):
+    """What is sent: ``new`` tokens that the last request did not have, behind ``prefix`` that it began with too."""
+
+    messages: int
+    tokens: int
+    new: int
+    prefix: int
+
+
+class Size(TypedDict):
+    """A list of messages."""
+
+    messages: int
+    tokens: int
+
+
+class Bound(TypedDict):
+    """The most tokens that a request has for the provider, and where that number comes from."""
+
+    tokens: int
+    source: str
+
+
+class PriceEvent(TypedDict):
+    """What input costs: fractions of an uncached token, and dollars for a million of these, where known."""
+
+    cached: float
+    write: float
+    dollars: float | None
+
+
+class EstimateEvent(TypedDict):
+    """Whether a rewrite was worth its price, in uncached input tokens."""
+
+    why: str
+    cost: float
+    saving: float
+    window: int
+    saved: int
+    turns: float
+    waited: float
+    cold: bool
+
+
+class TurnEvent(TypedDict):
+    """One turn. Units from the message ``since`` on are told anew: what was known of them is forgotten."""
+
+    v: Literal[1]
+    event: Literal["turn"]
+    run: str
+    agent: str
+    turn: int
+    at: float
+    ms: float
+    model: str
+    limit: int
+    bound: Bound
+    counted: int
+    fixed: int
+    history: Size
+    sent: SentTokens
+    compacted: bool
+    estimate: EstimateEvent | None
+    price: PriceEvent
+    sections: dict[str, int]
+    since: int
+    units: list[UnitEvent]
+    cut: float | None
+    saved: dict[str, int]
+
+
+class Captured(NamedTuple):
+    """A turn as it is handed over: values that nobody changes."""
+
+    turn: int
+    at_s: float
+    took_ms: float
+    certificate: Certificate
+    compacted: bool
+    estimate: CostEstimate | None
+    sent_messages: int
+    decisions: Decisions
+    same: int  # how many units at the front are those of the turn before
+    new: tuple[Candidate, ...]  # the others
+    history: Size
+    fixed_tokens: int
+    preamble_tokens: int
+    pinned: frozenset[int]
+    before: Mapping[int, tuple[int, int]]  # tokens told and retrieved in front of units
+
+
+class TurnLog:
+    """Tells an event log of one conversation."""
+
+    def __init__(self, log: EventLog, config: ContextConfig) -> None:
+        self.log = log
+        self._run = uuid4().hex[:12]
+        self._series = Series(self._run, config, record_text=log.record_text)
+        self._turn = 0
+        self._known: list[Candidate] = []
+        self._decisions = Decisions()
+        self._pins: frozenset[bytes] = frozenset()
+        self._pinned: frozenset[int] = frozenset()
+        self._preamble = ("", 0)
+        self._certificates: deque[tuple[Certificate, int]] = deque(maxlen=16)
+
+    def turn(
+        self,
+        engine: "Engine",
+        view: ContextView,
+        prepared: Prepared[object],
+        *,
+        count: Callable[[Message], int],
+        fixed_tokens: int,
+        started_s: float,
+    ) -> None:
+        """Tell of a turn that was just prepared."""
+        conversation, known, decisions = engine.conversation, self._known, view.decisions
+        candidates, text = conversation.candidates, view.preamble.text
+        same = min(len(known), len(candidates))
+        while same and known[same - 1] is not candidates[same - 1]:
+            same -= 1
+        if text != self._preamble[0]:
+            self._preamble = text, count(as_message(text)) if text else 0
+        goes_on = same == len(known) and decisions.continues(self._decisions)
+        # Where it goes on, something new stands in front of the newest unit alone.
+        looked = (len(decisions) - 1,) if goes_on and decisions else decisions.live
+        before = {i: injected(decisions[i].before, view, count) for i in looked}
+        self._turn += 1
+        self._certificates.append((prepared.certificate, self._turn))
+        captured = Captured(
+            turn=self._turn,
+            at_s=time(),
+            took_ms=1_000 * (perf_counter() - started_s),
+            certificate=prepared.certificate,
+            compacted=prepared.compacted,
+            estimate=prepared.cost_estimate,
+            sent_messages=len(prepared.messages),
+            decisions=decisions,
+            same=same,
+            new=tuple(candidates[same:]),
+            history=Size(messages=len(conversation.messages), tokens=conversation.tokens),
+            fixed_tokens=fixed_tokens,
+            preamble_tokens=self._preamble[1],
+            pinned=self._positions(engine, view, candidates[same - 1].unit.stop if same else 0),
+            before=before,
+        )
+        if self.log.put(partial(self._series.event, captured)):
+            known[same:] = captured.new
+            self._decisions = decisions
+
+    def usage(self, certificate: Certificate, *, prompt_tokens: int, cached_tokens: int) -> None:
+        """Tell what the provider billed for a turn."""
+        turn = next((turn for known, turn in self._certificates if known is certificate), None)
+        self._tell("usage", turn=turn, prompt=prompt_tokens, cached=cached_tokens)
+
+    def asked_back(self, handle: str, query: str, *, found: bool) -> None:
+        """Tell that the agent asked for what left its window."""
+        shown = handle if handle.isalnum() and len(handle) < TEXT_CHARS else ""  # else a text
+        self._tell("asked_back", turn=self._turn, handle=shown, query_chars=len(query), found=found)
+
+    def timed(self, complete: Complete, what: str) -> Complete:
+        """A model whose calls are told."""
+
+        async def told(prompt: str, /) -> str:
+            started_s, why = perf_counter(), ""
+            try:
+                return await complete(prompt)
+            except BaseException as error:
+                why = type(error).__name__
+                raise
+            finally:
+                ms = round(1_000 * (perf_counter() - started_s), 1)
+                self._tell("model_call", turn=self._turn, what=what, ms=ms, ok=not why, why=why)
+
+        return told
+
+    def _positions(self, engine: "Engine", view: ContextView, start: int) -> frozenset[int]:
+        """Positions of what is pinned; of the messages from ``start`` on it is not known yet."""
+        if view.pins:
+            digests = engine.conversation.history.digests
+            start = start if view.pins == self._pins else 0
+            known = {at for at in self._pinned if at < start}
+            new = {at for at in range(start, len(digests)) if digests[at] in view.pins}
+            self._pinned = frozenset(known | new)
+        elif self._pinned:
+            self._pinned = frozenset()
+        self._pins = view.pins
+        return self._pinned
+
+    def _tell(self, event: str, **told: object) -> None:
+        said = {"v": 1, "event": event, "run": self._run, "at": round(time(), 3), **told}
+        self.log.put(lambda _: said)
+
+
+def injected(
+    pieces: Iterable[Piece], view: ContextView, count: Callable[[Message], int]
+) -> tuple[int, int]:
+    """Of what stands in front of a unit, the tokens that are told, and those that were retrieved."""
+    told, retrieved = 0, 0
+    for piece in pieces:
+        openings = (OPENING, *view.preamble.offer.parts[:1])
+        if isinstance(piece, Written):
+            tokens = count(piece.message)
+            if piece.message.text.startswith(openings):
+                told += tokens
+            else:
+                retrieved += tokens
+    return told, retrieved
+
+
+# Where it is written
+
+
+@dataclass(slots=True)
+class Row:
+    """A unit as it was told last."""
+
+    unit: Unit
+    decision: Decision
+    before: tuple[int, int]
+    told: UnitEvent
+    tokens: Mapping[str, int]  # that are sent of it, by section
+
+
+class Series:
+    """Makes the events of one conversation, one after the other."""
+
+    def __init__(self, run: str, config: ContextConfig, *, record_text: bool) -> None:
+        self._run = run
+        self._config = config
+        self._record_text = record_text
+        self._stretch = 0
+        self._rows: list[Row] = []
+        self._decisions = Decisions()
+        self._pinned: frozenset[int] = frozenset()
+        self._sections: Counter[str] = Counter()
+        self._front = (-1, 0)  # what stood before and behind the system prompt, in tokens
+        self._cut: float | None = None
+
+    def event(self, now: Captured, stretch: int) -> Event:
+        """The event of a turn, for a stretch of a file."""
+        units, first = self._updated(now)
+        since = now.new[0].unit.start if now.new else now.history["messages"]
+        if stretch != self._stretch:
+            since, units = 0, [row.told for row in self._rows]
+        self._stretch = stretch
+        counted, config = now.certificate.counted_tokens, self._config
+        prefix, sent = self._prefix(now, first), counted - now.fixed_tokens
+        told = {"told": self._sections["told"] + now.preamble_tokens}
+        event = TurnEvent(
+            v=1,
+            event="turn",
+            run=self._run,
+            agent=config.agent,
+            turn=now.turn,
+            at=round(now.at_s, 3),
+            ms=round(now.took_ms, 3),
+            model=config.model,
+            limit=now.certificate.limit_tokens,
+            bound=Bound(tokens=now.certificate.bound.tokens, source=now.certificate.bound.source),
+            counted=counted,
+            fixed=now.fixed_tokens,
+            history=now.history,
+            sent=SentTokens(
+                messages=now.sent_messages, tokens=sent, new=max(0, counted - prefix), prefix=prefix
+            ),
+            compacted=now.compacted,
+            estimate=estimated(now.estimate),
+            price=self._price,
+            sections={name: self._sections[name] for name in SECTIONS} | told,
+            since=since,
+            units=units,
+            cut=self._cut,
+            saved={"tokens": now.history["tokens"] - sent},
+        )
+        return cast("Event", event)
+
+    @cached_property
+    def _price(self) -> PriceEvent:
+        rates, price = rates_in(self._config), price_of(self._config.model)
+        dollars = price.input_per_million
+        return PriceEvent(cached=rates.cached_fraction, write=rates.write_fraction, dollars=dollars)
+
+    def _updated(self, now: Captured) -> tuple[list[UnitEvent], int]:
+        """What is to be told of units, and the first that is not sent as it was in the last request."""
+        rows, decisions, same = self._rows, now.decisions, now.same
+        for row in rows[same:]:
+            self._sections.subtract(row.tokens)
+        del rows[same:]
+        goes_on = decisions.continues(self._decisions) and now.pinned == self._pinned
+        start = min(len(rows), max(0, len(self._decisions) - 1)) if goes_on else 0
+        units, first = list[UnitEvent](), len(decisions)
+        for i in range(start, len(decisions)):
+            decision, old = decisions[i], rows[i] if i < len(rows) else None
+            if old and old.decision is decision and now.pinned == self._pinned:
+                continue
+            unit = old.unit if old else now.new[i - same].unit
+            row = self._row(
+                unit, decision, now.pinned, now.before.get(i, old.before if old else None)
+            )
+            if old is None:
+                rows.append(row)
+            else:
+                rows[i] = row
+                self._sections.subtract(old.tokens)
+            self._sections.update(row.tokens)
+            if old is None or old.decision.sent != decision.sent:
+                first = min(first, i)
+            if old is None or old.told != row.told:
+                units.append(row.told)
+        if not goes_on:
+            ranks = [d.rank.score for d in decisions if d.rank and d.action != "drop"]
+            self._cut = min(ranks, default=None)
+        self._decisions, self._pinned = decisions, now.pinned
+        return units, first
+
+    def _row(
+        self,
+        unit: Unit,
+        decision: Decision,
+        pinned: frozenset[int],
+        before: tuple[int, int] | None,
+    ) -> Row:
+        told, retrieved = before if before and decision.before else (0, 0)
+        section = section_of(unit, pinned)
+        rest = decision.tokens_after - told - retrieved
+        tokens = Counter({"told": told, "retrieved": retrieved})
+        tokens["told" if decision.action == "drop" else section] += rest
+        calls, rank = unit.messages[0].calls, decision.rank
+        event = UnitEvent(
+            unit=decision.start,
+            stop=decision.stop,
+            role=unit.messages[0].role,
+            tool=calls[0].name if calls else "",
+            section=section,
+            action=decision.action,
+            reason=decision.reason,
+            before=decision.tokens_before,
+            after=decision.tokens_after,
+            handle=decision.handle,
+            score=rank.score if rank else None,
+            place=rank.place if rank else None,
+            among=rank.among if rank else None,
+        )
+        if self._record_text:
+            event["text"] = joined_text(unit.messages)[:TEXT_CHARS]
+        return Row(unit, decision, (told, retrieved), event, tokens)
+
+    def _prefix(self, now: Captured, first: int) -> int:
+        """Tokens at the front that the last request had as well, tools among them."""
+        before, self._front = self._front, (now.fixed_tokens, now.preamble_tokens)
+        rows = self._rows
+        if before == self._front:
+            return now.decisions.tokens - tokens_of(rows[first:]) + sum(before)
+        if before[0] != now.fixed_tokens:
+            return 0
+        systems = takewhile(lambda row: row.told["section"] == "system", rows[:first])
+        return now.fixed_tokens + tokens_of(systems)
+
+
+def tokens_of(rows: Iterable[Row]) -> int:
+    """What is sent of these units."""
+    return sum(row.decision.tokens_after for row in rows)
+
+
+def section_of(unit: Unit, pinned: frozenset[int]) -> str:
+    """Whose words a unit is; a call and its results are the tools'."""
+    role = unit.messages[0].role
+    if not pinned.isdisjoint(range(unit.start, unit.stop)):
+        return "pinned"
+    if role in SYSTEM_ROLES:
+        return "system"
+    if unit.has_calls or unit.is_stray:
+        return "tools"
+    return "model" if role == "assistant" else "people"
+
+
+def estimated(estimate: CostEstimate | None) -> EstimateEvent | None:
+    """An estimate as numbers."""
+    if estimate is None:
+        return None
+    price, rewrite = estimate.price, estimate.price.rewrite
+    return EstimateEvent(
+        why=estimate.why,
+        cost=round(price.cost_tokens, 1),
+        saving=round(price.saving_tokens, 1),
+        window=rewrite.window_tokens,
+        saved=rewrite.saved_tokens,
+        turns=estimate.turns,
+        waited=round(estimate.waited_tokens, 1),
+        cold=price.is_cold,
+    )

@@ -1,0 +1,190 @@
+"""``autogen-context explain``, and what it says: a message through time."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from autogen_context import ContextConfig, IncrementalContextManager
+from autogen_context.cli.main import main
+from autogen_context.manager.event_log import EventLog
+from autogen_context.report.events import Run, read_events, runs_of
+from autogen_context.report.explained import explained
+from autogen_context.testing.conversation import conversation
+from autogen_context.tokens.prices import price_of
+from autogen_context.view.decision import Decision
+
+TURNS = 24
+SAID = conversation(turns=TURNS, tokens_per_turn=300)
+Decided = Sequence[Sequence[Decision]]
+
+
+def written(path: Path, *agents: str) -> Decided:
+    """A log of one run for each agent; the decisions of each turn of the last."""
+    log, decided = EventLog(path), list[Sequence[Decision]]()
+    for agent in agents:
+        config = ContextConfig(model="gpt-4o", agent=agent, window_tokens=3_000)
+        manager = IncrementalContextManager(config=config, events=log)
+        stops = range(2, 2 * TURNS + 1, 2)
+        decided = [tuple(manager.prepare_nowait(SAID[:stop]).decisions) for stop in stops]
+    assert log.flush()
+    return decided
+
+
+@pytest.fixture(scope="module")
+def logged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Run, Decided]:
+    """A log, its run, and the decisions of each turn."""
+    path = tmp_path_factory.mktemp("log") / "run.jsonl"
+    decided = written(path, "")
+    [run] = runs_of(read_events(path))
+    return path, run, decided
+
+
+def test_every_message_at_every_turn(logged: tuple[Path, Run, Decided]) -> None:
+    """It is what was decided in that turn, since the turn in which that began, with the price of keeping it."""
+    _, run, decided = logged
+    rates = price_of("gpt-4o")
+    for turn, decisions in enumerate(decided, 1):
+        for decision in decisions:
+            message = decision.stop - 1
+            actions = [
+                next((d.action for d in each if d.start <= message < d.stop), None)
+                for each in decided[:turn]
+            ]
+            since = turn
+            while since > 1 and actions[since - 2] == decision.action:
+                since -= 1
+            found = explained(run, message=message, turn=turn)
+            assert (found.start, found.stop, found.since) == (decision.start, decision.stop, since)
+            assert found.is_there == (decision.action != "drop")
+            last, rank = found.life[-1], decision.rank
+            assert (last.action, last.reason) == (decision.action, decision.reason)
+            assert (last.score, last.place) == ((rank.score, rank.place) if rank else (None, None))
+            if found.keeping is None:
+                assert decision.tokens_after >= decision.tokens_before
+                continue
+            keeping, tokens = found.keeping, decision.tokens_before - decision.tokens_after
+            assert keeping.tokens == max(0, tokens)
+            assert keeping.requests == turn - since + 1
+            assert keeping.cached == keeping.tokens * rates.cached_fraction
+            assert keeping.total == keeping.uncached + (turn - since) * keeping.cached
+            assert keeping.dollars == pytest.approx(keeping.total * 2.5 / 1e6)
+
+
+def test_who_was_left_out_by_score_had_less_than_the_last_that_stayed(
+    logged: tuple[Path, Run, Decided],
+) -> None:
+    """F36: the explanation does not contradict its own numbers."""
+    _, run, decided = logged
+    seen = 0
+    for decision in decided[-1]:
+        last = explained(run, message=decision.start).life[-1]
+        if last.action == "drop" and "what stays has" in last.reason:
+            assert last.score is not None
+            assert last.cut is not None
+            assert last.score <= last.cut
+            seen += 1
+    assert seen > 3
+
+
+def test_the_command(logged: tuple[Path, Run, Decided], capsys: pytest.CaptureFixture[str]) -> None:
+    """What it was, why, its score, the price of keeping it, how to have it back, and its life; as JSON the same."""
+    path, run, decided = logged
+    gone = next(d for d in decided[-1] if d.action == "drop" and d.rank)
+    asked = ["explain", str(path), "--turn", str(TURNS), "--message", str(gone.start)]
+    assert main(asked) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(f"Run {run.id}, turn {TURNS}, message {gone.start} (assistant, call")
+    assert lines[1].startswith("left out since turn ")
+    assert gone.reason.removeprefix("left out: ") in lines[1]
+    assert lines[2].startswith("score ")
+    assert lines[3].startswith(f"whole, it would add {gone.tokens_before - gone.tokens_after} ")
+    assert gone.handle in lines[5]
+    assert lines[6] == "its life:"
+    assert lines[-1].endswith(f": drop, {gone.tokens_after} tokens; {gone.reason}")
+    assert main([*asked, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["is_there"], found["life"][-1]["reason"]) == (False, gone.reason)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        pytest.param(["--turn", "57"], "turn=57: the run has 1 to 24", id="no such turn"),
+        pytest.param(["--turn", "0"], "turn=0: the run has 1 to 24", id="turns are from 1"),
+        pytest.param(
+            ["--message", "48"], "message=48: at turn 24 the history has 0 to 47", id="no message"
+        ),
+        pytest.param(
+            ["--turn", "1", "--message", "2"],
+            "message=2: at turn 1 the history has 0 to 1",
+            id="not there yet",
+        ),
+        pytest.param(["--message", "-1"], "message=-1: at turn 24", id="messages are from 0"),
+        pytest.param(["--run", "mine"], "--run mine: ", id="no such run"),
+    ],
+)
+def test_what_is_not_there_is_named_with_what_is(
+    logged: tuple[Path, Run, Decided],
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    says: str,
+) -> None:
+    """The error names the input and the way out."""
+    path, _, _ = logged
+    assert main(["explain", str(path), "--message", "1", *arguments]) == 2
+    assert f"error: {says}" in capsys.readouterr().err
+
+
+def test_one_of_several_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By its number, its id or its agent; without a choice they are named."""
+    path = tmp_path / "run.jsonl"
+    written(path, "coder", "tester")
+    first, second = runs_of(read_events(path))
+    assert main(["explain", str(path), "--message", "1"]) == 2
+    assert f"{first.id} (coder), {second.id} (tester)" in capsys.readouterr().err
+    for wanted in ("2", second.id, "tester"):
+        assert main(["explain", str(path), "--message", "1", "--run", wanted]) == 0
+        assert f"Run {second.id} of tester" in capsys.readouterr().out
+
+
+def hostile(path: Path) -> None:
+    """A log of a tool and an agent whose names move the cursor, and a damaged line."""
+    written(path, "a\x1b[2Jb\u202ec")
+    lines = path.read_text().replace("read_file", "\\u001b]0;owned\\u0007").splitlines()
+    path.write_text("\n".join([*lines[:3], "\x1b[31m not JSON", *lines[3:]]))
+
+
+def no_turn(path: Path) -> None:
+    """A log without a turn."""
+    path.write_text('{"v": 1, "event": "lost", "count": 1}\n')
+
+
+def absent(_path: Path) -> None:
+    """No log."""
+
+
+@pytest.mark.parametrize(
+    ("make", "code", "complaint"),
+    [
+        pytest.param(hostile, 0, "warning: damaged lines that were skipped in ", id="hostile"),
+        pytest.param(no_turn, 2, "no turn is in it", id="no turn"),
+        pytest.param(absent, 2, "No such file", id="no file"),
+    ],
+)
+def test_nothing_in_a_log_moves_the_cursor(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    make: Callable[[Path], None],
+    code: int,
+    complaint: str,
+) -> None:
+    """F21: escapes and direction marks are neutralised, and what cannot be read is one line."""
+    path = tmp_path / "run.jsonl"
+    make(path)
+    for message in range(0, 40, 6) if code == 0 else [1]:
+        assert main(["explain", str(path), "--message", str(message)]) == code
+        shown = capsys.readouterr()
+        assert complaint in shown.err
+        assert all(char.isprintable() or char == "\n" for char in shown.out + shown.err)

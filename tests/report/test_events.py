@@ -1,0 +1,417 @@
+"""The event log: what turns tell, and that a log costs its events at most, never a turn."""
+
+import asyncio
+import json
+import logging
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import cast
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autogen_context import ContextConfig, IncrementalContextManager
+from autogen_context.manager.event_log import MOST_WAITING, EventLog
+from autogen_context.manager.events import UnitEvent
+from autogen_context.messages.openai_chat import OpenAIChat
+from autogen_context.report.events import Run, read_events, runs_of
+from autogen_context.testing import ChatMessage
+from autogen_context.testing.conversation import conversation
+from autogen_context.tokens.message_counter import MessageCounter
+from autogen_context.view.decision import Decision
+
+MODEL = "gpt-4o"
+WINDOW = 3_000
+LONG = conversation(turns=30, tokens_per_turn=300)
+Told = Mapping[int, UnitEvent]
+
+
+def manager_of(log: EventLog | Path, window: int = WINDOW) -> IncrementalContextManager:
+    """A manager that tells a log."""
+    return IncrementalContextManager(MODEL, window_tokens=window, events=log)
+
+
+def run_of(path: Path) -> Run:
+    """The one run in a file."""
+    [run] = runs_of(read_events(path))
+    return run
+
+
+def say(told: Told, decisions: Sequence[Decision]) -> None:
+    """Assert that what was told of units is what was decided."""
+    assert [
+        (unit["unit"], unit["stop"], unit["action"], unit["reason"], unit["before"], unit["after"])
+        for unit in told.values()
+    ] == [
+        (each.start, each.stop, each.action, each.reason, each.tokens_before, each.tokens_after)
+        for each in decisions
+    ]
+    assert [unit["score"] for unit in told.values()] == [
+        each.rank.score if each.rank else None for each in decisions
+    ]
+
+
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_all_events_together_are_the_decisions_of_each_turn(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Whatever the host does between two turns: it goes on, takes messages back, replaces them, pins one, loads a state."""
+    path = tmp_path_factory.mktemp("log") / "run.jsonl"
+    log = EventLog(path, max_bytes=data.draw(st.sampled_from([1, 5_000, 50_000_000])), keep=100)
+    manager, said, decided = manager_of(log), list(LONG[:2]), list[Sequence[Decision]]()
+    for _ in range(data.draw(st.integers(1, 12))):
+        act = data.draw(st.sampled_from(["on", "on", "on", "far", "back", "other", "pin"]))
+        more = 8 if act == "far" else 2
+        if act == "back":
+            said = said[: 2 * data.draw(st.integers(1, len(said) // 2))]
+        elif act == "other":
+            said[1] = {"role": "user", "content": f"{data.draw(st.integers(0, 9))} is the task."}
+        elif act == "pin":
+            manager.pin(data.draw(st.sampled_from(said)))
+        said = [*said, *LONG[len(said) : len(said) + more]]
+        prepared = manager.prepare_nowait(said)
+        decided.append(tuple(prepared.decisions))
+        if data.draw(st.booleans()):
+            assert log.flush()
+    assert log.flush()
+    count = 0
+    for turn, units in run_of(path).states():
+        say(units, decided[count])
+        count += 1
+        assert turn["turn"] == count
+        assert sum(turn["sections"].values()) + turn["fixed"] == turn["counted"]
+        assert turn["sent"]["new"] + turn["sent"]["prefix"] == turn["counted"]
+    assert (count, log.lost) == (len(decided), 0)
+
+
+# A log costs its events at most
+
+
+def grown(manager: IncrementalContextManager, turns: int = 15) -> Sequence[Decision]:
+    """What is decided in the last of so many turns."""
+    decisions: Sequence[Decision] = ()
+    for stop in range(2, 2 * turns + 1, 2):
+        decisions = manager.prepare_nowait(LONG[:stop]).decisions
+    return decisions
+
+
+def test_a_full_disk_loses_events_and_no_turn(caplog: pytest.LogCaptureFixture) -> None:
+    """They are counted and told once, without a text; what is sent is what is sent without a log."""
+    log = EventLog("/dev/full")
+    manager, other = manager_of(log), IncrementalContextManager(MODEL, window_tokens=WINDOW)
+    with caplog.at_level(logging.WARNING, "autogen_context.manager.event_log"):
+        for stop in range(2, 40, 2):
+            told, plain = manager.prepare_nowait(LONG[:stop]), other.prepare_nowait(LONG[:stop])
+            assert told.messages == plain.messages
+            log.flush()
+    assert log.lost == 19
+    [warning] = caplog.records
+    assert warning.getMessage() == "events find no room and are lost: OSError"
+
+
+LIMITED = """
+import resource, sys
+from autogen_context import IncrementalContextManager
+from autogen_context.manager.event_log import EventLog
+from autogen_context.testing.conversation import conversation
+
+log, said = EventLog(sys.argv[1]), conversation(turns=30, tokens_per_turn=300)
+manager = IncrementalContextManager("gpt-4o", window_tokens=3_000, events=log)
+resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, resource.RLIM_INFINITY))
+for stop in range(2, 30, 2):
+    manager.prepare_nowait(said[:stop])
+    log.flush()
+assert 0 < log.lost < 14, log.lost
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+last = manager.prepare_nowait(said[:32])
+print(log.lost, [[each.start, each.action] for each in last.decisions])
+"""
+
+
+def ran(code: str, path: Path) -> str:
+    """What a process of its own prints; it must end well."""
+    command = [sys.executable, "-W", "ignore", "-c", code, str(path)]
+    run = subprocess.run(  # noqa: S603 - our own code
+        command, capture_output=True, text=True, check=True, timeout=60
+    )
+    return run.stdout
+
+
+def test_a_file_that_may_not_grow_has_whole_lines_and_goes_on_when_it_may(tmp_path: Path) -> None:
+    """What was lost is said in it, and the next turn has all that is needed to read it; the process's end writes it."""
+    path = tmp_path / "run.jsonl"
+    lost, decided = ran(LIMITED, path).split(" ", 1)
+    events = list(read_events(path))
+    assert {event["event"] for event in events} == {"turn", "lost"}
+    assert [event["count"] for event in events if event["event"] == "lost"] == [int(lost)]
+    _, units = run_of(path).at(15)
+    assert [[unit["unit"], unit["action"]] for unit in units.values()] == json.loads(
+        decided.replace("'", '"')
+    )
+
+
+ENDLESS = """
+import sys
+import tempfile
+import threading
+from autogen_context import IncrementalContextManager
+from autogen_context.testing.conversation import conversation
+
+manager, said = IncrementalContextManager("gpt-4o", window_tokens=3_000, events=sys.argv[1]), conversation(turns=9)
+while True:
+    manager.prepare_nowait(said)
+"""
+
+
+def test_a_process_that_is_killed_leaves_what_it_wrote(tmp_path: Path) -> None:
+    """At worst with half a line, which costs that line; the next one goes on in the same file."""
+    path = tmp_path / "run.jsonl"
+    command = [sys.executable, "-c", ENDLESS, str(path)]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)  # noqa: S603 - our own code
+    while not path.exists() or path.stat().st_size < 50_000:
+        assert process.poll() is None
+    process.kill()
+    process.wait()
+    with path.open("ab") as file:
+        file.write(b'{"v": 1, "event": "tu')
+    log = EventLog(path)
+    decisions = grown(manager_of(log))
+    assert log.flush()
+    events = list(read_events(path))
+    killed, after = runs_of(events)
+    assert sum(event["event"] == "damaged" for event in events) in {1, 2}
+    assert len(killed.turns) > 10
+    say(after.at(15)[1], decisions)
+
+
+def test_a_file_is_rotated_and_what_is_left_is_enough(tmp_path: Path) -> None:
+    """Of all files the oldest go; each begins with everything, so that the last turn is told whole. Nobody else reads them."""
+    path = tmp_path / "logs" / "run.jsonl"
+    log = EventLog(path, max_bytes=8_000, keep=2)
+    manager, decisions = manager_of(log), tuple[Decision, ...]()
+    for stop in range(2, 62, 2):
+        decisions = tuple(manager.prepare_nowait(LONG[:stop]).decisions)
+        assert log.flush()
+    assert {each.name for each in path.parent.iterdir()} == {
+        *("run.jsonl", "run.jsonl.1", "run.jsonl.2")
+    }
+    assert {stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()} == {0o600}
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    run = run_of(path)
+    assert run.turns[0]["turn"] > 1
+    say(run.at(30)[1], decisions)
+    with pytest.raises(ValueError, match=rf"^turn=1: the run has {run.turns[0]['turn']} to 30$"):
+        run.at(1)
+
+
+def test_a_turn_does_not_wait_for_the_log(tmp_path: Path) -> None:
+    """What comes while the disk hangs waits for it in a bounded queue; the rest is lost, and then it goes on."""
+    log, began, hangs = EventLog(tmp_path / "run.jsonl"), threading.Event(), threading.Event()
+    manager, said = manager_of(log), LONG[:2]
+
+    def hang(_stretch: int) -> Mapping[str, object]:
+        began.set()
+        return {"hung": hangs.wait(60)}
+
+    log.put(hang)
+    assert began.wait(60)
+    for _ in range(MOST_WAITING + 10):
+        manager.prepare_nowait(said)
+    assert log.lost >= 10
+    assert not log.flush(0.01)
+    hangs.set()
+    assert log.flush()
+    decisions = manager.prepare_nowait(LONG[:20]).decisions
+    assert log.flush()
+    assert [e["count"] for e in read_events(log.path) if e["event"] == "lost"] == [log.lost]
+    say(run_of(log.path).at(MOST_WAITING + 11)[1], decisions)
+
+
+def test_agents_share_a_file(tmp_path: Path) -> None:
+    """Each has its own run in it, whether they share the log or only the file, and whoever rotates it."""
+    path = tmp_path / "run.jsonl"
+    one, other = EventLog(path, max_bytes=9_000, keep=99), EventLog(path, max_bytes=9_000, keep=99)
+    managers = [
+        IncrementalContextManager(
+            config=ContextConfig(model=MODEL, agent=name, window_tokens=WINDOW), events=log
+        )
+        for name, log in (("coder", one), ("tester", one), ("critic", other))
+    ]
+    decided = list[Sequence[Decision]]()
+    for stop in range(2, 40, 2):
+        decided = [manager.prepare_nowait(LONG[:stop]).decisions for manager in managers]
+    assert one.flush()
+    assert other.flush()
+    events = list(read_events(path))
+    assert {event["event"] for event in events} == {"turn"}
+    runs = {run.agent: run for run in runs_of(events)}
+    for name, decisions in zip(("coder", "tester", "critic"), decided, strict=True):
+        assert [turn["turn"] for turn in runs[name].turns] == list(range(1, 20))
+        say(runs[name].at(19)[1], decisions)
+
+
+SECRET = "hunter2"  # noqa: S105 - of nothing
+SECRETIVE: list[ChatMessage] = [
+    {"role": "system", "content": f"Never say {SECRET}."},
+    {"role": "user", "content": f"The password is {SECRET}."},
+    {
+        "role": "assistant",
+        "content": f"I try {SECRET}.",
+        "tool_calls": [
+            {
+                "id": SECRET,
+                "type": "function",
+                "function": {"name": "login", "arguments": json.dumps({"key": SECRET})},
+            }
+        ],
+    },
+    {"role": "tool", "tool_call_id": SECRET, "content": f"{SECRET} is wrong.\n" * 900},
+    {"role": "user", "content": f"What was the password, {SECRET}?"},
+]
+
+
+@pytest.mark.parametrize("record_text", [False, True])
+def test_no_text_is_recorded_unless_that_is_asked_for(tmp_path: Path, *, record_text: bool) -> None:
+    """Neither of messages, nor of what an agent asks back, nor of what a model that fails says."""
+    path = tmp_path / "run.jsonl"
+
+    async def model(_prompt: str) -> str:
+        raise RuntimeError(SECRET)
+
+    async def talk() -> None:
+        log = EventLog(path, record_text=record_text)
+        config = ContextConfig(model=MODEL, window_tokens=1_500, prepare_at_fraction=0.1)
+        async with IncrementalContextManager(
+            config=config, model_client=model, events=log
+        ) as manager:
+            prepared = await manager.prepare([*SECRETIVE, *LONG[2:12]])
+            manager.record_usage(prepared, prompt_tokens=900, cached_tokens=100)
+            manager.recall_context(SECRET + " ", SECRET)
+            handle = next(each.handle for each in prepared.decisions if each.handle)
+            manager.recall_context(handle)
+
+    asyncio.run(talk())
+    assert (SECRET in path.read_text()) is record_text
+    told = {str(event["event"]): event for event in read_events(path)}
+    assert told.keys() == {"turn", "usage", "asked_back", "model_call"}
+    assert (told["usage"]["turn"], told["usage"]["prompt"], told["usage"]["cached"]) == (
+        1,
+        900,
+        100,
+    )
+    assert (told["model_call"]["ok"], told["model_call"]["why"]) == (False, "RuntimeError")
+    assert told["asked_back"]["found"] is True
+
+
+def test_what_is_told_of_sections_and_the_prefix_is_what_is_sent(tmp_path: Path) -> None:
+    """Counted anew from the messages of two requests; the prefix is told in whole units."""
+    host, counter = OpenAIChat(), MessageCounter.for_model(MODEL)
+
+    def tokens(messages: Sequence[object]) -> int:
+        return sum(counter.message(host.read(message)) for message in messages)
+
+    path = tmp_path / "run.jsonl"
+    log = EventLog(path)
+    manager, sent = manager_of(log), list[list[ChatMessage]]()
+    for stop in range(2, 40, 2):
+        sent.append(manager.prepare_nowait(LONG[:stop]).messages)
+    assert log.flush()
+    for before, now, turn in zip([[], *sent], sent, run_of(path).turns, strict=False):
+        same = next(
+            (i for i, (a, b) in enumerate(zip(before, now, strict=False)) if a != b), len(before)
+        )
+        shared = tokens(now[:same]) + turn["fixed"] if before else 0
+        largest = max(unit["before"] for unit in turn["units"])
+        assert 0 <= shared - turn["sent"]["prefix"] <= (largest if turn["compacted"] else 0)
+        assert turn["sent"]["tokens"] == tokens(now)
+        assert turn["saved"]["tokens"] == turn["history"]["tokens"] - tokens(now)
+        assert turn["sections"]["system"] == tokens([m for m in now if m["role"] == "system"])
+
+
+FORKED = """
+import os, sys
+from autogen_context import IncrementalContextManager
+from autogen_context.manager.event_log import EventLog
+from autogen_context.testing.conversation import conversation
+
+log, said = EventLog(sys.argv[1]), conversation(turns=9)
+manager = IncrementalContextManager("gpt-4o", events=log)
+manager.prepare_nowait(said[:4])
+log.flush()
+if os.fork():
+    os.wait()
+manager.prepare_nowait(said[:6])
+"""
+
+
+def test_a_fork_tells_its_own_turns(tmp_path: Path) -> None:
+    """Its thread is not there any more; it begins another one."""
+    path = tmp_path / "run.jsonl"
+    ran(FORKED, path)
+    assert sorted(turn["turn"] for turn in run_of(path).turns) == [1, 2, 2]
+
+
+OFF = """
+import sys
+import tempfile
+import threading
+from autogen_context import IncrementalContextManager
+IncrementalContextManager("gpt-4o").prepare_nowait([{"role": "user", "content": "Hello."}])
+print([name for name in sys.modules if "manager.event" in name])
+"""
+
+
+def test_without_a_log_nothing_of_it_is_loaded(tmp_path: Path) -> None:
+    """It costs nothing when it is off."""
+    assert ran(OFF, tmp_path) == "[]\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"{}",
+        b"[1]",
+        b"[" * 100_000,
+        b"\xff",
+        b'{"v": 1}',
+        b'{"v": 0, "event": "usage"}',
+        b'{"v": 1, "event": "turn", "turn": "x"}',
+    ],
+    ids=repr,
+)
+def test_a_damaged_line_costs_that_line(tmp_path: Path, line: bytes) -> None:
+    """It is named, and the others are read."""
+    path, good = tmp_path / "run.jsonl", b'{"v": 1, "event": "usage", "run": "a"}'
+    path.write_bytes(b"\n".join([good, line, good, b""]))
+    assert [event["event"] for event in read_events(path)] == ["usage", "damaged", "usage"]
+
+
+def test_a_log_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    """By an error that says what reads it."""
+    path = tmp_path / "run.jsonl"
+    path.write_text('{"v": 2, "event": "turn"}\n')
+    with pytest.raises(ValueError, match="version 2 of its events; a newer autogen-context"):
+        list(read_events(path))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        pytest.param({"path": ""}, "path=''", id="no path"),
+        pytest.param({"path": "."}, "path='.'", id="a folder"),
+        pytest.param({"path": 5}, "path=5", id="a number"),
+        pytest.param({"path": "a", "max_bytes": 0}, "max_bytes=0", id="no bytes"),
+        pytest.param({"path": "a", "keep": -1}, "keep=-1", id="fewer than no files"),
+    ],
+)
+def test_a_log_is_not_made_of_anything(arguments: Mapping[str, object], named: str) -> None:
+    """The argument is named."""
+    with pytest.raises(ValueError, match=f"^{named}: give "):
+        cast("Callable[..., object]", EventLog)(**arguments)
