@@ -169,8 +169,10 @@ class TurnRunner:
     def recall_context(self, handle: str, query: str, lines: str) -> str:
         """The answer of the tool ``recall_context``."""
         answer = self.asked_back.recall_context(handle, query, lines)
-        if self._events is not None:
-            self._events.asked_back(handle, query, found=answer.startswith("[Original "))
+        if (
+            self._events is not None
+        ):  # what is found stands below a line of ours; else it is a sentence
+            self._events.asked_back(handle, query, found=answer.startswith("["))
         return answer
 
     def record(self, kind: str, summary: str) -> Version:

@@ -135,9 +135,9 @@ function mount(article, run) {
       item.append(i ? "" : `came with ${say(change.before)} tokens, `, DONE[change.action] || text(change.action));
       if (change.after !== change.before) item.append(`, ${say(change.after)} of ${say(change.before)} tokens are sent`);
       item.append(" – ", text(change.reason));
-      if (change.score !== null && !/ place \d/.test(change.reason)) {
+      if (change.score !== null) {
         const rank = change.place === null ? "" : `, place ${say(change.place)} of ${say(change.among)}`;
-        const cut = turn.cut === null ? "" : `; the last that stayed whole or in part had ${short.format(turn.cut)}`;
+        const cut = turn.cut === null || change.reason.includes(short.format(turn.cut)) ? "" : `; the last that stayed whole or in part had ${short.format(turn.cut)}`;
         item.append(`; score ${short.format(change.score)} a token${rank}${cut}`);
       }
       return item;

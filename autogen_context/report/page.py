@@ -292,6 +292,8 @@ def shown(run: Run, bill: Bill) -> dict[str, object]:
         "id": visible(run.id),
         "model": visible(last["model"]),
         "limit": last["limit"],
+        "counted": last["counted"],
+        "bound": last["bound"]["tokens"],
         "first": run.turns[0]["turn"],
         "last": last["turn"],
         "totals": totals,
