@@ -182,11 +182,14 @@ class TokenBudgetManager:
         if known is None or known[0] != room_tokens:
             room = self._within_total(room_tokens)
             least_notice = min(LEAST_NOTICE, int(MOST_NOTICE_FRACTION * room))
+            is_strict = self.profile == "strict"  # what is told is the knowledge, new in each turn
+            told = Shares(STRICT, STRICT_MARGIN).of("knowledge") if is_strict else NOTICE_FRACTION
             budget = TurnBudget(
                 compact_at_tokens=int(room * self._compact_at_fraction),
                 kept_fraction=self._kept_fraction(room),
                 retrieved_tokens=int(RETRIEVED_FRACTION * room),
-                notice_tokens=max(int(NOTICE_FRACTION * room), least_notice),
+                notice_tokens=max(int(told * room), least_notice),
+                notice_rooms=1 if is_strict else 2,
             )
             known = self._turn = room_tokens, budget
         return known[1]
