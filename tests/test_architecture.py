@@ -28,6 +28,7 @@ LEVELS = (
     {"config"},
     {"manager"},
     {"adapters", "report", "testing"},
+    {"chat"},
     {"cli"},
 )
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")

@@ -71,7 +71,7 @@ def register(
     ``recall_context``, by which it has back what left its window.
 
     Args:
-        agent: an ``AssistantAgent`` of autogen-agentchat 0.7 (of it ``_model_client``, ``_model_context`` and ``_workbench``
+        agent: an ``AssistantAgent`` of autogen-agentchat 0.5.7 to 0.7 (of it ``_model_client``, ``_model_context`` and ``_workbench``
             are set, since it has no public way), a ``ConversableAgent`` of classic AutoGen (through its hooks), or an
             ``Agent`` of AG2 1.x or of Microsoft Agent Framework (through a middleware).
         model: name of the agent's model; left out, as the agent's own settings say.
@@ -92,7 +92,7 @@ def register(
             return entry(agent, model, **options)
     found = f"{type(agent).__module__}.{type(agent).__qualname__}"
     raise ValueError(
-        f"agent: {found} is no agent of a known host; known are an AssistantAgent of autogen-agentchat 0.7, a "
+        f"agent: {found} is no agent of a known host; known are an AssistantAgent of autogen-agentchat 0.5.7 to 0.7, a "
         "ConversableAgent of classic AutoGen (autogen, pyautogen up to 0.9), and an Agent of AG2 1.x (ag2) or of Microsoft "
         "Agent Framework 1.x; with a list of OpenAI messages use IncrementalContextManager"
     )

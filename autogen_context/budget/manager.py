@@ -63,6 +63,8 @@ STEP_FRACTION = 0.16  # more for each doubling of the room: a large one holds fo
 LARGE_FRACTION = 0.52  # at most
 ASKED_FRACTION = 0.95  # where a person asks for the past: what answers that may fill nearly all
 ASKED_NEWEST_FRACTION = 0.03  # of that, for the newest units
+ASKED_PEOPLE_FRACTION = 0.05  # of the total, for people's words that nobody asked for
+ASKED_STATED_FRACTION = 0.1  # of what is filled, for rules and limits beyond that
 SUMMARY_FRACTION = 0.15  # of what is filled, for what is told, where a model summarised some of it
 RETRIEVED_FRACTION = 0.15  # of the room, for what a question brings back
 NOTICE_FRACTION = 0.1  # of the room, for what is told at once of what changed
@@ -180,11 +182,14 @@ class TokenBudgetManager:
         if known is None or known[0] != room_tokens:
             room = self._within_total(room_tokens)
             least_notice = min(LEAST_NOTICE, int(MOST_NOTICE_FRACTION * room))
+            is_strict = self.profile == "strict"  # what is told is the knowledge, new in each turn
+            told = Shares(STRICT, STRICT_MARGIN).of("knowledge") if is_strict else NOTICE_FRACTION
             budget = TurnBudget(
                 compact_at_tokens=int(room * self._compact_at_fraction),
                 kept_fraction=self._kept_fraction(room),
                 retrieved_tokens=int(RETRIEVED_FRACTION * room),
-                notice_tokens=max(int(NOTICE_FRACTION * room), least_notice),
+                notice_tokens=max(int(told * room), least_notice),
+                notice_rooms=1 if is_strict else 2,
             )
             known = self._turn = room_tokens, budget
         return known[1]
@@ -203,6 +208,8 @@ class TokenBudgetManager:
             return CompactionBudget(
                 total_tokens=total,
                 kept_fraction=ASKED_FRACTION,
+                people_fraction=ASKED_PEOPLE_FRACTION,
+                stated_fraction=ASKED_STATED_FRACTION,
                 newest_fraction=ASKED_NEWEST_FRACTION,
                 told_fraction=0.0,
                 sections=sections,

@@ -53,6 +53,9 @@ class TurnBudget:
     kept_fraction: float = 0.36  # about what a compaction would fill beside what is protected
     retrieved_tokens: int  # what a question may bring back of the past
     notice_tokens: int  # what may be told at once of what changed beside the messages
+    notice_rooms: int = (
+        2  # times its tokens must be free for it; at 1 the next turn may have to compact
+    )
 
     def __post_init__(self) -> None:
         """Refuse numbers that make no sense."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import cast
 
-from autogen_context.cli import cache, explain, limits, printable, replay, report
+from autogen_context.cli import cache, chat, explain, limits, printable, replay, report
 from autogen_context.errors import ContextError
 
 
@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=version("autogen-context"))
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for subcommand in (limits, replay, explain, report, cache):
+    for subcommand in (limits, replay, explain, report, cache, chat):
         subcommand.add_parser(subparsers)
     arguments = parser.parse_args(argv)
     # argparse keeps what it parsed without types; add_parser of each subcommand sets this.

@@ -27,7 +27,7 @@ from autogen_context.view.notice import FURTHER, RANKS, Name, Notice, PreambleOf
 from autogen_context.view.view import ContextView, Preamble, as_message
 
 LEAST_RETRIEVED = 64  # tokens; with less room nothing is brought back
-ROOM_NEEDED = 2  # times what it costs: with less left, the next turn would compact for it
+ROOM_NEEDED = 2  # times what a preamble costs: with less left, the next turn would compact for it
 OPENING, CLOSING = "[Told beside the conversation:", "]"
 LATE: Name = ("project", "")  # a preamble that stands in front of a unit
 BETWEEN = "\n\n"  # parts of a preamble
@@ -97,7 +97,8 @@ class NoticeWriter:
         text, names = self._block(view.notices.due, room_tokens)
         message = as_message(text)
         tokens = self._counter.message(message)
-        if not names or ROOM_NEEDED * tokens > room_tokens - used_tokens:
+        rooms = self._budget.for_turn(room_tokens).notice_rooms
+        if not names or rooms * tokens > room_tokens - used_tokens:
             return view
         view = view.with_before_last(Written(message=message), tokens)
         return replace(view, notices=view.notices.after_telling(names))
@@ -138,7 +139,8 @@ class NoticeWriter:
 
     def _needed(self, notices: Collection[Notice], room_tokens: int) -> int:
         text, names = self._block(notices, room_tokens)
-        return ROOM_NEEDED * self._counter.message(as_message(text)) if names else 0
+        rooms = self._budget.for_turn(room_tokens).notice_rooms
+        return rooms * self._counter.message(as_message(text)) if names else 0
 
 
 class FilesShown:

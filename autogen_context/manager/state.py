@@ -175,14 +175,19 @@ CONTENT = TypeAdapter(Content)
 
 
 def write_state(path: Path, state: Mapping[str, object]) -> None:
-    """Put a state into a file, in place of what is there; its folder is made where there is none."""
+    """Put a state into a file, in place of what is there."""
+    write_whole(path, as_bytes(state))
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Put data into a file, all of it or nothing, in place of what is there; its folder is made where there is none."""
     target = Path(os.path.realpath(path))  # a link stays one
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     own = f".{target.name}.{os.getpid()}-{get_ident()}"  # no other writer's; what a dead one left is written over
     temporary = target.with_name(own)
     try:
         with os.fdopen(os.open(temporary, FLAGS, 0o600), "wb") as file:
-            file.write(as_bytes(state))
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)

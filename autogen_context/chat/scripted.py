@@ -1,0 +1,89 @@
+"""The model of a chat without a key: it answers with the sentence, of what stands in its request, that fits the question best.
+
+Promise: it says nothing that the request does not hold, and names the entry that it is from; the same request gets the same answer.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from autogen_context.chat.knowledge import ENTRY, FACTS, shown_ends
+from autogen_context.manager.injected import CLOSING, OPENING
+from autogen_context.prioritizer.attention import relevances
+from autogen_context.testing.script import Request, Say
+from autogen_context.testing.usage import approximate_tokens
+from autogen_context.tokens.measure import Count
+
+SCRIPTED = "scripted"
+NOTHING_KNOWN = "No entry that I was given answers that."
+LEAST_RELEVANCE = 0.1
+ALIKE = 0.95  # of the best score: another entry says something on it as well
+TOLD = re.compile(
+    rf"^{re.escape(OPENING)}\n(.*?)^{re.escape(CLOSING)}$\n*", re.MULTILINE | re.DOTALL
+)
+HEAD = re.compile(re.escape(ENTRY).replace(r"\{source\}", "(.*?)"))
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+
+
+class Passage(NamedTuple):
+    """A sentence that stands in a request: from which entry (none for a fact), under which title."""
+
+    source: str
+    title: str
+    text: str
+
+
+class ApproximateCounter:
+    """Counts as the scripted model bills."""
+
+    def count(self, text: str, /) -> Count:
+        """Tokens of a text, as they will be billed."""
+        return Count(tokens=approximate_tokens(text), source="provider")
+
+
+def answer(request: Request) -> Say:
+    """The answer to a request."""
+    texts = [str(each.get("content") or "") for each in request.messages if each["role"] == "user"]
+    question = shown_ends(TOLD.sub("", texts[-1])) if texts else ""
+    newest: dict[str, list[Passage]] = {}  # an entry that changed is told anew, behind what it was
+    for text in texts:
+        told = list(passages_in(text))
+        newest |= {source: [p for p in told if p.source == source] for source, *_ in told}
+    passages = [each for several in newest.values() for each in several]
+    scores = relevances(question, [f"{each.title} {each.text}" for each in passages])
+    ranked = sorted(range(len(passages)), key=lambda at: -scores[at])
+    if not ranked or scores[ranked[0]] < LEAST_RELEVANCE:
+        return Say(NOTHING_KNOWN)
+    best = scores[ranked[0]]
+    chosen: dict[str, Passage] = {}
+    for at in ranked:
+        if scores[at] >= ALIKE * best:
+            chosen.setdefault(passages[at].source, passages[at])
+    return Say("\n".join(spoken(each) for each in chosen.values()))
+
+
+def spoken(passage: Passage) -> str:
+    """A sentence as it is answered."""
+    return f"{passage.text} [{passage.source}]" if passage.source else f"You said: {passage.text}"
+
+
+def passages_in(text: str) -> Iterator[Passage]:
+    """The sentences of what is told in a message."""
+    for block in TOLD.findall(text):
+        head, quoted = "", list[str]()
+        for line in [*block.splitlines(), ""]:
+            if line.startswith("> ") or line == ">":
+                quoted.append(line[2:])
+            else:
+                yield from passages_of(head, quoted)
+                head, quoted = line, []
+
+
+def passages_of(head: str, quoted: Sequence[str]) -> Iterator[Passage]:
+    """The sentences of an entry, or the facts of a person."""
+    entry = HEAD.fullmatch(head)
+    if entry and quoted:
+        body = [each.strip() for each in SENTENCE_END.split("\n".join(quoted[1:])) if each.strip()]
+        yield from (Passage(entry[1], quoted[0], each) for each in body or quoted[:1])
+    elif head == FACTS:
+        yield from (Passage("", "", each) for each in quoted)

@@ -1,0 +1,352 @@
+"""What a person sees: the prompt, the answer as it comes, and the commands.
+
+Promise: Ctrl-C ends an answer and not the chat; what was typed is kept, in the conversation and in the history of the prompt;
+an error is one line; nothing that a model or a file says moves the cursor.
+"""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Protocol
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
+from prompt_toolkit.completion import WordCompleter
+from prompt_toolkit.history import FileHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from autogen_context.chat.session import ChatSession, ChatSettings, shown
+from autogen_context.errors import ContextError
+
+PROMPT = "> "
+BAR = 30  # characters of a full bar
+END_WORDS = ("exit", "quit", "/exit")
+SAVED_AFTER_EACH = "last"
+ADAPTER = "autogen_context.adapters.agentchat"
+
+
+class Line(Protocol):
+    """Asks for a line; ``EOFError`` at the end, ``KeyboardInterrupt`` for Ctrl-C."""
+
+    async def __call__(self) -> str:
+        """The line that was typed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What stands behind a slash."""
+
+    usage: str
+    help: str
+    run: Callable[[str], Awaitable[None]]
+
+
+class Terminal:
+    """A chat at a terminal."""
+
+    def __init__(self, settings: ChatSettings, console: Console | None = None) -> None:
+        self._console = console or Console(highlight=False)
+        self._settings = settings
+        self._session: ChatSession
+        self._answering: asyncio.Task[None] | None = None
+        self._commands = {
+            "/help": Command("", "this list", self._help),
+            "/save": Command("[name]", "save the conversation; also as Markdown", self._save),
+            "/load": Command("name", "go on with one that was saved", self._load),
+            "/branch": Command(
+                "[name]", "go on under another name; this one stays as it is", self._branch
+            ),
+            "/context": Command("", "what is in the window now, and why", self._context),
+            "/why": Command("text", "what became of what was said, or of an entry", self._why),
+            "/facts": Command("[edit n text | delete n]", "what you stated", self._facts),
+            "/pin": Command("text", "keep what was said word for word", self._pin),
+            "/model": Command("[name]", "which model answers, or another one", self._model),
+            "/limit": Command("[tokens]", "the most a request may have", self._limit),
+        }
+
+    async def run(self, *, load: str = "") -> int:
+        """Chat until the person ends it; the exit code."""
+        self._settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._greet()
+        session = ChatSession(self._settings)
+        opening = asyncio.create_task(made_ready(session))  # while the person types
+        line = self._line()
+        text = await self._next(line)
+        await opening
+        async with session as self._session:
+            if load:
+                await self._load(load)
+            while text is not None:
+                if text.strip().lower() in END_WORDS:
+                    break
+                await self._do(text)
+                text = await self._next(line)
+            if self._session.exchanges:
+                path = await self._session.save()
+                self._say(f"Saved in {path}.")
+        return 0
+
+    def _line(self) -> Line:
+        """How lines are asked for: at a terminal with history, completion and several lines, else from standard input."""
+        if not sys.stdin.isatty():
+
+            async def piped() -> str:
+                line: str = await asyncio.to_thread(sys.stdin.readline)
+                if not line:
+                    raise EOFError
+                return line
+
+            return piped
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._interrupted)
+        keys = KeyBindings()
+
+        @keys.add("escape", "enter")
+        def _another_line(event: KeyPressEvent) -> None:
+            event.current_buffer.insert_text("\n")
+
+        session: PromptSession[str] = PromptSession(
+            history=FileHistory(str(self._settings.folder / ".history")),
+            completer=WordCompleter([*self._commands, "exit"], sentence=True),
+            complete_while_typing=True,
+            auto_suggest=AutoSuggestFromHistory(),
+            key_bindings=keys,
+        )
+        return lambda: session.prompt_async(PROMPT, handle_sigint=False)
+
+    async def _next(self, line: Line) -> str | None:
+        """The next line; ``None`` at the end. Ctrl-C empties the line."""
+        while True:
+            try:
+                typed = await line()
+                return typed.encode("utf-8", "replace").decode()
+            except KeyboardInterrupt:
+                self._say("Ctrl-D or exit ends the chat.")
+            except EOFError:
+                return None
+
+    async def _do(self, text: str) -> None:
+        """Do what a line says; what goes wrong is one line."""
+        name, _, rest = text.strip().partition(" ")
+        try:
+            if name in self._commands:
+                await self._commands[name].run(rest.strip())
+            elif name.startswith("/") and "\n" not in text and "/" not in name[1:]:
+                self._say(f"There is no command {shown(name)}; /help lists them.")
+            elif text.strip() or self._waits:
+                await self._answer(text if text.strip() else "")
+        except (ContextError, ValueError, OSError) as error:
+            self._say(f"error: {one_line(error)}")
+
+    @property
+    def _waits(self) -> bool:
+        """Whether the newest question has no answer yet."""
+        exchanges = self._session.exchanges
+        return bool(exchanges) and not exchanges[-1].answer
+
+    async def _answer(self, text: str) -> None:
+        """Show an answer as it comes; Ctrl-C ends it."""
+        self._answering = asyncio.create_task(self._stream(text))
+        try:
+            await self._answering
+        except asyncio.CancelledError:
+            self._console.print()
+            self._say(
+                "Stopped. Press Enter to ask again."
+                if self._waits
+                else "Stopped; what came is kept."
+            )
+        except Exception as error:  # noqa: BLE001 - whatever a client of some server raises
+            self._console.print()
+            self._say(f"No answer: {reason_of(error, self._settings)}")
+            self._say("What you typed is kept: press Enter to ask again.")
+        finally:
+            self._answering = None
+        try:
+            await self._session.save(
+                SAVED_AFTER_EACH if self._session.name == SAVED_AFTER_EACH else ""
+            )
+        except OSError as error:
+            self._say(f"error: not saved: {one_line(error)}")
+
+    def _interrupted(self) -> None:
+        """End the answer that is under way; the prompt has its own Ctrl-C."""
+        if self._answering is not None:
+            self._answering.cancel()
+
+    async def _stream(self, text: str) -> None:
+        async with aclosing(self._session.ask(text)) as pieces:
+            async for piece in pieces:
+                self._console.print(Text(printable(piece)), end="", soft_wrap=True)
+        self._console.print()
+        if sources := self._session.exchanges[-1].sources:
+            self._say(f"Sources: {', '.join(sources)}")
+
+    # Commands
+
+    async def _help(self, _: str) -> None:
+        table = Table.grid(padding=(0, 2))
+        for name, command in self._commands.items():
+            table.add_row(Text(f"{name} {command.usage}".strip()), Text(command.help))
+        table.add_row(Text("exit"), Text("end the chat, as Ctrl-D does"))
+        self._console.print(table)
+        self._say("Esc Enter begins another line; Ctrl-C ends an answer.")
+
+    async def _save(self, name: str) -> None:
+        self._say(f"Saved in {await self._session.save(name)}.")
+
+    async def _load(self, name: str) -> None:
+        if not name:
+            raise ValueError(f"/load name: {self._session.known_names()}")
+        await self._session.load(name)
+        for each in self._session.exchanges[-2:]:
+            self._console.print(Text(f"{PROMPT}{shown(each.said)}", style="bold"))
+            self._console.print(Text(shown(each.answer) or "(no answer)"))
+        self._say(f"Loaded {name}: {len(self._session.exchanges)} questions so far.")
+
+    async def _branch(self, name: str) -> None:
+        session = self._session
+        before = session.name
+        await session.save()
+        names, number = {path.stem for path in self._settings.folder.glob("*.json")}, 2
+        while not name and f"{before}-{number}" in names:
+            number += 1
+        await session.save(name or f"{before}-{number}")
+        self._say(f"{before} stays as it is; from here on this is {session.name}.")
+
+    async def _context(self, _: str) -> None:
+        session = self._session
+        if session.context.last_prepared is None:
+            self._say("Nothing was sent yet.")
+            return
+        bound = session.context.last_prepared.certificate.bound
+        table = Table.grid(padding=(0, 2))
+        for share in session.shares():
+            is_margin = share.section == "margin"  # what is free of the whole
+            most = session.settings.limit_tokens if is_margin else share.most
+            full = min(BAR, round(BAR * share.used / max(1, most)))
+            bar = f"{'█' * full}{'░' * (BAR - full)}"
+            percent = f"{100 * share.most / session.settings.limit_tokens:.0f} %"
+            said = f"free, {share.most:,} planned" if is_margin else f"of {share.most:,}"
+            table.add_row(share.section, bar, f"{share.used:,}", said, percent)
+        self._console.print(table)
+        self._say(
+            f"The last request has at most {bound.tokens:,} of {session.settings.limit_tokens:,} tokens. "
+            "What a section leaves, others use."
+        )
+        for each in session.selected:
+            self._say(f"told [{each.entry.source}], score {each.score:.2f}")
+        for action, reason, count, before, after in session.decisions():
+            self._say(f"{action} {count}: {reason} ({before:,} tokens, now {after:,})")
+
+    async def _why(self, text: str) -> None:
+        if not text:
+            raise ValueError("/why text: name what was said, or a part of it")
+        for line in self._session.why(text):
+            self._say(line)
+
+    async def _facts(self, rest: str) -> None:
+        session = self._session
+        verb, _, more = rest.partition(" ")
+        number, _, words = more.partition(" ")
+        if verb == "delete" and number:
+            self._say(f"Forgotten: {session.delete_fact(number).text}")
+        elif verb == "edit" and words:
+            self._say(f"Now: {session.facts.edit(session.fact(number).id, words).text}")
+        elif verb:
+            raise ValueError("/facts, /facts edit n text, or /facts delete n")
+        else:
+            for at, fact in enumerate(session.facts, 1):
+                self._say(f"{at}. {fact.text} ({fact.kind})")
+            if not len(session.facts):
+                self._say("You stated nothing to be kept to yet.")
+
+    async def _pin(self, text: str) -> None:
+        if not text:
+            raise ValueError("/pin text: name what was said, or a part of it")
+        self._say(f"Pinned: “{shown(self._session.pin(text))}”.")
+
+    async def _model(self, name: str) -> None:
+        settings = self._session.settings
+        if name and settings.is_scripted:
+            raise ValueError(
+                "the scripted model answers; set OPENAI_API_KEY or OPENAI_BASE_URL for another"
+            )
+        if name:
+            await self._changed(replace(settings, model=name))
+        self._say(model_line(self._session.settings))
+
+    async def _limit(self, tokens: str) -> None:
+        if tokens and not tokens.isdecimal():
+            raise ValueError(f"/limit {shown(tokens)}: give a whole number of tokens")
+        if tokens:
+            await self._changed(replace(self._session.settings, limit_tokens=int(tokens)))
+        self._say(f"A request has at most {self._session.settings.limit_tokens:,} tokens.")
+
+    async def _changed(self, settings: ChatSettings) -> None:
+        await self._session.change(settings)
+        self._settings = settings
+
+    def _greet(self) -> None:
+        settings = self._settings
+        knowledge = f", knowledge from {settings.knowledge}" if settings.knowledge else ""
+        self._say(
+            f"{model_line(settings)} Limit {settings.limit_tokens:,} tokens{knowledge}. /help lists the commands."
+        )
+
+    def _say(self, line: str) -> None:
+        """A line of ours."""
+        self._console.print(Text(printable(line), style="dim"))
+
+
+def model_line(settings: ChatSettings) -> str:
+    """Who answers."""
+    if settings.is_scripted:
+        return (
+            "The scripted model answers, since there is neither OPENAI_API_KEY nor OPENAI_BASE_URL."
+        )
+    return f"{settings.model} answers{f' at {settings.base_url}' if settings.base_url else ''}."
+
+
+async def made_ready(session: ChatSession) -> None:
+    """Do what takes long: import the agent's host, and read the knowledge."""
+    await asyncio.to_thread(load_agents)
+    await session.knowledge.refresh()
+
+
+def load_agents() -> None:
+    """Import the agent's host."""
+    for name in ("autogen_agentchat.agents", "autogen_ext.models.openai", ADAPTER):
+        import_module(name)
+
+
+def printable(text: str) -> str:
+    """A text in which nothing but line ends moves the cursor."""
+    return "".join(char if char.isprintable() or char in "\n\t" else "?" for char in text)
+
+
+def one_line(error: BaseException) -> str:
+    """What an error says, on one line."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def reason_of(error: BaseException, settings: ChatSettings) -> str:
+    """Why no answer came, in words that a person can use."""
+    where, kind = settings.base_url or "OpenAI", type(error).__name__
+    known = {
+        "AuthenticationError": f"{where} refuses the key; check OPENAI_API_KEY.",
+        "NotFoundError": f"{where} knows no model {settings.model!r}; choose one with /model.",
+        "APITimeoutError": f"{where} took too long.",
+        "APIConnectionError": f"{where} cannot be reached.",
+        "RateLimitError": f"{where} asks to wait.",
+        "RemoteProtocolError": "the connection was lost in the middle of it.",
+        "ReadError": "the connection was lost in the middle of it.",
+    }
+    return known.get(kind, f"{kind}: {shown(one_line(error))}")

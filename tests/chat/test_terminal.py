@@ -1,0 +1,196 @@
+"""What a person at a terminal sees."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
+
+import pexpect
+import pytest
+
+from autogen_context.testing import Fault, LoopbackServer, Request, Say, ScriptedModel
+
+COMMAND = "from autogen_context.cli.main import run; run()"
+WAIT_S = 60
+READY = r">\x1b\[0m"
+
+
+class Chat:
+    """A chat in a real terminal."""
+
+    def __init__(self, folder: Path, *arguments: str, **variables: str) -> None:
+        own = ("OPENAI", "MAX_TOKENS", "DEBUG")
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(own)}
+        env = {**kept, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1", **variables}
+        self.child: pexpect.spawn[str] = pexpect.spawn(
+            sys.executable,
+            ["-c", COMMAND, "chat", *arguments],
+            cwd=folder,
+            env=env,
+            dimensions=(40, 120),
+            encoding="utf-8",
+            timeout=WAIT_S,
+        )
+
+    def say(self, text: str, *expected: str) -> None:
+        """Type a line, and wait for what it shows and for the next prompt."""
+        self.child.send(text)
+        time.sleep(0.2)
+        self.child.send("\r")
+        for each in (*expected, READY):
+            self.child.expect(each)
+
+    def end(self) -> int | None:
+        """Wait for the end; the exit code."""
+        self.child.expect(pexpect.EOF)
+        self.child.close()
+        return self.child.exitstatus
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A working folder with one entry of knowledge."""
+    (tmp_path / "kb").mkdir()
+    (tmp_path / "kb" / "borin.md").write_text(
+        "# The Borin pump\n\nThe Borin pump costs 1007 euros.\n"
+    )
+    return tmp_path
+
+
+@pytest.fixture
+def server() -> Iterator[LoopbackServer]:
+    """A model at an endpoint."""
+    with LoopbackServer(ScriptedModel(lambda _: Say("All is well."))) as running:
+        yield running
+
+
+def test_every_command(folder: Path) -> None:
+    """Each does what /help says, and a wrong one is one line; the end saves."""
+    chat = Chat(folder, "--knowledge", "kb")
+    chat.child.expect("scripted")
+    chat.child.expect(READY)
+    chat.say("/help", "/branch", "Ctrl-C")
+    chat.say("My name is Ann.", "Ann")
+    chat.say("What does the Borin pump cost?", r"1007 euros\. \[borin\.md\]", "Sources: borin.md")
+    chat.say("/context", "knowledge", "40 %", r"of 1,500 tokens", r"told \[borin\.md\]")
+    chat.say("/why Borin", "keep", r"\[borin\.md\] is in the last request")
+    chat.say("/pin Ann", "Pinned")
+    chat.say("/facts", r"1\. My name is Ann")
+    chat.say("/facts edit 1 My name is Anne", "Now: My name is Anne")
+    chat.say("/facts delete 1", "Forgotten: My name is Anne")
+    chat.say("/facts delete 7", "error: there is no fact '7'")
+    chat.say("/save pumps", r"saved_conversations/pumps\.md")
+    chat.say("/branch other", "pumps stays as it is")
+    chat.say("/load pumps", "Loaded pumps: 2 questions")
+    chat.say("/load nothing", "error: there is no conversation 'nothing'")
+    chat.say("/limit 900", "at most 900 tokens")
+    chat.say("/limit few", "error: ")
+    chat.say("/model", "scripted")
+    chat.say("/nothing", "There is no command /nothing")
+    (folder / "kb" / "borin.md").write_text(
+        "# The Borin pump\n\nThe Borin pump costs 2222 euros.\n"
+    )
+    chat.child.setwinsize(20, 60)  # pyright: ignore[reportUnknownMemberType]  # its stubs are partial
+    chat.say("And what does the Borin pump cost now?", "2222")
+    chat.child.send("exit\r")
+    assert chat.end() == 0
+    names = {path.name for path in (folder / "saved_conversations").glob("*.md")}
+    assert names == {"last.md", "other.md", "pumps.md"}
+
+
+def test_ctrl_c_ends_an_answer_and_not_the_chat(folder: Path) -> None:
+    """The question is kept, Enter asks again, and Ctrl-D ends it."""
+    asked, go_on = Event(), Event()
+
+    def answer(_: Request) -> Say:
+        asked.set()
+        go_on.wait(WAIT_S)
+        return Say("All is well.")
+
+    with LoopbackServer(ScriptedModel(answer)) as server:
+        chat = Chat(folder, OPENAI_BASE_URL=server.base_url)
+        chat.child.expect(READY)
+        chat.child.send("How are you?\r")
+        assert asked.wait(WAIT_S)
+        chat.child.sendintr()
+        chat.child.expect(r"Stopped\. Press Enter to ask again")
+        go_on.set()
+        chat.child.expect(READY)
+        chat.say("", r"All is well\.")
+        time.sleep(1)  # the prompt is drawn twice
+        chat.child.sendintr()
+        chat.child.expect("Ctrl-D or exit")
+        chat.child.expect(READY)
+        chat.child.sendeof()
+        assert chat.end() == 0
+        text = (folder / "saved_conversations" / "last.md").read_text()
+        assert text == "# last\n\n> How are you?\n\nAll is well.\n"
+
+
+def test_a_killed_process_damages_nothing(folder: Path, server: LoopbackServer) -> None:
+    """What was answered is saved, and another process goes on from it."""
+    chat = Chat(folder, OPENAI_BASE_URL=server.base_url)
+    chat.child.expect(READY)
+    chat.say("My name is Ann.", "All is well")
+    server.inject(Fault.slow(30))
+    chat.child.send("And I live in Graz.\r")
+    time.sleep(1)
+    chat.child.kill(signal.SIGKILL)
+    chat.child.close()
+    chat = Chat(folder, "--load", "last", OPENAI_BASE_URL=server.base_url)
+    chat.child.expect(READY)
+    chat.say("/facts", "Loaded last: 1 questions", r"1\. My name is Ann")
+    chat.child.sendeof()
+    assert chat.end() == 0
+
+
+@pytest.mark.parametrize(
+    ("faults", "reason"),
+    [
+        pytest.param([Fault.error(401)], "refuses the key", id="wrong key"),
+        pytest.param([Fault.error(404)], "knows no model", id="unknown model"),
+        pytest.param([Fault.drop(before_headers=True)] * 2, "cannot be reached", id="lost before"),
+    ],
+)
+def test_what_goes_wrong_is_said_in_words(
+    folder: Path, server: LoopbackServer, faults: list[Fault], reason: str
+) -> None:
+    """What was typed is kept, and Enter asks again."""
+    server.inject(*faults)
+    chat = Chat(folder, OPENAI_BASE_URL=server.base_url, OPENAI_API_KEY="wrong")
+    chat.child.expect(READY)
+    chat.say("How are you?", reason, "press Enter to ask again")
+    chat.say("", r"All is well\.")
+    chat.child.sendeof()
+    assert chat.end() == 0
+
+
+def test_without_a_network(folder: Path) -> None:
+    """It is said, and the chat goes on."""
+    (folder / ".env").write_text("OPENAI_BASE_URL=http://127.0.0.1:9/v1\nMAX_TOKENS=900\n")
+    chat = Chat(folder)
+    chat.child.expect("900 tokens")
+    chat.child.expect(READY)
+    chat.say("How are you?", "cannot be reached", "press Enter")
+    chat.child.sendeof()
+    assert chat.end() == 0
+
+
+def test_lines_from_a_pipe(folder: Path) -> None:
+    """Without a terminal each line is a question, and nothing moves the cursor."""
+    run = subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, "-c", COMMAND, "chat", "--knowledge", "kb"],
+        cwd=folder,
+        input="What does the Borin pump cost?\n",
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=WAIT_S,
+        env={**os.environ, "OPENAI_API_KEY": "", "OPENAI_BASE_URL": ""},
+    )
+    assert "1007 euros. [borin.md]" in run.stdout
+    assert "\x1b" not in run.stdout
