@@ -8,11 +8,14 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from importlib.metadata import version
 from typing import cast
 
-from autogen_context.cli import cache, chat, explain, limits, printable, replay, report
+from autogen_context.cli import printable
 from autogen_context.errors import ContextError
+
+COMMANDS = ("limits", "replay", "explain", "report", "cache", "chat")
 
 
 def run() -> None:
@@ -28,9 +31,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=version("autogen-context"))
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for subcommand in (limits, replay, explain, report, cache, chat):
-        subcommand.add_parser(subparsers)
-    arguments = parser.parse_args(argv)
+    given = sys.argv[1:] if argv is None else argv
+    # Of the commands the one that is named is loaded: a prompt should be there at once.
+    for name in given[:1] if given and given[0] in COMMANDS else COMMANDS:
+        import_module(f"{__package__}.{name}").add_parser(subparsers)
+    arguments = parser.parse_args(given)
     # argparse keeps what it parsed without types; add_parser of each subcommand sets this.
     command = cast(Callable[[argparse.Namespace], int], arguments.run)
     try:

@@ -36,6 +36,7 @@ LINE_CHARS = 160  # of one thing, of one error, of one sentence
 ARGUMENT_CHARS = 60  # of one argument of a call of which nothing else is known
 MOST_DECISIONS = 6  # the latest ones
 MOST_PARTS = 40  # of a thing that a line names
+LEAST_LINE_TOKENS = 4  # a shorter line says nothing
 MOST_THINGS = 200  # of which a log speaks; of more, those that stay longest under pressure, and then the latest
 READINGS = re.compile(r"^- read .*(?:\n- read .*)+", re.MULTILINE)
 NAMED_ERROR = re.compile(r"[a-z](?:Error|Exception)\b")
@@ -182,6 +183,8 @@ class ActionLog:
         weights = [action.weight for action in actions] + [DECISION_WEIGHT] * len(decided)
         kept: dict[int, str] = {}
         for at in sorted(range(len(weights)), key=lambda at: (-weights[at], -at)):
+            if room_tokens < LEAST_LINE_TOKENS:
+                break
             line = (
                 actions[at].line
                 if at < len(actions)
