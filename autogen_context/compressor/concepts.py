@@ -137,7 +137,7 @@ def found(sentence: str) -> Sense:
     """What a sentence says, looked for."""
     places = phrases(TOPIC).find(sentence)
     labels = frozenset(place.label for place in places)
-    rules = [kind for label, kind in RULES.items() if label in labels]
+    rules: list[ConceptKind] = [kind for label, kind in RULES.items() if label in labels]
     stems = terms(without(sentence, (place for place in places if place.label in SPOKEN)))
     about = frozenset(stem for stem in stems if not stem[0].isdigit())
     runs = [run.rstrip(CONNECTORS) for run in RUNS.findall(sentence)]
