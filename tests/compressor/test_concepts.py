@@ -25,8 +25,11 @@ def test_a_text_holds_its_own_concepts(text: str) -> None:
     ("text", "concept"),
     [
         ("see src/app/main.py", "value src/app/main.py"),
+        ("call parse_v2 first", "value parse_v2"),
+        ("the userName field", "value userName"),
         ("mail ada@example.org", "value ada@example.org"),
         ("it has 12 rows", "number 12"),
+        ("wait 30s", "number 30s"),
         ("pay $1,500 now", "number 1,500"),
         ("due 2026-03-01", "value 2026-03-01"),
         ("at 10:42 it failed", "value 10:42"),
@@ -37,6 +40,7 @@ def test_a_text_holds_its_own_concepts(text: str) -> None:
         ("it doesn't use Redis", "negation it doesn't use Redis"),
         ("it don\u2019t start", "negation it don\u2019t start"),
         ("answers must be short", "constraint answers must be short"),
+        ("send at most two mails", "constraint send at most two mails"),
     ],
 )
 def test_what_concepts_are(text: str, concept: str) -> None:
