@@ -122,7 +122,7 @@ def test_what_is_written_on_and_on_is_told_all_the_same(root: Path) -> None:
             (root / "src" / "b.py").write_text("again")
             time.sleep(0.01)
             assert time.monotonic() < began + 60
-    assert hearing.bursts == [{root / "src" / "b.py"}]
+    assert hearing.paths == {root / "src" / "b.py"}
 
 
 def test_a_flood_is_a_change_of_all_there_is(
