@@ -8,6 +8,7 @@ import inspect
 import logging
 import os
 import time
+import warnings
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
@@ -201,6 +202,8 @@ class _Root(FileSystemEventHandler):
 
     def _observed(self) -> BaseObserver:
         """An observer at work; one that looks from time to time where the system has no watch left."""
+        # watchdog warns of folders that are made within each other at once; what it does then is right.
+        warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
         observer: BaseObserver = Observer()
         try:
             observer.schedule(self, self._place, recursive=True, event_filter=_CHANGES)
