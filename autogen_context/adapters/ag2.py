@@ -9,7 +9,6 @@ turn; an ``AssemblyPolicy`` sees neither tools nor bills. ``on_llm_call`` stands
 import asyncio
 import json
 import time
-import warnings
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack
@@ -31,12 +30,13 @@ from fast_depends.pydantic import PydanticSerializer
 from typing_extensions import override
 
 from autogen_context.adapters.ag2_format import Ag2Format, Payloads, Prompt, events_of
-from autogen_context.adapters.register import AgentContext, settings_in
-from autogen_context.errors import CompletionFailed, StateError
+from autogen_context.adapters.register import AgentContext, settings_in, take_up
+from autogen_context.errors import CompletionFailed
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.parts import ManagerOptions
 from autogen_context.manager.prepared import Prepared
 from autogen_context.messages.tool_schema import (
+    NOTHING_LEFT,
     RECALL_TOOL_NAME,
     answer_recall,
     recall_tool_schema,
@@ -152,16 +152,10 @@ class Conversation:
         return self._prompt
 
     async def load(self, store: KnowledgeStore | None, path: str) -> None:
-        """Take up a state; one that is damaged is left, with a warning of the manager's."""
+        """Take up the state that is kept there, if one is."""
         kept = await store.read(path) if store else None
-        if kept is None:
-            return
-        try:
-            self.manager.load_state(json.loads(kept))
-        except (StateError, ValueError) as error:
-            warnings.warn(
-                f"{path}: begun anew, since the state cannot be read: {error}", stacklevel=2
-            )
+        if kept is not None:
+            take_up(self.manager, kept, place=path)
 
 
 class ContextMiddleware(BaseMiddleware):
@@ -215,7 +209,7 @@ class RecallTool(Tool):
     ) -> None:
         async def answer(event: ToolCallEvent, context: Context) -> ToolResultEvent:
             manager = self._of.manager_of(context.stream.id)
-            text = "Nothing has left this conversation so far: all of it is in sight."
+            text = NOTHING_LEFT
             if manager is not None:
                 text = await asyncio.to_thread(answer_recall, manager, event.arguments)
             return ToolResultEvent.from_call(event, result=text)

@@ -29,8 +29,8 @@ from pydantic import BaseModel
 from typing_extensions import override
 
 from autogen_context.adapters.agent_framework_format import AgentFrameworkFormat
-from autogen_context.adapters.register import AgentContext, settings_in
-from autogen_context.errors import CompletionFailed, StateError
+from autogen_context.adapters.register import AgentContext, settings_in, take_up
+from autogen_context.errors import CompletionFailed
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.parts import ManagerOptions
 from autogen_context.manager.prepared import Prepared
@@ -91,13 +91,8 @@ class AgentFrameworkContext(AgentContext[Message], ChatMiddleware):
             return kept.manager
         manager = self._new_manager()
         if isinstance(kept, Mapping):
-            try:
-                manager.load_state(cast("Mapping[str, object]", kept))
-            except StateError as error:
-                warnings.warn(
-                    f"session {session.session_id}: begun anew, since its state cannot be read: {error}",
-                    stacklevel=2,
-                )
+            state = cast("Mapping[str, object]", kept)
+            take_up(manager, state, place=f"session {session.session_id}")
         session.state[self._key] = SessionState(manager)
         return manager
 

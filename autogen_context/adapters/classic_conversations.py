@@ -23,6 +23,7 @@ from autogen_context.manager.prepared import Prepared
 from autogen_context.messages.message import SYSTEM_ROLES
 from autogen_context.messages.openai_chat import fields_of
 from autogen_context.messages.tool_schema import (
+    NOTHING_LEFT,
     RECALL_TOOL_NAME,
     answer_recall,
     has_recall_tool,
@@ -212,5 +213,5 @@ class Answering:
     def recall_context(self, **arguments: object) -> str:
         """Answer a call; see ``RECALL_ARGUMENTS``."""
         if self.conversations is None or self.conversations.last_prepared is None:
-            return "Nothing has left this conversation so far: all of it is in sight."
+            return NOTHING_LEFT
         return answer_recall(self.conversations.manager, arguments)

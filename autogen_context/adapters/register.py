@@ -3,11 +3,14 @@
 Promise: an agent of no known host is refused by naming those that are known. No host is imported but that of the agent.
 """
 
+import json
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, Unpack
 
 from autogen_context.config.config import ContextConfig
+from autogen_context.errors import StateError
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.parts import ManagerOptions
 from autogen_context.manager.prepared import Payload, Prepared
@@ -96,6 +99,16 @@ def register(
         "ConversableAgent of classic AutoGen (autogen, pyautogen up to 0.9), and an Agent of AG2 1.x (ag2) or of Microsoft "
         "Agent Framework 1.x; with a list of OpenAI messages use IncrementalContextManager"
     )
+
+
+def take_up(
+    manager: IncrementalContextManager, state: str | Mapping[str, object], *, place: str
+) -> None:
+    """Have a manager continue from a state, as JSON or its data; where it cannot be read it begins anew, with a warning."""
+    try:
+        manager.load_state(json.loads(state) if isinstance(state, str) else state)
+    except (StateError, ValueError) as error:
+        warnings.warn(f"{place}: begun anew, since the state cannot be read: {error}", stacklevel=3)
 
 
 def settings_in(

@@ -22,6 +22,7 @@ RECALL_ARGUMENTS: Mapping[str, str] = {
     "query": "What to look for: words, names, paths or error texts as they stood in the original.",
     "lines": "Lines of the original with this handle: '120-180', '120-' to the end, '-40' the first 40, or '150'.",
 }
+NOTHING_LEFT = "Nothing has left this conversation so far: all of it is in sight."
 USAGE = (
     f'Call {RECALL_TOOL_NAME} with handle="…" (and lines="120-180" for a part), or with query="…".'
 )

@@ -36,38 +36,23 @@ from pydantic import BaseModel
 from autogen_context import register
 from autogen_context.adapters.ag2 import Ag2Context
 from autogen_context.adapters.ag2_format import Ag2Format, Payloads, Prompt, Response, events_of
-from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
-from autogen_context.testing import Call, LoopbackServer, Say, ScriptedModel, Step
-from autogen_context.tokens.message_counter import MessageCounter
+from autogen_context.testing import LoopbackServer, Say, Step
+from support.logs import ASKED_BACK, MODEL, PROMPT, WINDOW, fourteen_logs, read_log, strict_server
 
-MODEL, WINDOW = "gpt-4-0613", 4_000
-COUNTER = MessageCounter.for_model(MODEL)
 HOST = Ag2Format()
-
-
-def read_log(number: int) -> str:
-    """Read one of the log files."""
-    return "".join(f"worker {number} wrote block {n * 7919 + number}\n" for n in range(60))
 
 
 @asynccontextmanager
 async def serving(*steps: Step) -> AsyncGenerator[tuple[LoopbackServer, OpenAIConfig]]:
     """A server that counts as OpenAI does and refuses what is larger than the window, and who asks it."""
-    script = ScriptedModel(steps, count=lambda text: COUNTER.count(text).tokens)
-    async with LoopbackServer(script, window_tokens=WINDOW) as server, AsyncClient() as http:
+    async with strict_server(*steps) as server, AsyncClient() as http:
         url = server.base_url
         yield server, OpenAIConfig(MODEL, api_key="none", base_url=url, http_client=http)
 
 
 def agent_of(config: OpenAIConfig, **options: Any) -> Agent:
     """An agent that asks the server."""
-    return Agent("reader", "You read logs. " * 60, config=config, **options)
-
-
-def fourteen_logs() -> list[Step]:
-    """A run that reads more than the window holds, and asks for a part of it at its end."""
-    asks = Call(RECALL_TOOL_NAME, {"query": f"block {41 * 7919 + 2}"})
-    return [*(Call("read_log", {"number": n}) for n in range(14)), asks, Say("Done.")]
+    return Agent("reader", PROMPT, config=config, **options)
 
 
 async def test_an_agent_stays_inside_its_window_and_asks_back_what_left_it() -> None:
@@ -81,7 +66,7 @@ async def test_an_agent_stays_inside_its_window_and_asks_back_what_left_it() -> 
     sent = [list(request.messages) for request in server.requests]
     assert [request.error for request in server.rejected] == []
     assert max(request.prompt_tokens for request in server.requests) > 3_000
-    assert f"worker 2 wrote block {41 * 7919 + 2}" in str(sent[-2][-1])
+    assert f"worker 2 wrote {ASKED_BACK}" in str(sent[-2][-1])
     assert context.manager.usage.requests == len(sent)
     assert context.last_prepared is not None
     assert context.last_prepared.certificate.fits

@@ -18,18 +18,10 @@ from autogen_context import register
 from autogen_context.adapters.agent_framework import AgentFrameworkContext
 from autogen_context.adapters.agent_framework_format import AgentFrameworkFormat
 from autogen_context.messages.message import Message as Read
-from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
-from autogen_context.testing import Call, LoopbackServer, Say, ScriptedModel, ServedRequest, Step
-from autogen_context.tokens.message_counter import MessageCounter
+from autogen_context.testing import Call, LoopbackServer, Say, ServedRequest, Step
+from support.logs import ASKED_BACK, MODEL, PROMPT, WINDOW, fourteen_logs, read_log, strict_server
 
-MODEL, WINDOW = "gpt-4-0613", 4_000
-COUNTER = MessageCounter.for_model(MODEL)
 HOST = AgentFrameworkFormat()
-
-
-def read_log(number: int) -> str:
-    """Read one of the log files."""
-    return "".join(f"worker {number} wrote block {n * 7919 + number}\n" for n in range(60))
 
 
 @asynccontextmanager
@@ -37,9 +29,8 @@ async def serving(
     *steps: Step,
 ) -> AsyncGenerator[tuple[LoopbackServer, OpenAIChatCompletionClient]]:
     """A server that counts as OpenAI does and refuses what is larger than the window, and who asks it."""
-    script = ScriptedModel(steps, count=lambda text: COUNTER.count(text).tokens)
     async with (
-        LoopbackServer(script, window_tokens=WINDOW) as server,
+        strict_server(*steps) as server,
         AsyncOpenAI(api_key="none", base_url=server.base_url) as client,
     ):
         yield server, OpenAIChatCompletionClient(MODEL, async_client=client)
@@ -47,13 +38,7 @@ async def serving(
 
 def agent_of(client: OpenAIChatCompletionClient, **options: Any) -> Agent[Any]:
     """An agent that asks the server."""
-    return Agent(client, "You read logs. " * 60, name="reader", **options)
-
-
-def fourteen_logs() -> list[Step]:
-    """A run that reads more than the window holds, and asks for a part of it at its end."""
-    asks = Call(RECALL_TOOL_NAME, {"query": f"block {41 * 7919 + 2}"})
-    return [*(Call("read_log", {"number": n}) for n in range(14)), asks, Say("Done.")]
+    return Agent(client, PROMPT, name="reader", **options)
 
 
 async def run(agent: Agent[Any], text: str, session: AgentSession, *, stream: bool) -> str:
@@ -80,7 +65,7 @@ async def test_an_agent_stays_inside_its_window_and_asks_back_what_left_it(*, st
     requests = sent(server.requests)
     assert [request.error for request in server.rejected] == []
     assert max(request.prompt_tokens for request in server.requests) > 3_000
-    assert f"worker 2 wrote block {41 * 7919 + 2}" in str(requests[-2][-1])
+    assert f"worker 2 wrote {ASKED_BACK}" in str(requests[-2][-1])
     assert context.manager.usage.requests == len(requests)
     assert context.last_prepared is not None
     assert context.last_prepared.certificate.fits

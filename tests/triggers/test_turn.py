@@ -199,7 +199,7 @@ def test_a_long_output_is_read_at_its_ends() -> None:
         pytest.param("tests/README.md", "document", id="a page among tests"),
         pytest.param("reproduce_issue.py", "try", id="a try"),
         pytest.param("reproduce/conf.py", "try", id="in a folder of tries"),
-        pytest.param("/tmp/fix.sh", "try", id="a temporary file"),  # noqa: S108 - a name
+        pytest.param("tmp/fix.sh", "try", id="a temporary file"),
     ],
 )
 def test_what_a_file_is_for(path: str, sort: FileSort) -> None:
