@@ -10,7 +10,15 @@ from itertools import groupby
 
 from autogen_context.cli import print_json, print_lines
 from autogen_context.tokens.discovery import Discovery
-from autogen_context.tokens.limits import ModelLimit, ModelLimits, Step, known_rows, variable_for
+from autogen_context.tokens.limits import (
+    ModelLimit,
+    ModelLimits,
+    Step,
+    known_rows,
+    unrouted,
+    variable_for,
+)
+from autogen_context.tokens.prices import engine_of
 
 
 def show_limits(model: str | None, url: str | None, *, as_json: bool) -> int:
@@ -48,6 +56,10 @@ def one(limit: ModelLimit, chain: Sequence[Step]) -> Iterator[str]:
     yield f"  window  {limit.window_tokens:>12,}  both together"
     if limit.prompt_tokens != limit.input_tokens:
         yield f"  prompt  {limit.prompt_tokens:>12,}  what is used of the input, so that an answer fits"
+    if engine_of(limit.provider):
+        name = f"{limit.provider}/{unrouted(limit.model)}".lower()
+        yield ""
+        yield f"  {limit.provider} serves it, for which a prefix that it has read costs nothing: model={name!r} says so"
     yield ""
     yield "  asked in this order, the first that knows wins:"
     winner = next(step for step in chain if step.limit)

@@ -21,6 +21,7 @@ from autogen_context.config.config import ContextConfig
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.manager.event_log import EventLog
 from autogen_context.manager.manager import IncrementalContextManager
+from autogen_context.manager.parts import price_in
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.report.events import Run, read_events, runs_of
 from autogen_context.report.recorder import Recorder
@@ -34,7 +35,7 @@ from autogen_context.report.turns import (
     totals_of,
 )
 from autogen_context.tokens.message_counter import MessageCounter, load_tokenizer
-from autogen_context.tokens.prices import OTHER, Price, price_of
+from autogen_context.tokens.prices import OTHER, Price
 
 DEFAULT_MODEL = "gpt-4o"
 MOST_BYTES = 1 << 40  # of a replay's event log: it is never rotated
@@ -153,7 +154,8 @@ def replayed(
 ) -> Replayed:
     """Replay a conversation, with an event log if it ``is_logged``; ``on_turn`` is called after each turn."""
     model = model_of(conversation, config)
-    counter, price, host = MessageCounter.for_model(model), price_of(model), OpenAIChat()
+    counter, host = MessageCounter.for_model(model), OpenAIChat()
+    price = price_in(config.model_copy(update={"model": model}))
     recorder = Recorder(
         count=lambda message: counter.message(host.read(message)),
         tariff=price,
@@ -245,7 +247,12 @@ def price_note(one: Replayed) -> Iterator[str]:
     if price.write_fraction != 1:
         note += f", one that is written {price.write_fraction:g}"
     yield f"{note}."
-    if price.input_per_million is None:
+    if price.tokens_per_s:
+        sums = (one.totals.sent, one.totals.whole)
+        sent, whole = (each.cost_tokens / price.tokens_per_s for each in sums)
+        speed = f"{price.tokens_per_s:,.0f} tokens a second"
+        yield f"At {speed} the engine reads for {sent:,.0f} s, and for {whole:,.0f} s where everything is sent."
+    elif price.input_per_million is None:
         rule = "assumed" if price.provider == OTHER else f"as for {price.provider}"
         yield f"What {one.model} costs in dollars is not known; caching is {rule}."
     else:

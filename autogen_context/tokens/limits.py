@@ -56,7 +56,9 @@ class ModelLimit(BaseModel):
     output_tokens: Positive | None = None  # where the source says it
     window_tokens: Positive  # input and output together
     source: Text = ""  # who says so: ``"environment MODEL_LIMIT_GPT4"``, ``"known"``, ``"default"``
-    provider: str = ""  # whose model it is, where a table says so
+    provider: str = (
+        ""  # whose model it is, or which engine of one's own serves it, where a source says so
+    )
     checked: str = ""  # when the row was looked up, as an ISO date
 
     @model_validator(mode="before")

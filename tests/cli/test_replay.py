@@ -145,6 +145,20 @@ def test_a_foreign_tokenizer_is_told(long_run: str, capsys: pytest.CaptureFixtur
     assert "for the provider" not in shown(capsys, "replay", long_run)
 
 
+def test_an_engine_of_ones_own_costs_seconds(
+    long_run: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was not cached, by the speed that is told; no dollars, whatever model it is."""
+    monkeypatch.setenv("AUTOGEN_CONTEXT_PREFILL_TOKENS_PER_S", "100")
+    argv = ("replay", long_run, "--window", "4000")
+    totals = facts(capsys, *argv)["conversations"][0]["totals"]
+    seconds = [number(totals, side, "cost_tokens") / 100 for side in ("sent", "whole")]
+    told = "At 100 tokens a second the engine reads for {:,.0f} s, and for {:,.0f} s where everything is sent."
+    out = shown(capsys, *argv)
+    assert told.format(*seconds) in out
+    assert "dollars" not in out
+
+
 def test_settings_come_from_arguments_environment_and_file(
     long_run: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
