@@ -17,7 +17,7 @@ from autogen_context.errors import MissingExtra
 if TYPE_CHECKING:
     from argparse import _SubParsersAction  # pyright: ignore[reportPrivateUsage] - it has no public name
 
-    from autogen_context.chat.session import ChatSettings
+    from autogen_context.chat.settings import ChatSettings
 
 
 def add_parser(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def settings_of(arguments: argparse.Namespace, variables: Mapping[str, str]) -> "ChatSettings":
     """The settings, each from the first place that gives it."""
-    from autogen_context.chat.session import (  # noqa: PLC0415 - for who chats
+    from autogen_context.chat.settings import (  # noqa: PLC0415 - for who chats
         DEFAULT_LIMIT,
         DEFAULT_MODEL,
         ChatSettings,
