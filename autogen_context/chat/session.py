@@ -42,6 +42,7 @@ OPENAI_URL = "https://api.openai.com/v1"
 AGENT, PERSON = "assistant", "user"
 SCHEMA = 1
 KEPT = CacheLimits(kind_bytes=256 * 1024 * 1024)  # a large folder of knowledge is one value
+LONGEST_TYPED = 4_000  # characters; what is longer holds a paste
 INTERRUPTED = "[interrupted]"
 CITED = re.compile(r"\[([^\[\]]+)\]")
 NAME = re.compile(r"\w[\w .-]{0,79}")
@@ -134,7 +135,7 @@ class ChatSession:
         is_again = last is not None and not last.answer and text in ("", last.said)
         if not is_again:
             self.exchanges.append(Exchange(said=text))
-            self.facts.learn([Message(role="user", text=text)], start=len(self.exchanges) - 1)
+            self.facts.learn([typed(text)], start=len(self.exchanges) - 1)
         pieces, whole, is_stopped = list[str](), "", False
         try:
             async for event in self._agent.run_stream(task=None if is_again else text):
@@ -294,7 +295,7 @@ class ChatSession:
         await self._agent.load_state(saved.agent)
         self.exchanges, self.name = list(saved.exchanges), name
         self.facts = Facts()
-        self.facts.learn([Message(role="user", text=each.said) for each in self.exchanges])
+        self.facts.learn([typed(each.said) for each in self.exchanges])
         for fact in list(self.facts):
             if fact.id not in saved.facts:
                 self.facts.delete(fact.id)
@@ -399,6 +400,13 @@ class ChatSession:
             if text.casefold() in each.said.casefold():
                 found.append(UserMessage(content=each.said, source=PERSON))
         return found
+
+
+def typed(text: str) -> Message:
+    """What a person says themselves: of a long text, which holds a paste, the first and the last line."""
+    lines = [text] if len(text) <= LONGEST_TYPED else [*text.strip().splitlines()]
+    ends = [lines[0][:LONGEST_TYPED], *(lines[-1][-LONGEST_TYPED:] for _ in lines[1:2])]
+    return Message(role="user", text="\n".join(ends))
 
 
 def sources_of(answer: str, known: Collection[str]) -> list[str]:
