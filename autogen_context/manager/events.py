@@ -21,14 +21,13 @@ from autogen_context.config.config import ContextConfig
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.manager.event_log import Event, EventLog, Told, Writer
 from autogen_context.manager.injected import OPENING
-from autogen_context.manager.parts import rates_in
+from autogen_context.manager.parts import price_in
 from autogen_context.manager.prepared import Prepared
 from autogen_context.messages.identifiers import is_telling, values_of
 from autogen_context.messages.message import SYSTEM_ROLES, Message, joined_text
 from autogen_context.messages.piece import Piece, Written
 from autogen_context.messages.segment import Unit
 from autogen_context.models.completion import Complete
-from autogen_context.tokens.prices import price_of
 from autogen_context.triggers.price import CostEstimate
 from autogen_context.view.certificate import Certificate
 from autogen_context.view.decision import Candidate, Decision
@@ -88,11 +87,12 @@ class Bound(TypedDict):
 
 
 class PriceEvent(TypedDict):
-    """What input costs: fractions of an uncached token, and dollars for a million of these, where known."""
+    """What input costs: fractions of an uncached token, and what is known of these: dollars for a million, so many a second."""
 
     cached: float
     write: float
     dollars: float | None
+    tokens_per_s: NotRequired[float | None]
 
 
 class EstimateEvent(TypedDict):
@@ -447,9 +447,13 @@ class Series:
 
     @cached_property
     def _price(self) -> PriceEvent:
-        rates, price = rates_in(self._config), price_of(self._config.model)
-        dollars = price.input_per_million
-        return PriceEvent(cached=rates.cached_fraction, write=rates.write_fraction, dollars=dollars)
+        price = price_in(self._config)
+        return PriceEvent(
+            cached=price.cached_fraction,
+            write=price.write_fraction,
+            dollars=price.input_per_million,
+            tokens_per_s=price.tokens_per_s,
+        )
 
     def _updated(self, now: Captured) -> tuple[list[UnitEvent], int]:
         """What is to be told of units, and the first that is not sent as it was in the last request."""

@@ -8,7 +8,7 @@ import math
 import reprlib
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
@@ -26,7 +26,7 @@ from autogen_context.recall.recaller import Recaller
 from autogen_context.tokens.limits import ModelLimits, standard_files, variable_for
 from autogen_context.tokens.measure import TokenCounter
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.tokens.prices import Rates, price_of
+from autogen_context.tokens.prices import Price, Rates, priced_at
 from autogen_context.triggers.price import EARLY_FROM
 from autogen_context.triggers.turn import Trigger
 from autogen_context.view.notice import ContextProvider
@@ -210,10 +210,13 @@ class Parts:
     cache_clock: Callable[[], float] | None = None  # by which the provider's cache runs out
 
 
-def rates_in(config: ContextConfig) -> Rates:
+def price_in(config: ContextConfig) -> Price:
     """What input tokens cost: by the settings, else by the model's provider."""
-    rates, cached = price_of(config.model), config.cached_input_fraction
-    return rates if cached is None else replace(rates, cached_fraction=cached)
+    return priced_at(
+        config.model,
+        cached_fraction=config.cached_input_fraction,
+        tokens_per_s=config.prefill_tokens_per_s,
+    )
 
 
 def cuts_finished(config: ContextConfig, triggers: Trigger | None) -> bool:

@@ -23,7 +23,7 @@ from autogen_context.manager.ahead import Ahead
 from autogen_context.manager.change import UpdatedContext, changed, changes_in
 from autogen_context.manager.engine import Engine
 from autogen_context.manager.injected import messages_due
-from autogen_context.manager.parts import Given, Parts, originals_of, rates_in, window_tokens_of
+from autogen_context.manager.parts import Given, Parts, originals_of, price_in, window_tokens_of
 from autogen_context.manager.prepared import Prepared, untouched
 from autogen_context.manager.providers import Providers, providers_of
 from autogen_context.manager.request import Fixed, Window
@@ -317,7 +317,7 @@ class TurnRunner:
             host=given.host,
             counter=counter,
             kinds=ToolKinds(named=config.tools),
-            rates=rates_in(config),
+            rates=price_in(config),
             budget=budget,
             compressor=guarded(self._ahead.compressor),
             original_store=originals,
