@@ -28,6 +28,7 @@ from autogen_context.messages.message import SYSTEM_ROLES, Message, joined_text
 from autogen_context.messages.piece import Piece, Written
 from autogen_context.messages.segment import Unit
 from autogen_context.models.completion import Complete
+from autogen_context.tokens.prices import Price
 from autogen_context.triggers.price import CostEstimate
 from autogen_context.view.certificate import Certificate
 from autogen_context.view.decision import Candidate, Decision
@@ -380,8 +381,7 @@ class Series:
         counted, config = now.certificate.counted_tokens, self._config
         prefix, sent = self._prefix(now, first), counted - now.fixed_tokens
         told = {"told": self._sections["told"] + now.preamble_tokens}
-        rates = rates_in(config)
-        cached = rates.cached_tokens(prefix)
+        cached = self._tariff.cached_tokens(prefix)
         event = TurnEvent(
             v=1,
             event="turn",
@@ -402,7 +402,7 @@ class Series:
                 new=max(0, counted - prefix),
                 prefix=prefix,
                 cached=cached,
-                cost=round(rates.cost_tokens(counted, cached), 1),
+                cost=round(self._tariff.cost_tokens(counted, cached), 1),
             ),
             compacted=now.compacted,
             estimate=estimated(now.estimate),
@@ -446,8 +446,12 @@ class Series:
         )
 
     @cached_property
+    def _tariff(self) -> Price:
+        return price_in(self._config)
+
+    @cached_property
     def _price(self) -> PriceEvent:
-        price = price_in(self._config)
+        price = self._tariff
         return PriceEvent(
             cached=price.cached_fraction,
             write=price.write_fraction,
