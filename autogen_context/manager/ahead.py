@@ -58,13 +58,9 @@ class Ahead:
             vectors.keep_in(cache)
         self._summaries: list[Summaries] = []  # the last belong to the conversation
         self._advising: list[Advising] = []  # the same
-        self._discovers = False
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether there is nothing to do for a turn."""
         helpers = (self._embedding, self._model_client, self._intents)
-        return all(helper is None for helper in helpers) and not self._summarises
+        # Whether there is nothing to do for a turn.
+        self.is_idle = all(each is None for each in helpers) and not self._summarises
 
     def memory(self) -> Recaller:
         """A memory that goes by meaning as well, where there are vectors."""
@@ -113,10 +109,9 @@ class Ahead:
         await load_tokenizer(self._config.model, timeout_s=self._config.tokenizer_timeout_s)
 
     def discover(self, resize: Callable[[int], None]) -> None:
-        """Ask the endpoint for the model's limit, once; ``resize`` gets what it says."""
+        """Ask the endpoint for the model's limit; ``resize`` gets what it says."""
         config = self._config
-        if not self._discovers and config.discovery_url and config.model:
-            self._discovers = True
+        if config.discovery_url and config.model:
             self._background.start(discovered(config, WeakMethod(resize)), name="discovery")
 
     async def before_turn(self, engine: "Engine", view: ContextView, fixed_tokens: int) -> None:

@@ -31,8 +31,7 @@ from autogen_context.models.completion import Complete
 from autogen_context.tokens.prices import Price
 from autogen_context.triggers.price import CostEstimate
 from autogen_context.view.certificate import Certificate
-from autogen_context.view.decision import Candidate, Decision
-from autogen_context.view.decisions import Decisions
+from autogen_context.view.decision import Candidate, Decision, Decisions
 from autogen_context.view.view import ContextView, as_message
 
 if TYPE_CHECKING:

@@ -23,6 +23,7 @@ from autogen_context.errors import ManagerClosed
 from autogen_context.manager.change import ContextChange, UpdatedContext
 from autogen_context.manager.parts import Given, events_of, metrics_of, project_of, tracker_of
 from autogen_context.manager.prepared import Payload, Prepared
+from autogen_context.manager.request import Fixed
 from autogen_context.manager.runner import TurnRunner
 from autogen_context.manager.state import dump, load, read_state, write_state
 from autogen_context.messages.message import HostFormat, Message
@@ -161,10 +162,10 @@ class IncrementalContextManager:
             raise ManagerClosed
         payloads = listed("messages", messages, give=MESSAGES)
         schemas = schemas_in(tools) if tools else ()
-        await self._runner.before_turn(payloads, schemas)
-        if self._runner.takes_long(payloads, schemas):
+        fixed = await self._runner.before_turn(payloads, schemas)
+        if fixed is None:
             return await asyncio.to_thread(self.prepare_nowait, messages, tools)
-        return cast("Prepared[Payload]", self._prepared(payloads, schemas, is_read=True))
+        return cast("Prepared[Payload]", self._prepared(payloads, schemas, fixed))
 
     def prepare_nowait(
         self, messages: Sequence[Payload], tools: ToolSchemas | None = ()
@@ -191,11 +192,11 @@ class IncrementalContextManager:
         return cast("Prepared[Payload]", self._prepared(payloads, schemas))
 
     def _prepared(
-        self, payloads: Sequence[object], schemas: ToolSchemas, *, is_read: bool = False
+        self, payloads: Sequence[object], schemas: ToolSchemas, fixed: Fixed | None = None
     ) -> Prepared[object]:
         """A turn, whose messages are the host's own objects, or of their kind."""
         with self._lock:
-            prepared = self._runner.turn(payloads, schemas, is_read=is_read)
+            prepared = self._runner.turn(payloads, schemas, fixed)
             self._handed_out[id(prepared)] = prepared
         return prepared
 
