@@ -52,6 +52,8 @@ class Ahead:
         )
         self._intents = intents_of(config, given.triggers, self._background)
         self._given_cache = cache
+        if cache is not None and events is not None:
+            events.follow(cache)
         if cache is not None and isinstance(vectors, TakesCache):
             vectors.keep_in(cache)
         self._summaries: list[Summaries] = []  # the last belong to the conversation
@@ -95,7 +97,12 @@ class Ahead:
         from autogen_context.cache.cache import ContextCache  # noqa: PLC0415 - for who has a model
         from autogen_context.cache.values import Guarded  # noqa: PLC0415 - as above
 
-        return Guarded(ContextCache() if self._given_cache is None else self._given_cache)
+        if self._given_cache is not None:
+            return Guarded(self._given_cache)
+        own = ContextCache()
+        if self._events is not None:
+            self._events.follow(own)
+        return Guarded(own)
 
     async def load_tokenizer(self) -> None:
         """Have the model's tokenizer at hand, within the time that is set."""

@@ -18,7 +18,7 @@ from autogen_context.cache.originals import OriginalStore
 from autogen_context.cache.tier import Scope
 from autogen_context.compressor.compressor import guarded
 from autogen_context.config.config import ContextConfig
-from autogen_context.errors import NotInHistory
+from autogen_context.errors import ContextWindowExceeded, NotInHistory
 from autogen_context.manager.ahead import Ahead
 from autogen_context.manager.change import UpdatedContext, changed, changes_in
 from autogen_context.manager.engine import Engine
@@ -99,14 +99,24 @@ class TurnRunner:
         kept.view = engine.synced(kept.view)
         if self._providers.each:
             self._providers.turn(self, fixed.tokens)
-        before = kept.view.tokens
-        kept.view, prepared = engine.prepare(kept.view, payloads, fixed)
+        before, planned_s = kept.view.tokens, time.perf_counter()
+        try:
+            kept.view, prepared = engine.prepare(kept.view, payloads, fixed)
+        except ContextWindowExceeded as error:
+            if self._events is not None:
+                self._events.impossible(engine, error, started_s=started_s)
+            raise
         if prepared.compacted:
             self.record("compaction", f"from {before} to {kept.view.tokens} tokens")
         if self._events is not None:
-            count, tokens = kept.counter.message, fixed.tokens
             self._events.turn(
-                engine, kept.view, prepared, count=count, fixed_tokens=tokens, started_s=started_s
+                engine,
+                kept.view,
+                prepared,
+                count=kept.counter.message,
+                fixed_tokens=fixed.tokens,
+                started_s=started_s,
+                planned_s=planned_s,
             )
         return prepared
 
@@ -410,9 +420,9 @@ def id_of(config: ContextConfig) -> str:
 
 
 def turn_log(given: Given) -> "TurnLog | None":
-    """Who tells the event log, where there is one."""
-    if given.events is None:
+    """Who tells the event log and the metrics, where there are any."""
+    if given.events is None and given.metrics is None:
         return None
     from autogen_context.manager.events import TurnLog  # noqa: PLC0415 - for who has one
 
-    return TurnLog(given.events, given.config)
+    return TurnLog(given.events, given.config, given.metrics)
