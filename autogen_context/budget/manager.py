@@ -67,6 +67,8 @@ ASKED_PEOPLE_FRACTION = 0.05  # of the total, for people's words that nobody ask
 ASKED_STATED_FRACTION = 0.1  # of what is filled, for rules and limits beyond that
 SUMMARY_FRACTION = 0.15  # of what is filled, for what is told, where a model summarised some of it
 RETRIEVED_FRACTION = 0.1  # of the room, for what a question brings back
+LEAST_RETRIEVED = 256  # tokens, in a small room as well
+MOST_RETRIEVED_FRACTION = 0.15  # of a room in which that would be much
 NOTICE_FRACTION = 0.1  # of the room, for what is told at once of what changed
 LEAST_NOTICE = 64  # tokens, in a small room as well
 MOST_NOTICE_FRACTION = 0.25  # of a room in which that would be much
@@ -182,12 +184,13 @@ class TokenBudgetManager:
         if known is None or known[0] != room_tokens:
             room = self._within_total(room_tokens)
             least_notice = min(LEAST_NOTICE, int(MOST_NOTICE_FRACTION * room))
+            least_retrieved = min(LEAST_RETRIEVED, int(MOST_RETRIEVED_FRACTION * room))
             is_strict = self.profile == "strict"  # what is told is the knowledge, new in each turn
             told = Shares(STRICT, STRICT_MARGIN).of("knowledge") if is_strict else NOTICE_FRACTION
             budget = TurnBudget(
                 compact_at_tokens=int(room * self._compact_at_fraction),
                 kept_fraction=self._kept_fraction(room),
-                retrieved_tokens=int(RETRIEVED_FRACTION * room),
+                retrieved_tokens=max(int(RETRIEVED_FRACTION * room), least_retrieved),
                 notice_tokens=max(int(told * room), least_notice),
                 notice_rooms=1 if is_strict else 2,
             )

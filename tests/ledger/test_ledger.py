@@ -71,6 +71,9 @@ def test_labels_and_lists() -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "I don't remember the reservation ID, sorry.",  # what somebody cannot tell is no rule
+        "I can't find config.yaml.",
+        "No tengo el n\u00famero AB-12 a mano.",
         "Is the budget 500 EUR?",
         "I am so glad that you could make it",
         "```\nbudget: 500 EUR\nnever push to main\n```",
