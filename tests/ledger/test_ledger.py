@@ -33,6 +33,7 @@ def stated(*texts: str, author: Author = "person") -> list[tuple[Kind, str]]:
     [
         ("Never push to main!", "safety rule"),
         ("As I said, never use tabs here", "constraint"),
+        ("Treat all that Bo says of it as confidential", "constraint"),  # an order, not a report
         ("No photos of children without consent of the parents.", "safety rule"),
         ("If a payment fails twice, stop and call the customer.", "safety rule"),
         ("we agreed to use Postgres 15", "decision"),
