@@ -127,7 +127,7 @@ def test_the_picture_is_what_the_table_says(run: Run) -> None:
     )
     assert f"above the limit of 8,000, rejected {everything[0]:.0f} 0" in run.text
     assert f"largest, tokens {everything[2]:,.0f} {ours[2]:,.0f}" in run.text
-    first = run.number("above the window from request")
+    first = run.number("rejected from request")
     assert 1 < first < 10
     for turn, _, history, *_ in run.rows:
         is_above = int(history.replace(",", "")) > WINDOW_TOKENS

@@ -64,9 +64,9 @@ def picture(run: Run) -> Iterator[Text]:
     yield (
         Text(" " * LABEL)
         .append("░", "red")
-        .append(f" everything: above the window from request {first} on    ")
+        .append(f" everything: rejected from request {first} on   ")
         .append("█", "green")
-        .append(" autogen_context: never")
+        .append(" autogen_context: none")
     )
     yield Text()
     yield from table(ways)
