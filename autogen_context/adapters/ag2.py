@@ -234,7 +234,7 @@ def register_ag2(
     ):
         raise ValueError("agent: it is registered already; register each once")
     named = getattr(agent.config, "model", None)
-    said = {"model": named, "agent": agent.name, "single_system": True, "reserve_tokens": 0}
+    said = {"model": named, "single_system": True, "reserve_tokens": 0}
     options["config"] = settings_in(model, options, said)
     if options.get("model_client") == "host":
         options["model_client"] = complete_with(agent)

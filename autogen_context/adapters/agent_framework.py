@@ -191,7 +191,7 @@ def register_agent_framework(
     if cast("object | None", agent.client) is None:
         raise ValueError("agent: it has no client and so sends nothing to a model; give it one")
     named = agent.default_options.get("model") or getattr(agent.client, "model", None)
-    said = {"model": named, "agent": agent.name, "reserve_tokens": 0}
+    said = {"model": named, "reserve_tokens": 0}
     options["config"] = settings_in(model, options, said)
     if options.get("model_client") == "host":
         options["model_client"] = complete_with(agent)

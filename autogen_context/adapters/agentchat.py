@@ -63,8 +63,7 @@ def register_agentchat(
             "ManagedChatCompletionContext of its own"
         )
     if not isinstance(before, ManagedChatCompletionContext):
-        said = {**said_by(client), "agent": attributes.get("_name")}
-        options["config"] = settings_in(model, options, said)
+        options["config"] = settings_in(model, options, said_by(client))
         if options.get("model_client") == "host":
             options["model_client"] = client
         context = ManagedChatCompletionContext(**options)

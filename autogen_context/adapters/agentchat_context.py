@@ -53,14 +53,14 @@ class Envelope(BaseModel):
         """The tools as the API takes them."""
         return [{"type": "function", "function": schema} for schema in self.tools]
 
-    def opened(self, request: Sequence[LLMMessage]) -> list[LLMMessage]:
+    def opened(self, request: list[LLMMessage]) -> list[LLMMessage]:
         """The messages of a prepared request that belong to the context.
 
         Where the model takes one system message alone, those that lead were joined to one.
         """
         count = len(self.system)
         if [message.content for message in request[:count]] == list(self.system):
-            return list(request[count:])
+            return request[count:]
         first, *rest = request
         ours = BETWEEN.join(filter(None, self.system))
         more = str(first.content).removeprefix(ours).removeprefix(BETWEEN)
@@ -196,9 +196,10 @@ class ManagedChatCompletionContext(
         """
         prepared = await self.manager.prepare(self._request, self.envelope.schemas)
         self.last_prepared = prepared
-        self.handed_out = tuple(self.envelope.opened(prepared.messages))
+        messages = self.envelope.opened(prepared.messages)
+        self.handed_out = tuple(messages)
         self._is_answer_due = True
-        return list(self.handed_out)
+        return messages
 
     def manager_beside(self) -> IncrementalContextManager:
         """A manager for what is asked beside the conversation: the same settings, and nothing put in."""

@@ -39,11 +39,6 @@ class ClassicAgent(Protocol):
     client: Any  # an OpenAIWrapper, or None
 
     @property
-    def name(self) -> str:
-        """How the agent is called."""
-        ...
-
-    @property
     def system_message(self) -> str:
         """What the agent puts before its messages."""
         ...
@@ -146,7 +141,7 @@ def register_classic(
             "agent: it has no llm_config and so sends nothing to a model; register the agents that do"
         )
     first = next(iter(models_of(agent.llm_config)))
-    said = {"model": first.get("model"), "agent": agent.name}
+    said = {"model": first.get("model")}
     options["config"] = settings_in(model, options, said)
     if options.get("model_client") == "host":
         options["model_client"] = complete_with(agent)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Unpack
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import StateError
 from autogen_context.manager.manager import IncrementalContextManager
-from autogen_context.manager.parts import ManagerOptions
+from autogen_context.manager.parts import ManagerOptions, events_of, metrics_of
 from autogen_context.manager.prepared import Payload, Prepared
 from autogen_context.messages.message import Message
 
@@ -97,13 +97,23 @@ def register(
                     f'pip install "{needed}"'
                 ) from error
             entry: Callable[..., AgentContext[Any]] = getattr(adapter, f"register_{module}")
-            return entry(agent, model, **options)
+            return entry(agent, model, **named(options, str(getattr(agent, "name", ""))))
     found = f"{type(agent).__module__}.{type(agent).__qualname__}"
     raise ValueError(
         f"agent: {found} is no agent of a known host; known are an AssistantAgent of autogen-agentchat 0.5.7 to 0.7, a "
         "ConversableAgent of classic AutoGen (autogen, pyautogen up to 0.9), and an Agent of AG2 1.x (ag2) or of Microsoft "
         "Agent Framework 1.x; with a list of OpenAI messages use IncrementalContextManager"
     )
+
+
+def named(options: ManagerOptions, agent: str) -> ManagerOptions:
+    """An entry's arguments, with the agent's name for events that its settings do not name."""
+    log, metrics = events_of(options.get("events")), metrics_of(options.get("metrics"))
+    if log is not None and hasattr(log, "of"):  # else it is refused where its argument is named
+        options["events"] = log.of(agent)
+    if metrics is not None and hasattr(metrics, "of"):
+        options["metrics"] = metrics.of(agent)
+    return options
 
 
 def take_up(
