@@ -4,9 +4,7 @@ Promise: the manager sees before each recorded answer what the model saw, and no
 nothing but the page is written; the same file and configuration give the same table.
 """
 
-import argparse
 import asyncio
-import json
 import sys
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -15,9 +13,8 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
-from autogen_context.cli import printable
+from autogen_context.cli import print_json, print_lines, tell
 from autogen_context.cli.recording import STANDARD_INPUT, RecordedConversation, read_recording
 from autogen_context.cli.report import write_page
 from autogen_context.config.config import ContextConfig
@@ -39,9 +36,6 @@ from autogen_context.report.turns import (
 )
 from autogen_context.tokens.message_counter import MessageCounter, load_tokenizer
 from autogen_context.tokens.prices import OTHER, Price
-
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction  # pyright: ignore[reportPrivateUsage] - it has no public name
 
 DEFAULT_MODEL = "gpt-4o"
 MOST_BYTES = 1 << 40  # of a replay's event log: it is never rotated
@@ -66,66 +60,47 @@ class Replayed:
     runs: Sequence[Run]
 
 
-def add_parser(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add ``replay`` to the command."""
-    parser = subparsers.add_parser(
-        "replay",
-        help="what a recorded conversation would have cost, turn by turn",
-        description="Takes a recorded conversation through a configuration: what each turn would have sent, what of "
-        "it the provider had cached, and the price against sending everything. FILE holds OpenAI messages, requests "
-        "or fine-tuning examples (JSON or JSONL), or a state that AutoGen saved; it may be gzipped. "
-        "AUTOGEN_CONTEXT_* variables count as well.",
-    )
-    add = parser.add_argument
-    add("file", metavar="FILE", help="the recording; - reads standard input")
-    add("--model", help="such as gpt-4o; left out, the recorded one")
-    add("--window", type=int, metavar="N", help="input tokens a request may have")
-    add("--reserve", type=int, metavar="N", help="of these, kept free for the host")
-    add("--config", type=Path, metavar="FILE", help="settings (.toml, .json, .yaml)")
-    add("--conversation", metavar="ID", help="only this one of many: its id or number")
-    rows = parser.add_mutually_exclusive_group()
-    rows.add_argument(
-        "--every", type=int, metavar="N", help="show each N-th turn without a change, not about 40"
-    )
-    rows.add_argument("--all", dest="every", action="store_const", const=1, help="show each turn")
-    add("--json", action="store_true", help="every turn as JSON, for programs")
-    add("--html", type=Path, metavar="PAGE", help="write a page with charts as well")
-    parser.set_defaults(run=run)
-
-
-def run(arguments: argparse.Namespace) -> int:
+def show_replay(
+    file: str,
+    settings: Mapping[str, object],
+    *,
+    config: Path | None,
+    conversation: str | None,
+    every: int | None,
+    as_json: bool,
+    page: Path | None,
+) -> int:
     """Replay a file and print what came of it; the exit code."""
-    file: str = arguments.file
-    every: int | None = arguments.every
-    page: Path | None = arguments.html
-    settings: dict[str, object] = {
-        "model": arguments.model,
-        "window_tokens": arguments.window,
-        "reserve_tokens": arguments.reserve,
-    }
     named = {key: value for key, value in settings.items() if value is not None}
-    config = ContextConfig.load(arguments.config, environ=None, **named)
-    conversations = chosen(read_recording(file), arguments.conversation)
+    loaded = ContextConfig.load(config, environ=None, **named)
+    conversations = chosen(read_recording(file), conversation)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        done = replay_all(conversations, config, is_logged=page is not None)
+        done = replay_all(conversations, loaded, is_logged=page is not None)
     for text in dict.fromkeys(str(warning.message) for warning in caught):
-        sys.stderr.write(f"autogen-context: warning: {printable(text)}\n")
+        tell("warning", text)
     title = "standard input" if file == STANDARD_INPUT else Path(file).name
-    if arguments.json:
-        sys.stdout.write(f"{json.dumps(facts(done), indent=2)}\n")
+    if as_json:
+        print_json(facts(done))
     elif len(done) == 1:
         print_one(done[0], title, every)
     else:
-        turns = sum(len(one.records) for one in done)
-        models = ", ".join(sorted({one.model for one in done}))
-        print_lines(f"{title}: {len(done):,} conversations, {turns:,} turns for {models}")
-        print_conversations([(one.id, one.totals) for one in done])
-        print_totals(merged([one.totals for one in done]))
-        print_lines("", "Show the turns of one with --conversation and its number or id.")
+        print_many(done, title)
     if page is not None:
         write_page([run for one in done for run in one.runs], title=title, page=page)
+        if not as_json:
+            print_lines(f"The page is in {page}")
     return 0
+
+
+def print_many(done: Sequence[Replayed], title: str) -> None:
+    """A row for each conversation, and the totals of all."""
+    turns = sum(len(one.records) for one in done)
+    models = ", ".join(sorted({one.model for one in done}))
+    print_lines(f"{title}: {len(done):,} conversations, {turns:,} turns for {models}")
+    print_conversations([(one.id, one.totals) for one in done])
+    print_totals(merged([one.totals for one in done]))
+    print_lines("", "Show the turns of one with --conversation and its number or id.")
 
 
 def chosen(
@@ -254,11 +229,6 @@ def print_one(one: Replayed, title: str, every: int | None) -> None:
     print_lines("", *price_note(one))
     if len(sampled(one.records, every=every)) < len(one.records):
         print_lines("Show every turn with --all.")
-
-
-def print_lines(*lines: str) -> None:
-    """Lines of text, as they may be shown."""
-    sys.stdout.writelines(f"{printable(line)}\n" for line in lines)
 
 
 def count_note(one: Replayed) -> Iterator[str]:

@@ -34,6 +34,7 @@ from autogen_context.view.notice import ContextProvider
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.values import Cache
     from autogen_context.manager.event_log import EventLog
+    from autogen_context.manager.metrics import Metrics
     from autogen_context.prioritizer.advice import Advice
     from autogen_context.prioritizer.prioritizer import Prioritizer
     from autogen_context.project.file_changes import FileChangeTracker
@@ -58,6 +59,7 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "files": ("root", "FileChangeTracker(folder), or a folder that is there"),
     "cache": ("remembered", "a ContextCache"),
     "events": ("put", "a file such as run.jsonl, or an EventLog"),
+    "metrics": ("fed", "True, or Metrics()"),
     "project": ("for_conversation", "ProjectContext(folder), or a folder that is there"),
 }
 """What each part that a manager is handed must have at least, and what to give."""
@@ -86,6 +88,7 @@ class ManagerOptions(TypedDict, total=False):
     providers: Sequence[ContextProvider]
     cache: "Cache | None"
     events: "EventLog | str | Path | None"
+    metrics: "Metrics | bool | None"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +111,7 @@ class Given:
     cache: "Cache | None" = None
     providers: tuple[ContextProvider, ...] = ()
     events: "EventLog | None" = None
+    metrics: "Metrics | None" = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot do what it is for."""
@@ -167,6 +171,17 @@ def events_of(events: "EventLog | str | Path | None") -> "EventLog | None":
     from autogen_context.manager.event_log import EventLog  # noqa: PLC0415 - likewise
 
     return EventLog(events)
+
+
+def metrics_of(metrics: "Metrics | bool | None") -> "Metrics | None":
+    """Metrics, or those of the process."""
+    if not isinstance(metrics, bool):
+        return metrics
+    if not metrics:
+        return None
+    from autogen_context.manager.metrics import of_process  # noqa: PLC0415 - likewise
+
+    return of_process()
 
 
 def require_folder(name: str, folder: str | Path) -> None:

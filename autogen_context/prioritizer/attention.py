@@ -290,22 +290,24 @@ class LexicalIndex:
     """
 
     def __init__(self) -> None:
-        self._terms: list[tuple[str, ...]] = []  # of each document, each once
-        self._lengths: list[int] = []  # in terms, each as often as it stands there
+        self._lengths: list[
+            int
+        ] = []  # of each document, in terms, each as often as it stands there
         self._total_length = 0
-        self._holders: defaultdict[str, dict[int, int]] = defaultdict(dict)
+        self._holders: defaultdict[str, dict[int, int]] = defaultdict(
+            dict
+        )  # in the order of the documents
 
     def __len__(self) -> int:
         """How many documents there are."""
-        return len(self._terms)
+        return len(self._lengths)
 
     def add(self, text: str) -> None:
         """Append a document; without any term it is one that scores 0."""
         found = terms(text)
-        counts = Counter(found)
-        for term, times in counts.items():
-            self._holders[term][len(self)] = times
-        self._terms.append(tuple(counts))
+        holders, at = self._holders, len(self._lengths)
+        for term, times in Counter(found).items():
+            holders[term][at] = times
         self._lengths.append(len(found))
         self._total_length += len(found)
 
@@ -313,12 +315,21 @@ class LexicalIndex:
         """Forget all but the first so many documents; ``ValueError`` where there are fewer."""
         if not 0 <= documents <= len(self):
             raise ValueError(f"documents={documents}: give 0 to {len(self)}, what is there")
-        while len(self) > documents:
-            for term in self._terms.pop():
-                del self._holders[term][len(self)]
-                if not self._holders[term]:
-                    del self._holders[term]
-            self._total_length -= self._lengths.pop()
+        for term, held in list(self._holders.items()) if documents < len(self) else ():
+            while held and next(reversed(held)) >= documents:
+                held.popitem()
+            if not held:
+                del self._holders[term]
+        self._total_length -= sum(self._lengths[documents:])
+        del self._lengths[documents:]
+
+    @classmethod
+    def of(cls, lengths: Sequence[int], postings: Mapping[str, Sequence[int]]) -> "LexicalIndex":
+        """The index of many documents at once, from what ``postings_of`` gives."""
+        index = cls()
+        index._lengths, index._total_length = list(lengths), sum(lengths)
+        index._holders.update({term: Counter(at) for term, at in postings.items()})
+        return index
 
     def scores(self, query: str) -> dict[int, float]:
         """How much documents have to do with a query, by position, above 0 to 1; those that share no term are not in it."""
@@ -375,6 +386,17 @@ class LexicalIndex:
                 totals[at] += rarity * often / (often + shortest + per_term * lengths[at])
         scored = enumerate(totals) if isinstance(totals, list) else totals.items()
         return {at: total / own if total < own else 1.0 for at, total in scored if total}
+
+
+def postings_of(texts: Iterable[str]) -> tuple[list[int], dict[str, list[int]]]:
+    """Of documents their lengths in terms, and of each term the documents that hold it, each as often as it does."""
+    lengths, postings = list[int](), defaultdict[str, list[int]](list)
+    for at, text in enumerate(texts):
+        found = terms(text)
+        lengths.append(len(found))
+        for term in found:
+            postings[term].append(at)
+    return lengths, postings
 
 
 class LengthsAround(dict[int, float]):

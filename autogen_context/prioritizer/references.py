@@ -62,7 +62,7 @@ class UnitText:
         return self.candidate.unit
 
     @property
-    def messages(self) -> list[Message]:
+    def messages(self) -> Sequence[Message]:
         """What it says."""
         return self.candidate.said
 

@@ -234,7 +234,8 @@ class _UserFile:
             self._rows, self._trouble = {}, "the known table itself"
         elif text != self._seen:
             self._rows, problems = read_table(text)
-            self._trouble = ""
+            ignored = f"no row for it; ignored: {len(problems)}, see the log"
+            self._trouble = ignored if problems else ""
             for line, problem in problems:
                 _LOGGER.warning("%s line %d: %s; it is ignored", self._name, line, problem)
         self._seen = text

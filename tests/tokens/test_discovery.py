@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from autogen_context.cli.limits import one
+from autogen_context.cli.limits import asked, one
 from autogen_context.tokens.discovery import Discovery
 from autogen_context.tokens.limits import ModelLimits
 
@@ -153,7 +153,7 @@ async def test_an_engine_is_known_by_its_name_or_its_door() -> None:
             assert (await limits(server.url).alookup("m")).provider == engine, name
     async with serving(listing(owned_by="vllm", max_model_len=2000)) as server:
         assert (await limits(server.url).alookup("m")).provider == "vLLM"
-        lines = await asyncio.to_thread(lambda: list(one("m", server.url)))
+        lines = await asyncio.to_thread(lambda: list(one(*asked("m", server.url))))
     assert any("model='vllm/m'" in line for line in lines)
 
 
