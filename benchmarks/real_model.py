@@ -29,7 +29,6 @@ from agent_framework import (
     ToolResultCompactionStrategy,
     TruncationStrategy,
 )
-from autogen_agentchat.agents import AssistantAgent
 from autogen_core.model_context import (
     BufferedChatCompletionContext,
     ChatCompletionContext,
@@ -45,7 +44,7 @@ from autogen_core.models import (
 )
 from autogen_core.tools import FunctionTool
 from autogen_ext.models.openai import OpenAIChatCompletionClient
-from host_agents import MOST_STEPS, FrameworkAgent, HostAgent, Tools
+from host_agents import AgentchatAgent, FrameworkAgent, HostAgent, Job, Options, Tools
 from hosts import orphans
 from langchain_core.messages import BaseMessage, convert_to_messages, trim_messages  # pyright: ignore[reportUnknownVariableType] - langchain's annotation names a class of another package
 from long_work import PROMPT, Work
@@ -54,7 +53,6 @@ from side_by_side import table
 from small_model import NAME, AnsweringModel, SmallModel
 from typing_extensions import override
 
-from autogen_context import register
 from autogen_context.adapters.register import AgentContext
 from autogen_context.testing import ChatMessage, LoopbackServer, ServedRequest
 from autogen_context.testing.answers import completion
@@ -117,28 +115,13 @@ class Server(LoopbackServer):
         return json_reply(completion(answer, model=str(body["model"])))
 
 
-class ChatAgent:
-    """``AssistantAgent`` of AgentChat with a context of somebody else, or registered where there is none."""
+class ChatAgent(AgentchatAgent):
+    """``AssistantAgent`` of AgentChat with the client of a server that somebody runs."""
 
-    def __init__(
-        self, url: str, tools: Tools, model: SmallModel, context: ChatCompletionContext | None
-    ) -> None:
-        client = CountingClient(model, url)
-        self._agent = AssistantAgent(
-            "clerk",
-            client,
-            tools=list(tools),
-            system_message=PROMPT,
-            max_tool_iterations=MOST_STEPS,
-            model_context=context,
-        )
-        self.context: AgentContext[Any] | None = None
-        if context is None:
-            self.context = register(self._agent, model=f"llama.cpp/{NAME}", window_tokens=WINDOW)
-
-    async def ask(self, text: str) -> None:
-        """A run."""
-        await self._agent.run(task=text)
+    def __init__(self, job: Job, model: SmallModel) -> None:
+        HostAgent.__init__(self, job)
+        self._client = CountingClient(model, job.url)
+        self._begin()
 
 
 class CountingClient(OpenAIChatCompletionClient):
@@ -208,71 +191,72 @@ class Tokenizer:
         return self._small.count(text)
 
 
-def contexts(
-    model: SmallModel, room: int
-) -> Mapping[str, Callable[[], ChatCompletionContext | None]]:
+def contexts(model: SmallModel, room: int) -> Mapping[str, Options | None]:
     """What manages AgentChat's agent."""
-    return {
-        "autogen-context": lambda: None,
+    counting = CountingClient(model)
+    made: Mapping[str, Callable[[], ChatCompletionContext]] = {
         "Unbounded": UnboundedChatCompletionContext,
-        f"Buffered({MESSAGES})": lambda: BufferedChatCompletionContext(MESSAGES),
-        f"HeadAndTail(1, {MESSAGES - 1})": lambda: HeadAndTailChatCompletionContext(
-            1, MESSAGES - 1
+        f"Buffered({MESSAGES})": partial(BufferedChatCompletionContext, MESSAGES),
+        f"HeadAndTail(1, {MESSAGES - 1})": partial(
+            HeadAndTailChatCompletionContext, 1, MESSAGES - 1
         ),
-        "TokenLimited": lambda: TokenLimitedChatCompletionContext(
-            CountingClient(model), token_limit=room
-        ),
-        "LangChain trim_messages": lambda: TrimmedContext(model, room),
+        "TokenLimited": partial(TokenLimitedChatCompletionContext, counting, token_limit=room),
+        "LangChain trim_messages": partial(TrimmedContext, model, room),
+    }
+    return {"autogen-context": None} | {
+        name: partial(given, "model_context", make) for name, make in made.items()
     }
 
 
-def strategies(model: SmallModel, room: int) -> Mapping[str, Callable[[], object]]:
+def given(name: str, make: Callable[[], object], **more: object) -> dict[str, Any]:
+    """The argument of an agent that says who manages its context, made anew."""
+    return {name: make(), **more}
+
+
+def strategies(model: SmallModel, room: int) -> Mapping[str, Options]:
     """What manages Agent Framework's agent."""
     exact = Tokenizer(model)
-    return {
-        f"AF SlidingWindow({MESSAGES // 2})": lambda: SlidingWindowStrategy(
-            keep_last_groups=MESSAGES // 2
+    made: Mapping[str, Callable[[], object]] = {
+        f"AF SlidingWindow({MESSAGES // 2})": partial(
+            SlidingWindowStrategy, keep_last_groups=MESSAGES // 2
         ),
-        "AF Truncation(to half)": lambda: TruncationStrategy(
-            max_n=room, compact_to=room // 2, tokenizer=exact
+        "AF Truncation(to half)": partial(
+            TruncationStrategy, max_n=room, compact_to=room // 2, tokenizer=exact
         ),
         "AF TokenBudget(ToolResult(2))": lambda: TokenBudgetComposedStrategy(
             token_budget=room,
             tokenizer=exact,
             strategies=[ToolResultCompactionStrategy(keep_last_tool_call_groups=2)],
         ),
-        "AF ContextWindow": lambda: ContextWindowCompactionStrategy(
-            max_context_window_tokens=room, max_output_tokens=0, tokenizer=exact
+        "AF ContextWindow": partial(
+            ContextWindowCompactionStrategy,
+            max_context_window_tokens=room,
+            max_output_tokens=0,
+            tokenizer=exact,
         ),
+    }
+    return {
+        name: partial(given, "compaction_strategy", make, tokenizer=exact)
+        for name, make in made.items()
     }
 
 
-def managers(model: SmallModel) -> Mapping[str, Callable[[str, Tools], HostAgent | ChatAgent]]:
+def managers(model: SmallModel) -> Mapping[str, Callable[[str, Tools], HostAgent]]:
     """Each manager with an agent of its own."""
     tools = [FunctionTool(tool, description=str(tool.__doc__)).schema for tool in Work(1).tools()]
     wire: list[Json] = [{"type": "function", "function": cast("Json", each)} for each in tools]
     room = WINDOW - len(model.prompt([{"role": "system", "content": PROMPT}], wire))
-    found: dict[str, Callable[[str, Tools], HostAgent | ChatAgent]] = {}
-    for name, context in contexts(model, room).items():
-        found[name] = partial(chat_agent, model, context)
-    for name, strategy in strategies(model, room).items():
-        found[name] = partial(framework_agent, model, strategy)
-    return found
+    ours = {"model": f"llama.cpp/{NAME}", "window_tokens": WINDOW}
 
+    def chat(own: Options | None, url: str, tools: Tools) -> HostAgent:
+        return ChatAgent(Job(url=url, tools=tools, model=NAME, ours=ours, own=own), model)
 
-def chat_agent(
-    model: SmallModel, context: Callable[[], ChatCompletionContext | None], url: str, tools: Tools
-) -> ChatAgent:
-    """AgentChat's, with a new context."""
-    return ChatAgent(url, tools, model, context())
+    def framework(own: Options, url: str, tools: Tools) -> HostAgent:
+        return FrameworkAgent(Job(url=url, tools=tools, model=NAME, own=own))
 
-
-def framework_agent(
-    model: SmallModel, strategy: Callable[[], object], url: str, tools: Tools
-) -> FrameworkAgent:
-    """Agent Framework's, with a strategy."""
-    options = {"compaction_strategy": strategy(), "tokenizer": Tokenizer(model)}
-    return FrameworkAgent(url, tools, lambda: options)
+    return {name: partial(chat, own) for name, own in contexts(model, room).items()} | {
+        name: partial(framework, own) for name, own in strategies(model, room).items()
+    }
 
 
 async def run(name: str, model: SmallModel, turns: int) -> Run:
@@ -289,6 +273,7 @@ async def run(name: str, model: SmallModel, turns: int) -> Run:
         for task in work.tasks:
             work.ended = perf_counter()
             await agent.ask(task.instruction)
+        await agent.aclose()
     took = perf_counter() - began
     sent = [request.messages for request in server.requests]
     made: list[Turn] = []
