@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from autogen_ext.models.replay import ReplayChatCompletionClient
 
 import autogen_context
 from autogen_context import IncrementalContextManager
@@ -74,13 +73,12 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def given() -> dict[str, object]:
-    """What pages take for granted: a conversation, its manager, its units, and a client."""
+    """What pages take for granted: a conversation, its manager and its units."""
     messages = conversation(turns=20)
     manager = IncrementalContextManager("gpt-4o", window_tokens=3_000)
     manager.prepare_nowait(messages)
     return {
         "__name__": "page",
-        "client": ReplayChatCompletionClient([]),
         "manager": manager,
         "messages": messages,
         "units": segment(map(OpenAIChat().read, messages)),
