@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from autogen_context.view.certificate import Certificate
     from autogen_context.view.decision import Decision
 
+__version__ = "0.1.0"
+
 __all__ = [
     "AttentionFilter",
     "AttentionScorer",

@@ -29,7 +29,9 @@ LEVELS = (
     {"manager"},
     {"adapters", "report", "testing"},
     {"chat"},
+    {"the package itself"},  # its version
     {"cli"},
+    {"__main__"},
 )
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 HOSTS = ("autogen", "autogen_core", "autogen_agentchat", "autogen_ext", "ag2", "agent_framework")

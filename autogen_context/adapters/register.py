@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Unpack
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import StateError
 from autogen_context.manager.manager import IncrementalContextManager
-from autogen_context.manager.parts import ManagerOptions
+from autogen_context.manager.parts import ManagerOptions, events_of, metrics_of
 from autogen_context.manager.prepared import Payload, Prepared
 from autogen_context.messages.message import Message
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 UNSEEN_TOKENS = 1_000
 UNSEEN_FRACTION = 0.125  # of a small window, at most
 
-# A class that every agent of a host has among its own: the host's package, our module, and the function in it.
+# A class that every agent of a host has among its own: the host's package, our module, and what its imports need.
 HOSTS: Mapping[str, tuple[str, str, str]] = {
-    "ChatAgent": ("autogen_agentchat", "agentchat", "register_agentchat"),
-    "ConversableAgent": ("autogen", "classic", "register_classic"),
-    "Agent": ("ag2", "ag2", "register_ag2"),
-    "RawAgent": ("agent_framework", "agent_framework", "register_agent_framework"),
+    "ChatAgent": ("autogen_agentchat", "agentchat", "autogen-agentchat>=0.5.7"),
+    "ConversableAgent": ("autogen", "classic", "pyautogen>=0.2.15"),
+    "Agent": ("ag2", "ag2", "ag2>=1.2"),
+    "RawAgent": ("agent_framework", "agent_framework", "agent-framework-core>=1.23"),
 }
 
 
@@ -87,18 +87,33 @@ def register(
         ValueError: the agent is of no known host or registered already, or a setting makes no sense.
     """
     for kind in type(agent).__mro__:
-        package, module, function = HOSTS.get(kind.__name__, ("", "", ""))
+        package, module, needed = HOSTS.get(kind.__name__, ("", "", ""))
         if package and kind.__module__.partition(".")[0] == package:
-            entry: Callable[..., AgentContext[Any]] = getattr(
-                import_module(f"{__package__}.{module}"), function
-            )
-            return entry(agent, model, **options)
+            try:
+                adapter = import_module(f"{__package__}.{module}")
+            except ImportError as error:
+                raise ValueError(
+                    f"agent: the release of {package} that is installed does not have all that is used of it ({error}); "
+                    f'pip install "{needed}"'
+                ) from error
+            entry: Callable[..., AgentContext[Any]] = getattr(adapter, f"register_{module}")
+            return entry(agent, model, **named(options, str(getattr(agent, "name", ""))))
     found = f"{type(agent).__module__}.{type(agent).__qualname__}"
     raise ValueError(
         f"agent: {found} is no agent of a known host; known are an AssistantAgent of autogen-agentchat 0.5.7 to 0.7, a "
         "ConversableAgent of classic AutoGen (autogen, pyautogen up to 0.9), and an Agent of AG2 1.x (ag2) or of Microsoft "
         "Agent Framework 1.x; with a list of OpenAI messages use IncrementalContextManager"
     )
+
+
+def named(options: ManagerOptions, agent: str) -> ManagerOptions:
+    """An entry's arguments, with the agent's name for events that its settings do not name."""
+    log, metrics = events_of(options.get("events")), metrics_of(options.get("metrics"))
+    if log is not None and hasattr(log, "of"):  # else it is refused where its argument is named
+        options["events"] = log.of(agent)
+    if metrics is not None and hasattr(metrics, "of"):
+        options["metrics"] = metrics.of(agent)
+    return options
 
 
 def take_up(
@@ -115,13 +130,20 @@ def settings_in(
     model: str | None, options: ManagerOptions, said: Mapping[str, object] | None = None
 ) -> ContextConfig:
     """The settings among an entry's arguments, which are taken out; what the host says of its model is the weakest."""
-    return ContextConfig.for_entry(
+    config = ContextConfig.for_entry(
         options.pop("config", None),
-        said=said,
+        said={name: each for name, each in (said or {}).items() if each is not None},
         model=model,
         window_tokens=options.pop("window_tokens", None),
         reserve_tokens=options.pop("reserve_tokens", None),
     )
+    if said is not None and not config.model and config.window_tokens is None:
+        warnings.warn(
+            f"the agent does not say which model it asks: a window of {config.default_window_tokens} tokens is assumed; give "
+            "model= or window_tokens=",
+            stacklevel=4,
+        )
+    return config
 
 
 def with_reserve(config: ContextConfig, *, unseen: int) -> ContextConfig:

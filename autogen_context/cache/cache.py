@@ -279,6 +279,13 @@ class ContextCache:
             not_remembered=self._values.misses,
         )
 
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Hits, misses and invalidations so far, of values and look-ups; ``stats`` has more."""
+        built, looked = self._answered["built"], self._values
+        hits = self._answered.total() - built + looked.hits
+        return hits, built + looked.misses, self._invalidated
+
     async def aclose(self) -> None:
         """Wait for builds under way, and let go of watch, file and server."""
         while self._endings:

@@ -47,6 +47,16 @@ class Cache(Protocol):
 
 
 @runtime_checkable
+class Counting(Protocol):
+    """A cache that counts what it is asked; a ``ContextCache`` does."""
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """So far: what it had, what it had not, and what had changed or was invalidated."""
+        ...
+
+
+@runtime_checkable
 class TakesCache(Protocol):
     """A part that keeps what it worked out in a cache, if it has none of its own."""
 

@@ -3,86 +3,75 @@
 Promise: looking deletes nothing, and what is kept is read without running anything of it.
 """
 
-import argparse
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Literal
 
 from autogen_context.cache.cache import user_directory
 from autogen_context.cache.entry import CacheEntry, entry_from_bytes
 from autogen_context.cache.fingerprint import FingerprintReader
 from autogen_context.cache.store import DiskStore
+from autogen_context.cli import print_json, print_lines, waiting
 from autogen_context.errors import StoreUnavailable
-from autogen_context.report.table import new_table, plain, say, show
-
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction  # pyright: ignore[reportPrivateUsage] - it has no public name
+from autogen_context.report.table import new_table, plain, show
 
 DAMAGED = "damaged, or not written by this: it is never served"
 
 
-def add_parser(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add ``cache`` to the command."""
-    parser = subparsers.add_parser(
-        "cache",
-        help="what cached values there are, and whether they are sound",
-        description="stats: what is kept. verify: reads every entry and compares it with its files; ends with 1 if one "
-        "is damaged. clear: deletes all of them.",
-    )
-    parser.add_argument("action", choices=["stats", "verify", "clear"])
-    parser.add_argument(
-        "--directory",
-        type=Path,
-        default=user_directory(),
-        metavar="FOLDER",
-        help="the folder of the cache (%(default)s)",
-    )
-    parser.set_defaults(run=run)
-
-
-def run(arguments: argparse.Namespace) -> int:
+def do_with_cache(
+    action: Literal["stats", "verify", "clear"], directory: Path | None, *, as_json: bool
+) -> int:
     """Do what was asked; the exit code."""
-    directory: Path = arguments.directory
+    directory = directory or user_directory()
     disk = DiskStore(directory, keep_open=True)
     if not disk.path.exists():
         raise ValueError(f"there is no cache in {directory}; name its folder: --directory")
     try:
-        if arguments.action == "clear":
+        if action == "verify":
+            return verify(disk, as_json=as_json)
+        if action == "clear":
             disk.clear()
-            say(f"{disk.path}: emptied", None)
-            return 0
-        return stats(disk) if arguments.action == "stats" else verify(disk)
+        stats(disk, as_json=as_json)
     except StoreUnavailable as error:
         raise ValueError(str(error)) from error
     finally:
         disk.close()
+    return 0
 
 
-def stats(disk: DiskStore) -> int:
+def stats(disk: DiskStore, *, as_json: bool) -> None:
     """How many, and how large."""
     held_bytes = disk.held_bytes  # before reading writes that it did
     found = [entry for _, entry in entries(disk) if entry]
     values_bytes = sum(len(entry.data) for entry in found)
-    say(f"{disk.path}: {len(found):,} entries", None)
-    say(f"  {values_bytes:>14,} bytes of values", None)
-    say(f"  {held_bytes:>14,} bytes on disk", None)
-    return 0
+    if as_json:
+        facts = {"entries": len(found), "values_bytes": values_bytes, "disk_bytes": held_bytes}
+        print_json({"file": disk.path, **facts})
+        return
+    print_lines(f"{disk.path}: {len(found):,} entries")
+    print(f"  {values_bytes:>14,} bytes of values\n  {held_bytes:>14,} bytes on disk")  # noqa: T201
 
 
-def verify(disk: DiskStore) -> int:
+def verify(disk: DiskStore, *, as_json: bool) -> int:
     """Every entry by its key, or by its row where it has none, and what is to be said of it."""
     reader = FingerprintReader()
+    with waiting("reading every entry"):
+        findings = [
+            (entry.key, finding_of(entry, reader)) if entry else (row, DAMAGED)
+            for row, entry in entries(disk)
+        ]
+    damaged = sum(finding == DAMAGED for _, finding in findings)
+    if as_json:
+        print_json([{"entry": entry, "found": finding} for entry, finding in findings])
+        return 1 if damaged else 0
     table = new_table()
     for header in ("entry", "what was found"):
         table.add_column(header, overflow="fold")
-    count = damaged = 0
-    for row, entry in entries(disk):
-        finding = finding_of(entry, reader) if entry else DAMAGED
-        table.add_row(plain(entry.key if entry else row), plain(finding))
-        count, damaged = count + 1, damaged + (entry is None)
+    for each in findings:
+        table.add_row(*map(plain, each))
     show(table, None)
-    say(f"\n{count:,} entries, {damaged:,} damaged", None)
+    print_lines("", f"{len(findings):,} entries, {damaged:,} damaged")
     return 1 if damaged else 0
 
 

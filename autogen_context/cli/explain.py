@@ -3,59 +3,33 @@
 Promise: it reads the event log and nothing else; nothing of what is in it moves the cursor.
 """
 
-import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from pydantic import TypeAdapter
-
-from autogen_context.cli import printable
+from autogen_context.cli import print_json, print_lines, tell, waiting
 from autogen_context.report.events import DAMAGED, Run, read_events, runs_of
 from autogen_context.report.explained import Change, Explained, KeepingCost, explained
-
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction  # pyright: ignore[reportPrivateUsage] - it has no public name
 
 VERBS = {"drop": "left out", "shorten": "shortened", "reduce": "reduced on arrival"}
 
 
-def add_parser(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add ``explain`` to the command."""
-    parser = subparsers.add_parser(
-        "explain",
-        help="why a message was sent at a turn, or was not",
-        description="Reads the event log that an agent wrote (events='run.jsonl'): whether a message is in the request of a "
-        "turn, since when, why, what its score was, and what keeping it would have cost.",
-    )
-    add = parser.add_argument
-    add("file", type=Path, metavar="RUN", help="the event log")
-    add("--message", type=int, required=True, metavar="N", help="its place in the list, from 0")
-    add("--turn", type=int, metavar="N", help="from 1; left out, the last one")
-    add("--run", dest="wanted", metavar="ID", help="of several: its id, number, or agent")
-    add("--json", action="store_true", help="as JSON, for programs")
-    parser.set_defaults(run=run)
-
-
-def run(arguments: argparse.Namespace) -> int:
+def show_explanation(
+    file: Path, message: int, turn: int | None, run_id: str | None, *, as_json: bool
+) -> int:
     """Explain a message; the exit code."""
-    file: Path = arguments.file
-    events = list(read_events(file))
-    if damaged := sum(event["event"] == DAMAGED for event in events):
-        note = f"autogen-context: warning: damaged lines that were skipped in {file}: {damaged:,}"
-        sys.stderr.write(f"{printable(note)}\n")
-    found = explained(
-        chosen(runs_of(events), arguments.wanted, file),
-        message=arguments.message,
-        turn=arguments.turn,
-    )
-    if arguments.json:
-        as_json = TypeAdapter(Explained).dump_json(found, indent=2, ensure_ascii=True)
-        sys.stdout.write(f"{as_json.decode()}\n")
-    else:
-        sys.stdout.writelines(f"{printable(line)}\n" for line in said(found))
+    runs = runs_in(file)
+    found = explained(chosen(runs, run_id, file), message=message, turn=turn)
+    print_json(found) if as_json else print_lines(*said(found))
     return 0
+
+
+def runs_in(file: Path) -> list[Run]:
+    """The runs of an event log; lines that are damaged are warned of."""
+    with waiting("reading the log"):
+        events = list(read_events(file))
+    if damaged := sum(event["event"] == DAMAGED for event in events):
+        tell("warning", f"damaged lines that were skipped in {file}: {damaged:,}")
+    return runs_of(events)
 
 
 def chosen(runs: Sequence[Run], wanted: str | None, file: Path) -> Run:

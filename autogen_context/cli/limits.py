@@ -3,58 +3,52 @@
 Promise: it reads the same sources in the same order as an agent does, and changes nothing.
 """
 
-import argparse
 import asyncio
 import os
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
-from autogen_context.cli import printable
+from autogen_context.cli import print_json, print_lines
 from autogen_context.tokens.discovery import Discovery
-from autogen_context.tokens.limits import ModelLimit, ModelLimits, known_rows, variable_for
-
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction  # pyright: ignore[reportPrivateUsage] - it has no public name
-
-
-def add_parser(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add ``limits`` to the command."""
-    parser = subparsers.add_parser(
-        "limits",
-        help="how many tokens a model accepts, and who says so",
-        description="How many tokens a model accepts, who says so, and who was asked before. "
-        "Without MODEL: the known models.",
-    )
-    parser.add_argument("model", nargs="?", metavar="MODEL", help="such as gpt-4o")
-    parser.add_argument(
-        "--discover",
-        metavar="URL",
-        help="also ask this OpenAI-compatible endpoint, with OPENAI_API_KEY if that is set",
-    )
-    parser.set_defaults(run=run)
+from autogen_context.tokens.limits import (
+    ModelLimit,
+    ModelLimits,
+    Step,
+    known_rows,
+    unrouted,
+    variable_for,
+)
+from autogen_context.tokens.prices import engine_of
 
 
-def run(arguments: argparse.Namespace) -> int:
+def show_limits(model: str | None, url: str | None, *, as_json: bool) -> int:
     """Print the limits of one model, or the table of the known ones; the exit code."""
-    model: str | None = arguments.model
-    url: str | None = arguments.discover
     if model is None and url:
         raise ValueError("--discover asks about one model; name it: limits MODEL --discover URL")
-    lines = one(model, url) if model is not None else table(list(known_rows().values()))
-    sys.stdout.writelines(f"{line}\n" for line in lines)
+    if model is None:
+        rows = list(known_rows().values())
+        print_json(rows) if as_json else print_lines(*table(rows))
+        return 0
+    limit, chain = asked(model, url)
+    if as_json:
+        print_json({**limit.model_dump(), "asked": [step._asdict() for step in chain]})
+    else:
+        print_lines(*one(limit, chain))
     return 0
 
 
-def one(model: str, url: str | None) -> Iterable[str]:
-    """What is known of a model, and one line for each source, an arrow at the first that knows."""
+def asked(model: str, url: str | None) -> tuple[ModelLimit, Sequence[Step]]:
+    """What is known of a model, and every source in its order."""
     key = os.environ.get("OPENAI_API_KEY")
     limits = ModelLimits(discovery=Discovery(url, api_key=key) if url else None)
     limit = asyncio.run(limits.alookup(model))
     # The cache is this process's own and just filled: it would only repeat the answer.
-    chain = [step for step in limits.trace(model) if step.source != "cache"]
-    yield f"{printable(limit.model)}: {limit.input_tokens:,} input tokens ({limit.source})"
+    return limit, [step for step in limits.trace(model) if step.source != "cache"]
+
+
+def one(limit: ModelLimit, chain: Sequence[Step]) -> Iterator[str]:
+    """What is known of a model, and one line for each source, an arrow at the first that knows."""
+    yield f"{limit.model}: {limit.input_tokens:,} input tokens ({limit.source})"
     yield ""
     yield f"  input   {limit.input_tokens:>12,}  the most a request may have"
     if limit.output_tokens:
@@ -62,6 +56,10 @@ def one(model: str, url: str | None) -> Iterable[str]:
     yield f"  window  {limit.window_tokens:>12,}  both together"
     if limit.prompt_tokens != limit.input_tokens:
         yield f"  prompt  {limit.prompt_tokens:>12,}  what is used of the input, so that an answer fits"
+    if engine_of(limit.provider):
+        name = f"{limit.provider}/{unrouted(limit.model)}".lower()
+        yield ""
+        yield f"  {limit.provider} serves it, for which a prefix that it has read costs nothing: model={name!r} says so"
     yield ""
     yield "  asked in this order, the first that knows wins:"
     winner = next(step for step in chain if step.limit)

@@ -1,21 +1,37 @@
-"""The ``autogen-context`` command: it knows its subcommands and turns errors into one line.
+"""The ``autogen-context`` command: its subcommands with their options, on one page.
 
 Promise: it ends with 0, 1 where a check found damage, 2 for what the user can put right, or 130 for Ctrl-C; never with a
-traceback for those. A subcommand is a module with ``add_parser(subparsers)``, which sets ``run``.
+traceback for those. What a subcommand needs is loaded when it is named, so that a prompt is there at once.
 """
 
-import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
-from importlib import import_module
-from importlib.metadata import version
-from typing import cast
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Literal, cast
 
-from autogen_context.cli import printable
-from autogen_context.errors import ContextError
+from autogen_context import __version__
+from autogen_context.cli import tell
+from autogen_context.errors import ContextError, MissingExtra
 
-COMMANDS = ("limits", "replay", "explain", "report", "cache", "chat")
+try:
+    from typer import Argument, Exit, Option, Typer, TyperException, echo
+    from typer.main import get_command
+except ImportError:  # the plain install has the command, and says what it lacks
+    tell("error", str(MissingExtra("cli", needed_for="the command line")))
+    sys.exit(2)
+
+Action = Callable[[], int]  # what is run once the options are read; gives the exit code
+AsJson = Annotated[bool, Option("--json", help="As JSON, for programs.")]
+EventLog = Annotated[Path, Argument(metavar="RUN", help="The event log.")]
+
+app = Typer(
+    help="Keeps AutoGen agents inside their context window.",
+    epilog="Exit codes: 0 done, 1 a check found damage, 2 something to put right, 130 Ctrl-C.",
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 
 
 def run() -> None:
@@ -25,28 +41,175 @@ def run() -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; left out, ``argv`` is that of the process. Returns the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="autogen-context",
-        description="Keeps AutoGen agents inside their context window.",
-    )
-    parser.add_argument("--version", action="version", version=version("autogen-context"))
-    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    given = sys.argv[1:] if argv is None else argv
-    # Of the commands the one that is named is loaded: a prompt should be there at once.
-    for name in given[:1] if given and given[0] in COMMANDS else COMMANDS:
-        import_module(f"{__package__}.{name}").add_parser(subparsers)
-    arguments = parser.parse_args(given)
-    # argparse keeps what it parsed without types; add_parser of each subcommand sets this.
-    command = cast(Callable[[argparse.Namespace], int], arguments.run)
     try:
-        code = command(arguments)
+        read = get_command(app).main(argv, prog_name="autogen-context", standalone_mode=False)
+        # --help, --version and completion are done by now; a subcommand gave what is to be run.
+        code = read if isinstance(read, int) else cast(Action, read)()
         sys.stdout.flush()  # a reader that left shows here and not at exit
     except BrokenPipeError:  # as with ``head``: the interpreter flushes at exit, into nothing then
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
         return 130
+    except TyperException as error:
+        tell("error", f"{error.format_message()} (see autogen-context --help)")
+        return 2
     except (ContextError, ValueError, OSError) as error:
-        sys.stderr.write(f"autogen-context: error: {printable(str(error))}\n")
+        tell("error", text_of(error))
         return 2
     return code
+
+
+def text_of(error: Exception) -> str:
+    """What an error says; of settings only what is wrong with each."""
+    from pydantic import ValidationError
+
+    if isinstance(error, ValidationError):
+        return "; ".join(each["msg"] for each in error.errors())
+    return str(error)
+
+
+def show_version(*, asked: bool) -> None:
+    """Print the version and end, if that was asked for."""
+    if asked:
+        echo(__version__)
+        raise Exit
+
+
+@app.callback()
+def options(
+    *,
+    version: Annotated[
+        bool, Option("--version", callback=show_version, is_eager=True, help="The version.")
+    ] = False,
+) -> None:
+    """What stands before a subcommand."""
+
+
+@app.command()
+def limits(
+    *,
+    model: Annotated[str | None, Argument(help="Such as gpt-4o; left out: the known ones.")] = None,
+    discover: Annotated[
+        str | None, Option(metavar="URL", help="Ask this endpoint as well.")
+    ] = None,
+    as_json: AsJson = False,
+) -> Action:
+    """How many tokens a model accepts, who says so, and who was asked before.
+
+    The endpoint is OpenAI-compatible, and asked with OPENAI_API_KEY where that is set.
+    """
+    from autogen_context.cli.limits import show_limits
+
+    return partial(show_limits, model, discover, as_json=as_json)
+
+
+@app.command()
+def replay(  # noqa: PLR0913 - the options
+    *,
+    file: Annotated[str, Argument(metavar="FILE", help="The recording; - is standard input.")],
+    model: Annotated[str | None, Option(help="Such as gpt-4o; left out: the recorded one.")] = None,
+    window: Annotated[int | None, Option(metavar="N", help="Input tokens of a request.")] = None,
+    reserve: Annotated[int | None, Option(metavar="N", help="Of these, for the host.")] = None,
+    config: Annotated[Path | None, Option(metavar="FILE", help="Settings as a file.")] = None,
+    conversation: Annotated[str | None, Option(metavar="ID", help="One: id or number.")] = None,
+    every: Annotated[int | None, Option(metavar="N", help="Show each N-th quiet turn.")] = None,
+    show_all: Annotated[bool, Option("--all", help="Show each turn, not about 40.")] = False,
+    as_json: AsJson = False,
+    html: Annotated[Path | None, Option(metavar="PAGE", help="Write a page as well.")] = None,
+) -> Action:
+    """What a recorded conversation would have cost, turn by turn.
+
+    Takes it through a configuration: what each turn would have sent, what of it the provider had cached, and the price
+    against sending everything. FILE holds OpenAI messages, requests or fine-tuning examples (JSON or JSONL), or a state that
+    AutoGen saved; it may be gzipped. AUTOGEN_CONTEXT_* variables count as well.
+    """
+    from autogen_context.cli.replay import show_replay
+
+    if show_all and every is not None:
+        raise ValueError(f"--every {every} and --all say different things; give one of them")
+    settings = {"model": model, "window_tokens": window, "reserve_tokens": reserve}
+    return partial(
+        show_replay,
+        file,
+        settings,
+        config=config,
+        conversation=conversation,
+        every=1 if show_all else every,
+        as_json=as_json,
+        page=html,
+    )
+
+
+@app.command()
+def explain(
+    *,
+    file: EventLog,
+    message: Annotated[int, Option(metavar="N", help="Its place in the list, from 0.")],
+    turn: Annotated[int | None, Option(metavar="N", help="From 1; left out: the last one.")] = None,
+    run_id: Annotated[str | None, Option("--run", metavar="ID", help="Id, number, agent.")] = None,
+    as_json: AsJson = False,
+) -> Action:
+    """Why a message was sent at a turn, or was not.
+
+    Reads the event log that an agent wrote (events='run.jsonl'): whether a message is in the request of a turn, since when,
+    why, what its score was, and what keeping it would have cost.
+    """
+    from autogen_context.cli.explain import show_explanation
+
+    return partial(show_explanation, file, message, turn, run_id, as_json=as_json)
+
+
+@app.command()
+def report(
+    *,
+    file: EventLog,
+    output: Annotated[Path | None, Option("-o", "--output", help="Left out: RUN.html.")] = None,
+    as_json: AsJson = False,
+) -> Action:
+    """A page of what a run sent, what left and what it cost: one HTML file, which works offline."""
+    from autogen_context.cli.report import make_report
+
+    return partial(make_report, file, output, as_json=as_json)
+
+
+@app.command()
+def cache(
+    *,
+    action: Annotated[Literal["stats", "verify", "clear"], Argument(help="What to do.")],
+    directory: Annotated[Path | None, Option(metavar="FOLDER", help="Its folder.")] = None,
+    as_json: AsJson = False,
+) -> Action:
+    """What cached values there are, and whether they are sound.
+
+    stats: what is kept. verify: reads every entry and compares it with its files; ends with 1 if one is damaged. clear:
+    deletes all of them. The folder, where left out, is this user's.
+    """
+    from autogen_context.cli.cache import do_with_cache
+
+    return partial(do_with_cache, action, directory, as_json=as_json)
+
+
+@app.command()
+def chat(
+    *,
+    knowledge: Annotated[Path | None, Option(metavar="DIR", help="Markdown, text, JSON.")] = None,
+    model: Annotated[str | None, Option(help="Such as gpt-4o-mini.")] = None,
+    base_url: Annotated[str | None, Option(metavar="URL", help="OpenAI-compatible.")] = None,
+    limit: Annotated[int | None, Option(metavar="N", help="Of a request; 1,500 tokens.")] = None,
+    load: Annotated[str, Option(metavar="NAME", help="Go on with a saved conversation.")] = "",
+) -> Action:
+    """Talk with an agent that answers from a folder of knowledge under one hard limit of tokens.
+
+    OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL, MAX_TOKENS and DEBUG are read from the environment or .env; without a key
+    and a URL a built-in scripted model answers.
+    """
+    from autogen_context.cli.chat import run_chat
+
+    return partial(
+        run_chat, knowledge=knowledge, model=model, base_url=base_url, limit=limit, load=load
+    )
+
+
+if __name__ == "__main__":
+    run()

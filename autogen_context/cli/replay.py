@@ -4,9 +4,7 @@ Promise: the manager sees before each recorded answer what the model saw, and no
 nothing but the page is written; the same file and configuration give the same table.
 """
 
-import argparse
 import asyncio
-import json
 import sys
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -15,15 +13,15 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
-from autogen_context.cli import printable
+from autogen_context.cli import print_json, print_lines, tell
 from autogen_context.cli.recording import STANDARD_INPUT, RecordedConversation, read_recording
 from autogen_context.cli.report import write_page
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.manager.event_log import EventLog
 from autogen_context.manager.manager import IncrementalContextManager
+from autogen_context.manager.parts import price_in
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.report.events import Run, read_events, runs_of
 from autogen_context.report.recorder import Recorder
@@ -37,10 +35,7 @@ from autogen_context.report.turns import (
     totals_of,
 )
 from autogen_context.tokens.message_counter import MessageCounter, load_tokenizer
-from autogen_context.tokens.prices import OTHER, Price, price_of
-
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction  # pyright: ignore[reportPrivateUsage] - it has no public name
+from autogen_context.tokens.prices import OTHER, Price
 
 DEFAULT_MODEL = "gpt-4o"
 MOST_BYTES = 1 << 40  # of a replay's event log: it is never rotated
@@ -65,66 +60,47 @@ class Replayed:
     runs: Sequence[Run]
 
 
-def add_parser(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add ``replay`` to the command."""
-    parser = subparsers.add_parser(
-        "replay",
-        help="what a recorded conversation would have cost, turn by turn",
-        description="Takes a recorded conversation through a configuration: what each turn would have sent, what of "
-        "it the provider had cached, and the price against sending everything. FILE holds OpenAI messages, requests "
-        "or fine-tuning examples (JSON or JSONL), or a state that AutoGen saved; it may be gzipped. "
-        "AUTOGEN_CONTEXT_* variables count as well.",
-    )
-    add = parser.add_argument
-    add("file", metavar="FILE", help="the recording; - reads standard input")
-    add("--model", help="such as gpt-4o; left out, the recorded one")
-    add("--window", type=int, metavar="N", help="input tokens a request may have")
-    add("--reserve", type=int, metavar="N", help="of these, kept free for the host")
-    add("--config", type=Path, metavar="FILE", help="settings (.toml, .json, .yaml)")
-    add("--conversation", metavar="ID", help="only this one of many: its id or number")
-    rows = parser.add_mutually_exclusive_group()
-    rows.add_argument(
-        "--every", type=int, metavar="N", help="show each N-th turn without a change, not about 40"
-    )
-    rows.add_argument("--all", dest="every", action="store_const", const=1, help="show each turn")
-    add("--json", action="store_true", help="every turn as JSON, for programs")
-    add("--html", type=Path, metavar="PAGE", help="write a page with charts as well")
-    parser.set_defaults(run=run)
-
-
-def run(arguments: argparse.Namespace) -> int:
+def show_replay(
+    file: str,
+    settings: Mapping[str, object],
+    *,
+    config: Path | None,
+    conversation: str | None,
+    every: int | None,
+    as_json: bool,
+    page: Path | None,
+) -> int:
     """Replay a file and print what came of it; the exit code."""
-    file: str = arguments.file
-    every: int | None = arguments.every
-    page: Path | None = arguments.html
-    settings: dict[str, object] = {
-        "model": arguments.model,
-        "window_tokens": arguments.window,
-        "reserve_tokens": arguments.reserve,
-    }
     named = {key: value for key, value in settings.items() if value is not None}
-    config = ContextConfig.load(arguments.config, environ=None, **named)
-    conversations = chosen(read_recording(file), arguments.conversation)
+    loaded = ContextConfig.load(config, environ=None, **named)
+    conversations = chosen(read_recording(file), conversation)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        done = replay_all(conversations, config, is_logged=page is not None)
+        done = replay_all(conversations, loaded, is_logged=page is not None)
     for text in dict.fromkeys(str(warning.message) for warning in caught):
-        sys.stderr.write(f"autogen-context: warning: {printable(text)}\n")
+        tell("warning", text)
     title = "standard input" if file == STANDARD_INPUT else Path(file).name
-    if arguments.json:
-        sys.stdout.write(f"{json.dumps(facts(done), indent=2)}\n")
+    if as_json:
+        print_json(facts(done))
     elif len(done) == 1:
         print_one(done[0], title, every)
     else:
-        turns = sum(len(one.records) for one in done)
-        models = ", ".join(sorted({one.model for one in done}))
-        print_lines(f"{title}: {len(done):,} conversations, {turns:,} turns for {models}")
-        print_conversations([(one.id, one.totals) for one in done])
-        print_totals(merged([one.totals for one in done]))
-        print_lines("", "Show the turns of one with --conversation and its number or id.")
+        print_many(done, title)
     if page is not None:
         write_page([run for one in done for run in one.runs], title=title, page=page)
+        if not as_json:
+            print_lines(f"The page is in {page}")
     return 0
+
+
+def print_many(done: Sequence[Replayed], title: str) -> None:
+    """A row for each conversation, and the totals of all."""
+    turns = sum(len(one.records) for one in done)
+    models = ", ".join(sorted({one.model for one in done}))
+    print_lines(f"{title}: {len(done):,} conversations, {turns:,} turns for {models}")
+    print_conversations([(one.id, one.totals) for one in done])
+    print_totals(merged([one.totals for one in done]))
+    print_lines("", "Show the turns of one with --conversation and its number or id.")
 
 
 def chosen(
@@ -178,7 +154,8 @@ def replayed(
 ) -> Replayed:
     """Replay a conversation, with an event log if it ``is_logged``; ``on_turn`` is called after each turn."""
     model = model_of(conversation, config)
-    counter, price, host = MessageCounter.for_model(model), price_of(model), OpenAIChat()
+    counter, host = MessageCounter.for_model(model), OpenAIChat()
+    price = price_in(config.model_copy(update={"model": model}))
     recorder = Recorder(
         count=lambda message: counter.message(host.read(message)),
         tariff=price,
@@ -254,11 +231,6 @@ def print_one(one: Replayed, title: str, every: int | None) -> None:
         print_lines("Show every turn with --all.")
 
 
-def print_lines(*lines: str) -> None:
-    """Lines of text, as they may be shown."""
-    sys.stdout.writelines(f"{printable(line)}\n" for line in lines)
-
-
 def count_note(one: Replayed) -> Iterator[str]:
     """Where the counts are from, and what that means for the limit."""
     if one.source == "estimate":
@@ -275,7 +247,12 @@ def price_note(one: Replayed) -> Iterator[str]:
     if price.write_fraction != 1:
         note += f", one that is written {price.write_fraction:g}"
     yield f"{note}."
-    if price.input_per_million is None:
+    if price.tokens_per_s:
+        sums = (one.totals.sent, one.totals.whole)
+        sent, whole = (each.cost_tokens / price.tokens_per_s for each in sums)
+        speed = f"{price.tokens_per_s:,.0f} tokens a second"
+        yield f"At {speed} the engine reads for {sent:,.0f} s, and for {whole:,.0f} s where everything is sent."
+    elif price.input_per_million is None:
         rule = "assumed" if price.provider == OTHER else f"as for {price.provider}"
         yield f"What {one.model} costs in dollars is not known; caching is {rule}."
     else:

@@ -3,52 +3,34 @@
 Promise: the page is one file that works offline; the log is not changed.
 """
 
-import argparse
-import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from autogen_context.cli import printable
-from autogen_context.report.events import DAMAGED, Run, read_events, runs_of
+from autogen_context.cli import print_json, print_lines, waiting
+from autogen_context.cli.explain import runs_in
+from autogen_context.report.events import Run
 from autogen_context.report.page import page_of
 
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction  # pyright: ignore[reportPrivateUsage] - it has no public name
 
-
-def add_parser(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add ``report`` to the command."""
-    parser = subparsers.add_parser(
-        "report",
-        help="a page of what a run sent, what left and what it cost",
-        description="Makes a page of an event log (events='run.jsonl'): one HTML file, which works offline.",
-    )
-    parser.add_argument("log", metavar="RUN", type=Path, help="the event log")
-    parser.add_argument(
-        "-o", "--output", metavar="PAGE", type=Path, help="the page; left out, RUN with .html"
-    )
-    parser.set_defaults(run=run)
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Write the page of a log; the exit code."""
-    log: Path = arguments.log
-    page: Path = arguments.output or log.with_suffix(".html")
+def make_report(log: Path, output: Path | None, *, as_json: bool) -> int:
+    """Write the page of a log, and say where it is; the exit code."""
+    page = output or log.with_suffix(".html")
     if page.exists() and page.samefile(log):
         raise ValueError(f"{page}: this is the log itself; name another file with --output")
-    events = list(read_events(log))
-    damaged = sum(event["event"] == DAMAGED for event in events)
-    if damaged:
-        sys.stderr.write(f"autogen-context: warning: {damaged:,} damaged lines are left out\n")
-    write_page(runs_of(events), title=log.name, page=page)
+    runs = runs_in(log)
+    write_page(runs, title=log.name, page=page)
+    if as_json:
+        of = [{"id": run.id, "agent": run.agent, "turns": len(run.turns)} for run in runs]
+        print_json({"page": page, "runs": of})
+    else:
+        print_lines(f"The page is in {page}")
     return 0
 
 
 def write_page(runs: Iterable[Run], *, title: str, page: Path) -> None:
-    """Write a page, and say where it is."""
+    """Write a page."""
     try:
-        page.write_text(page_of(runs, title=title), encoding="utf-8")
+        with waiting("making the page"):
+            page.write_text(page_of(runs, title=title), encoding="utf-8")
     except (ValueError, OverflowError) as error:
         raise ValueError(f"{title}: {error}") from error
-    sys.stdout.write(f"The page is in {printable(str(page))}\n")

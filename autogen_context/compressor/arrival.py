@@ -26,8 +26,7 @@ from autogen_context.messages.tool_call import ToolKinds, action_of
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
 from autogen_context.prioritizer.blocks import parsed, strings_in
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.view.decision import Candidate, Decision, kept, replaced
-from autogen_context.view.decisions import Decisions
+from autogen_context.view.decision import Candidate, Decision, Decisions, kept, replaced
 
 Mode = Literal["off", "lossless", "lossy"]
 REDUCED = "; reduced on arrival"  # behind the reason why a unit stays

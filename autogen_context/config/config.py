@@ -125,7 +125,12 @@ class ContextConfig(Settings):
         The later one wins; an argument that is ``None`` is not given.
         """
         if config is not None:
-            require_kind("config", config, ContextConfig, give="a ContextConfig(...)")
+            require_kind(
+                "config",
+                config,
+                ContextConfig,
+                give="a ContextConfig(...), or ContextConfig.load(file)",
+            )
         chosen = config.model_dump(exclude_unset=True) if config is not None else {}
         chosen |= {name: value for name, value in settings.items() if value is not None}
         known = [*cls.model_fields, *RENAMED, *WITHOUT_EFFECT]

@@ -55,7 +55,7 @@ Share = Annotated[float, BeforeValidator(refuse_bool), Field(ge=0, le=1)]
 Full = Annotated[float, BeforeValidator(refuse_bool), Field(gt=0, le=1)]
 Inner = Annotated[float, BeforeValidator(refuse_bool), Field(gt=0, lt=1)]
 Seconds = Annotated[float, BeforeValidator(refuse_bool), Field(ge=0, lt=MOST)]
-PositiveSeconds = Annotated[float, BeforeValidator(refuse_bool), Field(gt=0, lt=MOST)]
+AboveZero = Annotated[float, BeforeValidator(refuse_bool), Field(gt=0, lt=MOST)]
 Url = Annotated[str, Field(pattern=r"^https?://\S+$")]
 Tools = Annotated[
     Mapping[str, Annotated[NamedKind, BeforeValidator(known_kind)]], BeforeValidator(from_json)
@@ -104,8 +104,11 @@ class Settings(BaseModel):
     run out and it is worth it, which takes a manager with a clock, and where `cached_input_fraction` is given as 0.25 or
     more what is finished as well, as soon as that pays; `cost_based`: what is finished at every price."""
     cached_input_fraction: Share | None = None
-    """What a cached input token costs of an uncached one, 0 to 1; 1 where nothing is cached, as with many local
-    engines. Left out, what the model's provider takes."""
+    """What a cached input token costs of an uncached one, 0 to 1; 1 where nothing is cached. Left out, what the model's
+    provider takes; nothing for an engine of your own, which `prefill_tokens_per_s` or a name as `ollama/llama3.1` tells."""
+    prefill_tokens_per_s: AboveZero | None = None
+    """How many input tokens that are not cached an engine of your own reads in a second, above 0; reports tell costs in
+    seconds then."""
     dry_run: bool = False
     """Whether what is finished is judged in each turn also where `compaction` does not act upon it, and told in
     `Prepared.finished`: what `cost_based` would cut, and at what price."""
@@ -150,7 +153,7 @@ class Settings(BaseModel):
     """How long a limit that was looked up holds, in seconds; 0: looked up each time."""
     discovery_url: Url | None = None
     """Base URL of an OpenAI-compatible server to ask for limits; left out, none is asked."""
-    discovery_timeout_s: PositiveSeconds = 5.0
+    discovery_timeout_s: AboveZero = 5.0
     """How long that server may take, in seconds, above 0."""
     tokenizer_timeout_s: Seconds = 5.0
     """How long the first awaited turn may wait for a tokenizer's download, in seconds; 0: never download."""

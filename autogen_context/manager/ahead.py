@@ -52,17 +52,15 @@ class Ahead:
         )
         self._intents = intents_of(config, given.triggers, self._background)
         self._given_cache = cache
+        if cache is not None and events is not None:
+            events.follow(cache)
         if cache is not None and isinstance(vectors, TakesCache):
             vectors.keep_in(cache)
         self._summaries: list[Summaries] = []  # the last belong to the conversation
         self._advising: list[Advising] = []  # the same
-        self._discovers = False
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether there is nothing to do for a turn."""
         helpers = (self._embedding, self._model_client, self._intents)
-        return all(helper is None for helper in helpers) and not self._summarises
+        # Whether there is nothing to do for a turn.
+        self.is_idle = all(each is None for each in helpers) and not self._summarises
 
     def memory(self) -> Recaller:
         """A memory that goes by meaning as well, where there are vectors."""
@@ -99,17 +97,21 @@ class Ahead:
         from autogen_context.cache.cache import ContextCache  # noqa: PLC0415 - for who has a model
         from autogen_context.cache.values import Guarded  # noqa: PLC0415 - as above
 
-        return Guarded(ContextCache() if self._given_cache is None else self._given_cache)
+        if self._given_cache is not None:
+            return Guarded(self._given_cache)
+        own = ContextCache()
+        if self._events is not None:
+            self._events.follow(own)
+        return Guarded(own)
 
     async def load_tokenizer(self) -> None:
         """Have the model's tokenizer at hand, within the time that is set."""
         await load_tokenizer(self._config.model, timeout_s=self._config.tokenizer_timeout_s)
 
     def discover(self, resize: Callable[[int], None]) -> None:
-        """Ask the endpoint for the model's limit, once; ``resize`` gets what it says."""
+        """Ask the endpoint for the model's limit; ``resize`` gets what it says."""
         config = self._config
-        if not self._discovers and config.discovery_url and config.model:
-            self._discovers = True
+        if config.discovery_url and config.model:
             self._background.start(discovered(config, WeakMethod(resize)), name="discovery")
 
     async def before_turn(self, engine: "Engine", view: ContextView, fixed_tokens: int) -> None:

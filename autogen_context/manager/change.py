@@ -17,9 +17,8 @@ from autogen_context.argument import require_several, wrong_argument
 from autogen_context.errors import ChangeRefused, InvalidTranscript
 from autogen_context.manager.engine import Engine
 from autogen_context.messages.message import Message
-from autogen_context.view.integrity import faults_of
 from autogen_context.view.notice import CHANGED, DELETED, Notice, Notices, Topic
-from autogen_context.view.view import ContextView
+from autogen_context.view.view import ContextView, faults_of
 
 SHOWN_CHARS = 60  # of a text, where a change is named
 MOST_OUTCOMES = 20  # of tasks; the oldest go first

@@ -33,8 +33,7 @@ from autogen_context.prioritizer.selection import (
 )
 from autogen_context.recall.exchanges import said_now
 from autogen_context.view.conversation import Conversation
-from autogen_context.view.decision import Candidate, Decision
-from autogen_context.view.decisions import Decisions
+from autogen_context.view.decision import Candidate, Decision, Decisions
 from autogen_context.view.notice import Name, Notice, Notices, Topic
 
 STATED: Mapping[Topic, Kind] = {"requirement": "constraint", "decision": "decision"}

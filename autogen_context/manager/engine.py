@@ -34,8 +34,7 @@ from autogen_context.triggers.price import (
     turns_expected,
 )
 from autogen_context.view.conversation import Conversation
-from autogen_context.view.decision import Decision
-from autogen_context.view.decisions import Decisions
+from autogen_context.view.decision import Decision, Decisions
 from autogen_context.view.protected import satisfied
 from autogen_context.view.view import Attempt, ContextView, Situation, as_message
 
@@ -88,6 +87,7 @@ class Engine:
         self, view: ContextView, payloads: Sequence[object], fixed: Fixed
     ) -> tuple[ContextView, Prepared[object]]:
         """Prepare a turn, for a view that follows the host's list."""
+        view = replace(view, calibration=view.calibration.with_fixed(fixed.tokens))
         try:
             return self.turn(view, payloads, fixed)
         except ContextWindowExceeded:
@@ -168,14 +168,17 @@ class Engine:
             sent = self._writer.pieces(decisions)
             arrival.restart(messages_of(sent, self.conversation.messages))
             self._is_read = True
-        last, start = decisions.last, len(decisions)
+        last, known, hiding = decisions.last, len(decisions), list[int]()
         if last is not None:
-            grown = arrival.decide(candidates[start - 1], last, spared=pinned)
+            grown = arrival.decide(candidates[known - 1], last, spared=pinned)
             if grown is not last:
-                decisions, start = decisions.with_last(grown), start - 1
-        for candidate in candidates[len(decisions) :]:
-            decisions = decisions.extended(arrival.decide(candidate, None, spared=pinned))
-        self._keep_originals(decisions, range(start, len(decisions)))
+                decisions = decisions.with_last(grown)
+                hiding += [known - 1] if grown.handle else []
+        for i in range(known, len(candidates)):
+            new = arrival.decide(candidates[i], None, spared=pinned)
+            decisions = decisions.extended(new)
+            hiding += [i] if new.handle else []
+        self._keep_originals(decisions, hiding)
         self._arrived = decisions
         return view if decisions is view.decisions else replace(view, decisions=decisions)
 
@@ -277,7 +280,8 @@ class Engine:
             since=since,
         )
         self._arrived, self._is_read = settled, True
-        self._keep_originals(settled, (i for i in changes if settled[i] is not view.decisions[i]))
+        new = [i for i in changes if settled[i] is not view.decisions[i] and settled[i].handle]
+        self._keep_originals(settled, new)
         attempt = Attempt(
             situation=situation,
             promised_tokens=promised_tokens,
@@ -291,14 +295,14 @@ class Engine:
 
     def with_told(self, view: ContextView, fixed_tokens: int) -> ContextView:
         """The view with what the newest message asks for of the past, and what is due to be told, in front of that."""
-        candidates, room = self.conversation.candidates, self.room(view)
-        count = self._parts.counter.message
+        candidates, count = self.conversation.candidates, self._parts.counter.message
         if view.decisions.hidden:
+            room = self.room(view)
             _, answer = self._answer(view, self._used(view, fixed_tokens, room), room)
             if answer is not None:
                 view = view.with_before_last(Written(message=answer), count(answer))
         if view.notices.due or view.preamble.offer.parts:
-            used = self.used_tokens(view, fixed_tokens)
+            room, used = self.room(view), self.used_tokens(view, fixed_tokens)
             view = self.notices.told(view, candidates, room_tokens=room.tokens, used_tokens=used)
         return view
 
@@ -342,8 +346,8 @@ class Engine:
 
     def is_due(self, view: ContextView, fixed_tokens: int) -> bool:
         """Whether the next turn, with so much beside messages, is likely to compact."""
-        new = sum(each.tokens for each in self.conversation.candidates[len(view.decisions) :])
-        used = self.used_tokens(view, fixed_tokens) + new
+        new = self.conversation.candidates[len(view.decisions) :]
+        used = self.used_tokens(view, fixed_tokens) + sum([each.tokens for each in new])
         return used > self.room(view).budget.compact_at_tokens
 
     def used_tokens(self, view: ContextView, fixed_tokens: int) -> int:
@@ -382,9 +386,8 @@ class Engine:
 
     def new_tokens(self, view: ContextView) -> int:
         """What the view has that no request had yet."""
-        decisions, tokens = view.decisions, 0
-        for i in range(len(decisions) - 1, -1, -1):
-            decision = decisions[i]
+        tokens = 0
+        for decision in reversed(view.decisions):
             if decision.start < view.sent:
                 break
             tokens += decision.tokens_after
@@ -449,10 +452,10 @@ class Engine:
             raise error.within(window.limit_tokens, parts) from None
 
     def _keep_originals(self, decisions: Decisions, units: Iterable[int]) -> None:
-        """Put the originals of some units into their store, as far as they are not sent as they came in."""
-        candidates, left = self.conversation.candidates, [i for i in units if decisions[i].handle]
-        if left:
-            originals = [(decisions[i].handle, candidates[i].unit.messages) for i in left]
+        """Put the originals of units that are not sent as they came in into their store."""
+        candidates = self.conversation.candidates
+        originals = [(decisions[i].handle, candidates[i].unit.messages) for i in units]
+        if originals:
             self._parts.original_store.put_all(originals)
 
     def _request(self, view: ContextView, fixed: Fixed) -> Request:

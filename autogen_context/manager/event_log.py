@@ -11,9 +11,11 @@ import os
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from io import FileIO
 from pathlib import Path
+from typing import Self
 
 from autogen_context.argument import require_path, require_whole
 
@@ -58,8 +60,16 @@ class EventLog:
             raise ValueError(f"path={os.fspath(path)!r}: give a file, such as run.jsonl")
         self.path = Path(path)
         self.record_text = record_text
+        self.agent = ""
         self._writer = Writer(LogFile(self.path, max_bytes, keep))
         weakref.finalize(self, self._writer.flush, EXIT_S)
+
+    def of(self, agent: str) -> Self:
+        """The same log for an agent that its settings do not name."""
+        same = copy(self)
+        same.agent = agent
+        weakref.finalize(same, self._writer.flush, EXIT_S)
+        return same
 
     @property
     def lost(self) -> int:
@@ -76,9 +86,12 @@ class EventLog:
 
 
 class Writer:
-    """A queue, and a thread that looks into it now and then: to wake one costs a turn more than to tell it."""
+    """A queue, and a thread that looks into it now and then: to wake one costs a turn more than to tell it.
 
-    def __init__(self, file: "LogFile") -> None:
+    Without a file events are made, for who else hears of them, and nothing is written.
+    """
+
+    def __init__(self, file: "LogFile | None" = None) -> None:
         self.lost = 0
         self._file = file
         self._unsaid = 0  # of what was lost, what the file does not say yet
@@ -107,7 +120,7 @@ class Writer:
                 self._thread.start()
         return True
 
-    def flush(self, timeout_s: float) -> bool:
+    def flush(self, timeout_s: float = EXIT_S) -> bool:
         """Wait until all that is in the queue is written."""
         if self._thread is None and not self._queue:
             return True
@@ -137,7 +150,9 @@ class Writer:
 
     def _write(self, events: list[Told]) -> None:
         try:
-            if events:
+            if events and self._file is None:
+                made(events, 0)
+            elif events and self._file is not None:
                 self._file.append(self._lines(events))
                 self._unsaid = 0
         except Exception as error:  # noqa: BLE001 - a log that fails in any way costs its events, not the agent
@@ -146,7 +161,7 @@ class Writer:
 
     def _lines(self, events: list[Told]) -> Callable[[int], bytes]:
         def lines(stretch: int) -> bytes:
-            told = [event(stretch) for event in events]
+            told = made(events, stretch)
             if self._unsaid:
                 told.append({"v": 1, "event": "lost", "count": self._unsaid})
             return "".join(f"{json.dumps(event, allow_nan=False)}\n" for event in told).encode()
@@ -158,6 +173,11 @@ class Writer:
             logger.warning(LOST, why, extra={"lost": events})
         self.lost += events
         self._unsaid += events
+
+
+def made(events: Sequence[Told], stretch: int) -> list[Event]:
+    """The events, in their order: each goes on from the one before."""
+    return [event(stretch) for event in events]
 
 
 class LogFile:
@@ -172,7 +192,13 @@ class LogFile:
 
     def append(self, lines: Callable[[int], bytes]) -> None:
         """Append what is made for a stretch, whole or not at all."""
-        with self._opened() as file:
+        try:
+            opened = self._opened()
+        except BaseException:
+            self._known = 0, 0
+            lines(self._stretch)  # which the next ones go on from
+            raise
+        with opened as file:
             size, which = file.seek(0, os.SEEK_END), os.fstat(file.fileno()).st_ino
             if which != self._known[0] or size < self._known[1]:
                 self._stretch += 1

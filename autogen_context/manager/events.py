@@ -5,7 +5,8 @@ those that are new or were decided anew, so that all events together have every 
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import takewhile
@@ -15,24 +16,27 @@ from uuid import uuid4
 
 from typing_extensions import TypedDict
 
+from autogen_context.cache.values import Cache, Counting
 from autogen_context.config.config import ContextConfig
-from autogen_context.manager.event_log import Event, EventLog
+from autogen_context.errors import ContextWindowExceeded
+from autogen_context.manager.event_log import Event, EventLog, Told, Writer
 from autogen_context.manager.injected import OPENING
-from autogen_context.manager.parts import rates_in
+from autogen_context.manager.parts import price_in
 from autogen_context.manager.prepared import Prepared
+from autogen_context.messages.identifiers import is_telling, values_of
 from autogen_context.messages.message import SYSTEM_ROLES, Message, joined_text
 from autogen_context.messages.piece import Piece, Written
 from autogen_context.messages.segment import Unit
 from autogen_context.models.completion import Complete
-from autogen_context.tokens.prices import price_of
+from autogen_context.tokens.prices import Price
 from autogen_context.triggers.price import CostEstimate
 from autogen_context.view.certificate import Certificate
-from autogen_context.view.decision import Candidate, Decision
-from autogen_context.view.decisions import Decisions
+from autogen_context.view.decision import Candidate, Decision, Decisions
 from autogen_context.view.view import ContextView, as_message
 
 if TYPE_CHECKING:
     from autogen_context.manager.engine import Engine
+    from autogen_context.manager.metrics import Metrics
 
 TEXT_CHARS = 200  # of a message, where text is recorded
 SECTIONS = ("system", "pinned", "people", "model", "tools", "told", "retrieved")
@@ -64,6 +68,8 @@ class SentTokens(TypedDict):
     tokens: int
     new: int
     prefix: int
+    cached: NotRequired[int]  # of the prefix, by the provider's rule
+    cost: NotRequired[float]  # in uncached input tokens
 
 
 class Size(TypedDict):
@@ -81,11 +87,12 @@ class Bound(TypedDict):
 
 
 class PriceEvent(TypedDict):
-    """What input costs: fractions of an uncached token, and dollars for a million of these, where known."""
+    """What input costs: fractions of an uncached token, and what is known of these: dollars for a million, so many a second."""
 
     cached: float
     write: float
     dollars: float | None
+    tokens_per_s: NotRequired[float | None]
 
 
 class EstimateEvent(TypedDict):
@@ -99,6 +106,14 @@ class EstimateEvent(TypedDict):
     turns: float
     waited: float
     cold: bool
+
+
+class QualityEvent(TypedDict):
+    """How well a compaction chose; ``None`` where nothing was there to be judged."""
+
+    used: float | None  # of what it found in the window, the fraction that the model named again
+    relevance: float | None  # 0..10: of its scores, the part that stayed
+    compression: float | None  # 0..10: of the values in what was shortened, the part that stayed
 
 
 class TurnEvent(TypedDict):
@@ -126,6 +141,8 @@ class TurnEvent(TypedDict):
     units: list[UnitEvent]
     cut: float | None
     saved: dict[str, int]
+    compaction_ms: NotRequired[float]
+    quality: NotRequired[QualityEvent]
 
 
 class Captured(NamedTuple):
@@ -146,15 +163,29 @@ class Captured(NamedTuple):
     preamble_tokens: int
     pinned: frozenset[int]
     before: Mapping[int, tuple[int, int]]  # tokens told and retrieved in front of units
+    compaction_ms: float
 
 
 class TurnLog:
-    """Tells an event log of one conversation."""
+    """Tells an event log, or metrics, or both, of one conversation."""
 
-    def __init__(self, log: EventLog, config: ContextConfig) -> None:
-        self.log = log
+    def __init__(
+        self, log: EventLog | None, config: ContextConfig, metrics: "Metrics | None" = None
+    ) -> None:
+        self.log = Writer() if log is None else log
+        self._metrics = metrics
+        if metrics is not None:
+            metrics.follow(self.log)
         self._run = uuid4().hex[:12]
-        self._series = Series(self._run, config, record_text=log.record_text)
+        named = (each.agent for each in (log, metrics) if each is not None)
+        self._names = {
+            "agent": config.agent or next(filter(None, named), ""),
+            "model": config.model,
+        }
+        self._series = Series(
+            self._run, self._names["agent"], config, record_text=log is not None and log.record_text
+        )
+        self._caches: list[tuple[Counting, tuple[int, int, int]]] = []
         self._turn = 0
         self._known: list[Candidate] = []
         self._decisions = Decisions()
@@ -172,8 +203,9 @@ class TurnLog:
         count: Callable[[Message], int],
         fixed_tokens: int,
         started_s: float,
+        planned_s: float,
     ) -> None:
-        """Tell of a turn that was just prepared."""
+        """Tell of a turn that was just prepared; ``planned_s`` is when all that is new had been read."""
         conversation, known, decisions = engine.conversation, self._known, view.decisions
         candidates, text = conversation.candidates, view.preamble.text
         same = min(len(known), len(candidates))
@@ -187,10 +219,11 @@ class TurnLog:
         before = {i: injected(decisions[i].before, view, count) for i in looked}
         self._turn += 1
         self._certificates.append((prepared.certificate, self._turn))
+        now_s = perf_counter()
         captured = Captured(
             turn=self._turn,
             at_s=time(),
-            took_ms=1_000 * (perf_counter() - started_s),
+            took_ms=1_000 * (now_s - started_s),
             certificate=prepared.certificate,
             compacted=prepared.compacted,
             estimate=prepared.cost_estimate,
@@ -203,10 +236,33 @@ class TurnLog:
             preamble_tokens=self._preamble[1],
             pinned=self._positions(engine, view, candidates[same - 1].unit.stop if same else 0),
             before=before,
+            compaction_ms=1_000 * (now_s - planned_s) if prepared.compacted else 0.0,
         )
-        if self.log.put(partial(self._series.event, captured)):
+        if self._put(partial(self._series.event, captured)):
             known[same:] = captured.new
             self._decisions = decisions
+        for at, (cache, told) in enumerate(self._caches):
+            if (counts := cache.counts) != told:
+                hits, misses, invalidated = (n - m for n, m in zip(counts, told, strict=True))
+                self._tell("cache", hits=hits, misses=misses, invalidated=invalidated)
+                self._caches[at] = cache, counts
+
+    def impossible(
+        self, engine: "Engine", error: ContextWindowExceeded, *, started_s: float
+    ) -> None:
+        """Tell of a turn that could not be prepared."""
+        self._turn += 1
+        history = Size(
+            messages=len(engine.conversation.messages), tokens=engine.conversation.tokens
+        )
+        numbers = {"limit": error.limit_tokens, "needed": error.floor_tokens, "parts": error.parts}
+        ms = round(1_000 * (perf_counter() - started_s), 3)
+        self._tell("impossible", **numbers, history=history, ms=ms)
+
+    def follow(self, cache: Cache) -> None:
+        """Tell, with each turn, what a cache answered since the one before, as far as it counts that."""
+        if isinstance(cache, Counting):
+            self._caches.append((cache, cache.counts))
 
     def usage(self, certificate: Certificate, *, prompt_tokens: int, cached_tokens: int) -> None:
         """Tell what the provider billed for a turn."""
@@ -216,7 +272,7 @@ class TurnLog:
     def asked_back(self, handle: str, query: str, *, found: bool) -> None:
         """Tell that the agent asked for what left its window."""
         shown = handle if handle.isalnum() and len(handle) < TEXT_CHARS else ""  # else a text
-        self._tell("asked_back", turn=self._turn, handle=shown, query_chars=len(query), found=found)
+        self._tell("asked_back", handle=shown, query_chars=len(query), found=found)
 
     def timed(self, complete: Complete, what: str) -> Complete:
         """A model whose calls are told."""
@@ -224,13 +280,14 @@ class TurnLog:
         async def told(prompt: str, /) -> str:
             started_s, why = perf_counter(), ""
             try:
-                return await complete(prompt)
+                with self._metrics.model_call(what) if self._metrics else nullcontext():
+                    return await complete(prompt)
             except BaseException as error:
                 why = type(error).__name__
                 raise
             finally:
                 ms = round(1_000 * (perf_counter() - started_s), 1)
-                self._tell("model_call", turn=self._turn, what=what, ms=ms, ok=not why, why=why)
+                self._tell("model_call", what=what, ms=ms, ok=not why, why=why)
 
         return told
 
@@ -248,8 +305,12 @@ class TurnLog:
         return self._pinned
 
     def _tell(self, event: str, **told: object) -> None:
-        said = {"v": 1, "event": event, "run": self._run, "at": round(time(), 3), **told}
-        self.log.put(lambda _: said)
+        at = {"at": round(time(), 3), "turn": self._turn}
+        said = {"v": 1, "event": event, "run": self._run, **self._names, **at, **told}
+        self._put(lambda _: said)
+
+    def _put(self, told: Told) -> bool:
+        return self.log.put(told if self._metrics is None else self._metrics.fed(told))
 
 
 def injected(
@@ -285,8 +346,9 @@ class Row:
 class Series:
     """Makes the events of one conversation, one after the other."""
 
-    def __init__(self, run: str, config: ContextConfig, *, record_text: bool) -> None:
+    def __init__(self, run: str, agent: str, config: ContextConfig, *, record_text: bool) -> None:
         self._run = run
+        self._agent = agent
         self._config = config
         self._record_text = record_text
         self._stretch = 0
@@ -296,24 +358,36 @@ class Series:
         self._sections: Counter[str] = Counter()
         self._front = (-1, 0)  # what stood before and behind the system prompt, in tokens
         self._cut: float | None = None
+        self._named: dict[str, int] = {}  # what the model named, and the last unit in which it did
 
     def event(self, now: Captured, stretch: int) -> Event:
         """The event of a turn, for a stretch of a file."""
+        shown = (
+            [
+                (i, row)
+                for i, row in enumerate(self._rows[: now.same])
+                if row.decision.action != "drop"
+            ]
+            if now.compacted
+            else []
+        )
         units, first = self._updated(now)
         since = now.new[0].unit.start if now.new else now.history["messages"]
+        quality = self._quality(shown, units) if now.compacted else None
         if stretch != self._stretch:
             since, units = 0, [row.told for row in self._rows]
         self._stretch = stretch
         counted, config = now.certificate.counted_tokens, self._config
         prefix, sent = self._prefix(now, first), counted - now.fixed_tokens
         told = {"told": self._sections["told"] + now.preamble_tokens}
+        cached = self._tariff.cached_tokens(prefix)
         event = TurnEvent(
             v=1,
             event="turn",
             run=self._run,
-            agent=config.agent,
+            agent=self._agent,
             turn=now.turn,
-            at=round(now.at_s, 3),
+            at=round(now.at_s, 6),
             ms=round(now.took_ms, 3),
             model=config.model,
             limit=now.certificate.limit_tokens,
@@ -322,7 +396,12 @@ class Series:
             fixed=now.fixed_tokens,
             history=now.history,
             sent=SentTokens(
-                messages=now.sent_messages, tokens=sent, new=max(0, counted - prefix), prefix=prefix
+                messages=now.sent_messages,
+                tokens=sent,
+                new=max(0, counted - prefix),
+                prefix=prefix,
+                cached=cached,
+                cost=round(self._tariff.cost_tokens(counted, cached), 1),
             ),
             compacted=now.compacted,
             estimate=estimated(now.estimate),
@@ -333,19 +412,59 @@ class Series:
             cut=self._cut,
             saved={"tokens": now.history["tokens"] - sent},
         )
+        if quality is not None:
+            event["quality"], event["compaction_ms"] = quality, round(now.compaction_ms, 3)
         return cast("Event", event)
+
+    def _quality(
+        self, shown: Iterable[tuple[int, Row]], units: Sequence[UnitEvent]
+    ) -> QualityEvent:
+        """How well a compaction chose among ``units``, and what it found: rows that were sent, by position."""
+        lines = [
+            (line, any(self._named.get(value, i) > i for value in telling(line)))
+            for i, row in shown
+            if row.told["section"] in ("model", "tools")
+            for line in joined_text(sent_of(row)).splitlines()
+        ]
+        chars = sum(len(line) for line, _ in lines)
+        used = sum(len(line) for line, is_used in lines if is_used)
+        ranked = [(unit["score"] or 0.0, unit) for unit in units if unit["score"] is not None]
+        whole = sum(score * unit["before"] for score, unit in ranked)
+        stays = sum(score * min(unit["before"], unit["after"]) for score, unit in ranked)
+        shortened = {unit["unit"] for unit in units if unit["action"] == "shorten"}
+        cut = [row for row in self._rows if row.decision.start in shortened]
+        before = [telling(joined_text(row.unit.messages)) for row in cut]
+        values = sum(map(len, before))
+        kept = sum(
+            len(b & telling(joined_text(sent_of(r)))) for b, r in zip(before, cut, strict=True)
+        )
+        return QualityEvent(
+            used=round(used / chars, 3) if chars else None,
+            relevance=round(10 * stays / whole, 2) if whole else None,
+            compression=round(10 * kept / values, 2) if values else None,
+        )
+
+    @cached_property
+    def _tariff(self) -> Price:
+        return price_in(self._config)
 
     @cached_property
     def _price(self) -> PriceEvent:
-        rates, price = rates_in(self._config), price_of(self._config.model)
-        dollars = price.input_per_million
-        return PriceEvent(cached=rates.cached_fraction, write=rates.write_fraction, dollars=dollars)
+        price = self._tariff
+        return PriceEvent(
+            cached=price.cached_fraction,
+            write=price.write_fraction,
+            dollars=price.input_per_million,
+            tokens_per_s=price.tokens_per_s,
+        )
 
     def _updated(self, now: Captured) -> tuple[list[UnitEvent], int]:
         """What is to be told of units, and the first that is not sent as it was in the last request."""
         rows, decisions, same = self._rows, now.decisions, now.same
         for row in rows[same:]:
             self._sections.subtract(row.tokens)
+        if len(rows) > same:
+            self._named = {value: i for value, i in self._named.items() if i < same}
         del rows[same:]
         goes_on = decisions.continues(self._decisions) and now.pinned == self._pinned
         start = min(len(rows), max(0, len(self._decisions) - 1)) if goes_on else 0
@@ -360,6 +479,8 @@ class Series:
             )
             if old is None:
                 rows.append(row)
+                said = joined_text([m for m in unit.messages if m.role == "assistant"])
+                self._named |= dict.fromkeys(values_of(said), i)
             else:
                 rows[i] = row
                 self._sections.subtract(old.tokens)
@@ -421,6 +542,22 @@ class Series:
 def tokens_of(rows: Iterable[Row]) -> int:
     """What is sent of these units."""
     return sum(row.decision.tokens_after for row in rows)
+
+
+def telling(text: str) -> frozenset[str]:
+    """The values in a text that tell it from another: paths, identifiers, numbers."""
+    return frozenset(filter(is_telling, values_of(text)))
+
+
+def sent_of(row: Row) -> list[Message]:
+    """What is sent of a unit."""
+    unit, said = row.unit, list[Message]()
+    for piece in row.decision.pieces:
+        if isinstance(piece, Written):
+            said.append(piece.message)
+        else:
+            said += unit.messages[piece.start - unit.start : piece.stop - unit.start]
+    return said
 
 
 def section_of(unit: Unit, pinned: frozenset[int]) -> str:

@@ -21,8 +21,7 @@ from autogen_context.recall.exchanges import said_now
 from autogen_context.recall.recaller import Recaller
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.conversation import Conversation
-from autogen_context.view.decision import Candidate, Decision
-from autogen_context.view.decisions import Decisions
+from autogen_context.view.decision import Candidate, Decision, Decisions
 from autogen_context.view.notice import FURTHER, RANKS, Name, Notice, PreambleOffer
 from autogen_context.view.view import ContextView, Preamble, as_message
 

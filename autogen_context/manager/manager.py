@@ -21,8 +21,9 @@ from autogen_context.argument import (
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import ManagerClosed
 from autogen_context.manager.change import ContextChange, UpdatedContext
-from autogen_context.manager.parts import Given, events_of, project_of, tracker_of
+from autogen_context.manager.parts import Given, events_of, metrics_of, project_of, tracker_of
 from autogen_context.manager.prepared import Payload, Prepared
+from autogen_context.manager.request import Fixed
 from autogen_context.manager.runner import TurnRunner
 from autogen_context.manager.state import dump, load, read_state, write_state
 from autogen_context.messages.message import HostFormat, Message
@@ -42,6 +43,7 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.values import Cache
     from autogen_context.compressor.compressor import Compressor
     from autogen_context.manager.event_log import EventLog
+    from autogen_context.manager.metrics import Metrics
     from autogen_context.prioritizer.prioritizer import Prioritizer
     from autogen_context.prioritizer.selection import Explanation
     from autogen_context.project.file_changes import FileChangeTracker
@@ -87,6 +89,7 @@ class IncrementalContextManager:
             memory where left out.
         providers: your own ``ContextProvider`` objects: what they tell stands in front of the newest message.
         events: a file, or an ``EventLog`` that agents may share: each turn tells it what was sent, and why.
+        metrics: ``True``, or a ``Metrics`` that agents may share: OpenTelemetry's metrics and spans of each turn.
 
     Raises:
         ValueError: a setting makes no sense, or an argument is none of its kind; names it, its value and the way out.
@@ -114,6 +117,7 @@ class IncrementalContextManager:
         cache: "Cache | None" = None,
         providers: Sequence[ContextProvider] = (),
         events: "EventLog | str | Path | None" = None,
+        metrics: "Metrics | bool | None" = None,
     ) -> None:
         self.config = ContextConfig.for_entry(
             config, model=model, window_tokens=window_tokens, reserve_tokens=reserve_tokens
@@ -136,6 +140,7 @@ class IncrementalContextManager:
             project=project_of(project, cache),
             cache=cache,
             events=events_of(events),
+            metrics=metrics_of(metrics),
             providers=cast("tuple[ContextProvider, ...]", tuple(own)),  # Given looks at each
         )
         self._runner = TurnRunner(given)
@@ -157,10 +162,10 @@ class IncrementalContextManager:
             raise ManagerClosed
         payloads = listed("messages", messages, give=MESSAGES)
         schemas = schemas_in(tools) if tools else ()
-        await self._runner.before_turn(payloads, schemas)
-        if self._runner.takes_long(payloads, schemas):
+        fixed = await self._runner.before_turn(payloads, schemas)
+        if fixed is None:
             return await asyncio.to_thread(self.prepare_nowait, messages, tools)
-        return cast("Prepared[Payload]", self._prepared(payloads, schemas, is_read=True))
+        return cast("Prepared[Payload]", self._prepared(payloads, schemas, fixed))
 
     def prepare_nowait(
         self, messages: Sequence[Payload], tools: ToolSchemas | None = ()
@@ -187,11 +192,11 @@ class IncrementalContextManager:
         return cast("Prepared[Payload]", self._prepared(payloads, schemas))
 
     def _prepared(
-        self, payloads: Sequence[object], schemas: ToolSchemas, *, is_read: bool = False
+        self, payloads: Sequence[object], schemas: ToolSchemas, fixed: Fixed | None = None
     ) -> Prepared[object]:
         """A turn, whose messages are the host's own objects, or of their kind."""
         with self._lock:
-            prepared = self._runner.turn(payloads, schemas, is_read=is_read)
+            prepared = self._runner.turn(payloads, schemas, fixed)
             self._handed_out[id(prepared)] = prepared
         return prepared
 

@@ -8,7 +8,7 @@ import math
 import reprlib
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
@@ -26,7 +26,7 @@ from autogen_context.recall.recaller import Recaller
 from autogen_context.tokens.limits import ModelLimits, standard_files, variable_for
 from autogen_context.tokens.measure import TokenCounter
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.tokens.prices import Rates, price_of
+from autogen_context.tokens.prices import Price, Rates, priced_at
 from autogen_context.triggers.price import EARLY_FROM
 from autogen_context.triggers.turn import Trigger
 from autogen_context.view.notice import ContextProvider
@@ -34,6 +34,7 @@ from autogen_context.view.notice import ContextProvider
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.values import Cache
     from autogen_context.manager.event_log import EventLog
+    from autogen_context.manager.metrics import Metrics
     from autogen_context.prioritizer.advice import Advice
     from autogen_context.prioritizer.prioritizer import Prioritizer
     from autogen_context.project.file_changes import FileChangeTracker
@@ -58,6 +59,7 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "files": ("root", "FileChangeTracker(folder), or a folder that is there"),
     "cache": ("remembered", "a ContextCache"),
     "events": ("put", "a file such as run.jsonl, or an EventLog"),
+    "metrics": ("fed", "True, or Metrics()"),
     "project": ("for_conversation", "ProjectContext(folder), or a folder that is there"),
 }
 """What each part that a manager is handed must have at least, and what to give."""
@@ -86,6 +88,7 @@ class ManagerOptions(TypedDict, total=False):
     providers: Sequence[ContextProvider]
     cache: "Cache | None"
     events: "EventLog | str | Path | None"
+    metrics: "Metrics | bool | None"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +111,7 @@ class Given:
     cache: "Cache | None" = None
     providers: tuple[ContextProvider, ...] = ()
     events: "EventLog | None" = None
+    metrics: "Metrics | None" = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot do what it is for."""
@@ -169,6 +173,17 @@ def events_of(events: "EventLog | str | Path | None") -> "EventLog | None":
     return EventLog(events)
 
 
+def metrics_of(metrics: "Metrics | bool | None") -> "Metrics | None":
+    """Metrics, or those of the process."""
+    if not isinstance(metrics, bool):
+        return metrics
+    if not metrics:
+        return None
+    from autogen_context.manager.metrics import of_process  # noqa: PLC0415 - likewise
+
+    return of_process()
+
+
 def require_folder(name: str, folder: str | Path) -> None:
     """Refuse what is no folder."""
     if not Path(folder).is_dir():
@@ -195,10 +210,13 @@ class Parts:
     cache_clock: Callable[[], float] | None = None  # by which the provider's cache runs out
 
 
-def rates_in(config: ContextConfig) -> Rates:
+def price_in(config: ContextConfig) -> Price:
     """What input tokens cost: by the settings, else by the model's provider."""
-    rates, cached = price_of(config.model), config.cached_input_fraction
-    return rates if cached is None else replace(rates, cached_fraction=cached)
+    return priced_at(
+        config.model,
+        cached_fraction=config.cached_input_fraction,
+        tokens_per_s=config.prefill_tokens_per_s,
+    )
 
 
 def cuts_finished(config: ContextConfig, triggers: Trigger | None) -> bool:

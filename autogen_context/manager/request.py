@@ -28,8 +28,7 @@ from autogen_context.view.certificate import (
     holds_verbatim,
 )
 from autogen_context.view.conversation import Conversation
-from autogen_context.view.decision import Decision
-from autogen_context.view.decisions import Decisions
+from autogen_context.view.decision import Decisions
 from autogen_context.view.view import ContextView, as_message
 
 
@@ -70,6 +69,7 @@ class Window:
             counted=certificate.counted_tokens,
             billed=prompt_tokens,
             assumed=certificate.assumed_tokens,
+            fixed=certificate.fixed_tokens,
             rewrites=certificate.rewrites,
         )
         if not calibration.believes(bill):
@@ -99,13 +99,11 @@ class RequestWriter:
 
     def pieces(self, decisions: Decisions) -> tuple[Piece, ...]:
         """What is sent of the units, neighbouring stretches joined."""
-        if decisions.continues(self._decided):
-            for decision in decisions[max(0, len(self._decided) - 1) : max(0, len(decisions) - 1)]:
-                self._settle(decision)
-        else:
-            self._settled = []
-            for i in decisions.live[:-1]:
-                self._settle(decisions[i])
+        settled = decisions.settled_since(self._decided)
+        if settled is None:
+            self._settled, settled = [], [decisions[i] for i in decisions.live[:-1]]
+        for decision in settled:
+            self._settled[-1:] = coalesce([*self._settled[-1:], *decision.sent])
         self._decided = decisions
         last = decisions.last.sent if decisions.last else ()
         return (*self._settled[:-1], *coalesce([*self._settled[-1:], *last]))
@@ -143,13 +141,10 @@ class RequestWriter:
             instruction_present=holds_some(sent, conversation.latest_instruction),
             orphans=tuple(conversation.orphans),
             assumed_tokens=fixed.assumed + assumed,
+            fixed_tokens=fixed.tokens,
             rewrites=view.rewrites,
         )
         return Request(pieces, certificate)
-
-    def _settle(self, decision: Decision) -> None:
-        """Put its pieces behind those that will not change any more."""
-        self._settled[-1:] = coalesce([*self._settled[-1:], *decision.sent])
 
 
 def placed(pieces: Sequence[Piece], preamble: Piece, *, at: int) -> tuple[Piece, ...]:

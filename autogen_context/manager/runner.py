@@ -18,12 +18,12 @@ from autogen_context.cache.originals import OriginalStore
 from autogen_context.cache.tier import Scope
 from autogen_context.compressor.compressor import guarded
 from autogen_context.config.config import ContextConfig
-from autogen_context.errors import NotInHistory
+from autogen_context.errors import ContextWindowExceeded, NotInHistory
 from autogen_context.manager.ahead import Ahead
 from autogen_context.manager.change import UpdatedContext, changed, changes_in
 from autogen_context.manager.engine import Engine
 from autogen_context.manager.injected import messages_due
-from autogen_context.manager.parts import Given, Parts, originals_of, rates_in, window_tokens_of
+from autogen_context.manager.parts import Given, Parts, originals_of, price_in, window_tokens_of
 from autogen_context.manager.prepared import Prepared, untouched
 from autogen_context.manager.providers import Providers, providers_of
 from autogen_context.manager.request import Fixed, Window
@@ -59,7 +59,7 @@ class TurnRunner:
         self._events = turn_log(given)
         self._ahead = Ahead(given, self._events)
         self._providers = providers_of(given, self._count)
-        self._tokenizer_awaited = given.counter is not None
+        self._is_looked_up = False
         self._bill_doubted = False  # a provider that always bills so would fill the log
         self._kept: _Conversation | None = None
         self._asked_back: AskedBack | None = None
@@ -70,17 +70,21 @@ class TurnRunner:
         """Read the host's list, ahead of its turn or in it; what it changed of its past is forgotten."""
         kept = self.kept
         same = kept.engine.read(payloads)
-        kept.versions = kept.versions.cut_back(same)
+        if same < kept.versions.stop:
+            kept.versions = kept.versions.cut_back(same)
         if same < kept.view.decisions.stop:
             kept.view = kept.engine.cut_back(kept.view)
 
     def turn(
-        self, payloads: Sequence[object], tools: ToolSchemas, *, is_read: bool = False
+        self, payloads: Sequence[object], tools: ToolSchemas, fixed: Fixed | None = None
     ) -> Prepared[object]:
-        """The list to send for a host's list and the tools that go with it; raises what ``Engine.prepare`` does."""
+        """The list to send for a host's list and the tools that go with it; raises what ``Engine.prepare`` does.
+
+        ``fixed`` is what ``before_turn`` returned, where that was awaited and has read the list.
+        """
         started_s = time.perf_counter()
-        kept, fixed = self.kept, self.fixed(tools)
-        engine = kept.engine
+        kept, is_read = self.kept, fixed is not None
+        engine, fixed = kept.engine, fixed or self.fixed(tools)
         if not self.given.config.enabled:
             return untouched(
                 payloads,
@@ -95,49 +99,61 @@ class TurnRunner:
         kept.view = engine.synced(kept.view)
         if self._providers.each:
             self._providers.turn(self, fixed.tokens)
-        before = kept.view.tokens
-        kept.view, prepared = engine.prepare(kept.view, payloads, fixed)
+        before, planned_s = kept.view.tokens, time.perf_counter()
+        try:
+            kept.view, prepared = engine.prepare(kept.view, payloads, fixed)
+        except ContextWindowExceeded as error:
+            if self._events is not None:
+                self._events.impossible(engine, error, started_s=started_s)
+            raise
         if prepared.compacted:
             self.record("compaction", f"from {before} to {kept.view.tokens} tokens")
         if self._events is not None:
-            count, tokens = kept.counter.message, fixed.tokens
             self._events.turn(
-                engine, kept.view, prepared, count=count, fixed_tokens=tokens, started_s=started_s
+                engine,
+                kept.view,
+                prepared,
+                count=kept.counter.message,
+                fixed_tokens=fixed.tokens,
+                started_s=started_s,
+                planned_s=planned_s,
             )
         return prepared
 
-    async def before_turn(self, payloads: Sequence[object], tools: ToolSchemas) -> None:
-        """Do what a turn, or later ones, will need of tokenizer, limits, disk and models; each within its time."""
-        await self.look_up()
-        if not self.given.config.enabled or (self._ahead.is_idle and not self._providers.each):
-            return
-        with self.lock:
-            self.kept.engine.can_recall(can=bool(tools) and has_recall_tool(tools))
-            self._follow(payloads)
-        fixed_tokens = self.fixed(tools).tokens
-        await self._providers.before_turn(self, fixed_tokens)
-        await self._ahead.before_turn(self.kept.engine, self.kept.view, fixed_tokens)
+    async def before_turn(self, payloads: Sequence[object], tools: ToolSchemas) -> Fixed | None:
+        """Do what a turn, or later ones, will need of tokenizer, limits, disk and models; each within its time.
 
-    def takes_long(self, payloads: Sequence[object], tools: ToolSchemas) -> bool:
-        """Whether the turn is the first, reads many messages, or is likely to compact; what is new is read."""
-        if not self.given.config.enabled:
-            return False
+        What the request has beside messages, with the list read; ``None`` where the turn is better prepared in a thread: the
+        first, one that reads many messages, or is likely to compact.
+        """
+        if not self._is_looked_up:
+            await self.look_up()
+        is_on, fixed = self.given.config.enabled, self.fixed(tools)
+        if is_on and (self._providers.each or not self._ahead.is_idle):
+            with self.lock:
+                self.kept.engine.can_recall(can=bool(tools) and has_recall_tool(tools))
+                self._follow(payloads)
+            await self._providers.before_turn(self, fixed.tokens)
+            await self._ahead.before_turn(self.kept.engine, self.kept.view, fixed.tokens)
         with self.lock:
-            kept, fixed = self.kept, self.fixed(tools)
+            kept = self.kept
             known = len(kept.engine.conversation.messages)
+            if not is_on:
+                return fixed
             if not known or len(payloads) - known > MANY_NEW:
-                return True
+                return None
             self.read(payloads)
-            return kept.engine.is_due(kept.view, fixed.tokens)
+            return None if kept.engine.is_due(kept.view, fixed.tokens) else fixed
 
     async def look_up(self) -> None:
         """Have the model's tokenizer, if it comes within the time that is set, and ask for its limits; both once."""
-        if not self._tokenizer_awaited:
-            self._tokenizer_awaited = True
-            await self._ahead.load_tokenizer()
-            with self.lock:
-                self._count_exactly()
-        self._ahead.discover(self._resize)
+        if not self._is_looked_up:
+            self._is_looked_up = True
+            if self.given.counter is None:
+                await self._ahead.load_tokenizer()
+                with self.lock:
+                    self._count_exactly()
+            self._ahead.discover(self._resize)
 
     def fixed(self, tools: ToolSchemas) -> Fixed:
         """What a request with these tools has beside messages."""
@@ -307,7 +323,7 @@ class TurnRunner:
             host=given.host,
             counter=counter,
             kinds=ToolKinds(named=config.tools),
-            rates=rates_in(config),
+            rates=price_in(config),
             budget=budget,
             compressor=guarded(self._ahead.compressor),
             original_store=originals,
@@ -327,7 +343,9 @@ class TurnRunner:
         view, is_new = state.view, not state.versions
         if view == ContextView():
             view = replace(view, calibration=counter.calibration)
-        versions = Versions(most=config.versions, kept=state.versions[-max(1, config.versions) :])
+        kept = state.versions[-max(1, config.versions) :]
+        stop = max((past.decisions.stop for _, past in kept), default=0)
+        versions = Versions(most=config.versions, kept=kept, stop=stop)
         if is_new:
             at_s = (given.clock or time.time)()
             summary = "the context as it was at the start"
@@ -402,9 +420,9 @@ def id_of(config: ContextConfig) -> str:
 
 
 def turn_log(given: Given) -> "TurnLog | None":
-    """Who tells the event log, where there is one."""
-    if given.events is None:
+    """Who tells the event log and the metrics, where there are any."""
+    if given.events is None and given.metrics is None:
         return None
     from autogen_context.manager.events import TurnLog  # noqa: PLC0415 - for who has one
 
-    return TurnLog(given.events, given.config)
+    return TurnLog(given.events, given.config, given.metrics)

@@ -24,9 +24,7 @@ from autogen_context.errors import StateError
 from autogen_context.messages.message import Message, Text
 from autogen_context.messages.saved import damaged, faults, read_saved, saved
 from autogen_context.prioritizer.advice import Advice
-from autogen_context.view.decision import Decision
-from autogen_context.view.decisions import Decisions
-from autogen_context.view.integrity import faults_of_decisions
+from autogen_context.view.decision import Decision, Decisions, faults_of_decisions
 from autogen_context.view.notice import Notices
 from autogen_context.view.versions import Version
 from autogen_context.view.view import ContextView, Digest, Digests

@@ -57,11 +57,22 @@ class Run:
         """
         found = next((state for state in self.states() if state[0]["turn"] == turn), None)
         if found is None:
+            for event in self.others:
+                if (event.get("event"), event.get("turn")) == ("impossible", turn):
+                    raise ValueError(f"turn={turn}: {in_words(event)}")
             numbers = [each["turn"] for each in self.turns]
             has = f"{numbers[0]} to {numbers[-1]}" if numbers else "none"
             hole = ", but not this one" if numbers and numbers[0] < turn < numbers[-1] else ""
             raise ValueError(f"turn={turn}: the run has {has}{hole}")
         return found
+
+
+def in_words(impossible: Event) -> str:
+    """What a turn lacked that could not be sent."""
+    parts = OBJECT.validate_python(impossible.get("parts", {}))
+    listed = ", ".join(f"{name} {tokens}" for name, tokens in parts.items())
+    needed, limit = impossible.get("needed"), impossible.get("limit")
+    return f"what must stay needed {needed} tokens and the limit was {limit} ({listed})"
 
 
 def runs_of(events: Iterable[Event]) -> list[Run]:

@@ -129,6 +129,7 @@ def bill_of(run: Run) -> Bill:
         cached_fraction=rates["cached"],
         write_fraction=rates["write"],
         input_per_million=rates["dollars"],
+        tokens_per_s=rates.get("tokens_per_s"),
     )
     records: list[TurnRecord] = []
     before = 0

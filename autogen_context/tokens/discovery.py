@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from autogen_context.argument import require_address
 from autogen_context.tokens.limits import ModelLimit, limit_of, squash, unrouted
+from autogen_context.tokens.prices import LOCAL, engine_of
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -25,15 +26,19 @@ _LOGGER = logging.getLogger(__name__)
 # Whatever a server reports outside of this is taken for a fault of the server.
 _PLAUSIBLE_TOKENS = range(256, 100_000_001)
 # What servers call the window, what holds for the running instance first:
-# LM Studio; vLLM, SGLang; OpenRouter (of the provider it routes to, then of the model), Ollama, Together; Groq; Mistral.
+# LM Studio; vLLM, SGLang; llama.cpp, and older ones at /props; OpenRouter (of the provider it routes to, then of
+# the model), Ollama, Together; Groq; Mistral.
 _WINDOW_FIELDS = [
     "loaded_context_length",
     "max_model_len",
+    "meta.n_ctx",
+    "default_generation_settings.n_ctx",
     "top_provider.context_length",
     "context_length",
     "context_window",
     "max_context_length",
 ]
+_DOORS = (("/api/v0/models", "id", "lmstudio"), ("/api/ps", "name", "ollama"))
 _OUTPUT_FIELDS = ("top_provider.max_completion_tokens", "max_completion_tokens")
 
 Fields = dict[str, object]
@@ -103,34 +108,39 @@ class Discovery:
         )
 
     async def _ask(self, client: "AsyncOpenAI", model: str) -> ModelLimit | None:
-        """From ``/v1/models``; where that has no number, from LM Studio's and Ollama's own doors."""
+        """From ``/v1/models``; where that has no number, from the own doors of LM Studio, Ollama and llama.cpp."""
         answer = await client.models.with_raw_response.list()
         row = _row_of(model, _Listing.model_validate_json(answer.content).data, key="id")
         if row is None:
             return None
-        if limit := self._limit(model, row):
+        engine = engine_of(str(row.get("owned_by")))
+        if limit := self._limit(model, row, engine):
             return limit
         root, served = self._base_url.removesuffix("/v1"), str(row["id"])
-        for path, key in (("/api/v0/models", "id"), ("/api/ps", "name")):
+        for path, key, name in _DOORS:
             listing = _Listing.model_validate(await _answer(client, root + path))
             row = _row_of(served, listing.data or listing.models, key=key)
-            if row and (limit := self._limit(model, row)):
+            if row and (limit := self._limit(model, row, engine_of(name))):
                 return limit
+        if limit := self._limit(model, _fields(await _answer(client, f"{root}/props")), LOCAL):
+            return limit
         told = await _answer(client, f"{root}/api/show", {"model": served})
         shown = _Shown.model_validate(told)
         info = shown.model_info.items()
         tokens = next((value for key, value in info if key.endswith(".context_length")), None)
         # What the model is set to run with, not what it was trained for.
         running = re.search(r"^num_ctx\s+(\d{1,12})\s*$", shown.parameters, re.MULTILINE)
-        return self._limit(model, {"context_length": int(running[1]) if running else tokens})
+        row = {"context_length": int(running[1]) if running else tokens}
+        return self._limit(model, row, engine_of("ollama"))
 
-    def _limit(self, model: str, row: Fields) -> ModelLimit | None:
+    def _limit(self, model: str, row: Fields, engine: str) -> ModelLimit | None:
         window = _tokens(row, _WINDOW_FIELDS)
         if window is None:
             return None
         output = min(_tokens(row, _OUTPUT_FIELDS) or window, window)
         source = f"discovery {self.address}"
-        return limit_of(model, source, window_tokens=window, output_tokens=output)
+        limit = limit_of(model, source, window_tokens=window, output_tokens=output)
+        return limit.model_copy(update={"provider": engine})
 
 
 async def _answer(client: "AsyncOpenAI", url: str, body: Mapping[str, str] | None = None) -> object:
@@ -143,6 +153,11 @@ async def _answer(client: "AsyncOpenAI", url: str, body: Mapping[str, str] | Non
     except APIStatusError:
         return {}
     return {} if isinstance(answer, str) else answer  # a page, where a server answers everything
+
+
+def _fields(answer: object) -> Fields:
+    """The fields of an answer; none where it is something else."""
+    return cast("Fields", answer) if isinstance(answer, dict) else {}
 
 
 def _row_of(model: str, rows: Sequence[Fields], *, key: str) -> Fields | None:
@@ -160,7 +175,7 @@ def _tokens(row: Fields, fields: Sequence[str]) -> int | None:
         outer, _, inner = field.partition(".")
         value = row.get(outer)
         if inner:
-            value = cast("Fields", value).get(inner) if isinstance(value, dict) else None
+            value = _fields(value).get(inner)
         if value is None:
             continue
         if not isinstance(value, int) or value not in _PLAUSIBLE_TOKENS:

@@ -56,7 +56,9 @@ class ModelLimit(BaseModel):
     output_tokens: Positive | None = None  # where the source says it
     window_tokens: Positive  # input and output together
     source: Text = ""  # who says so: ``"environment MODEL_LIMIT_GPT4"``, ``"known"``, ``"default"``
-    provider: str = ""  # whose model it is, where a table says so
+    provider: str = (
+        ""  # whose model it is, or which engine of one's own serves it, where a source says so
+    )
     checked: str = ""  # when the row was looked up, as an ISO date
 
     @model_validator(mode="before")
@@ -232,7 +234,8 @@ class _UserFile:
             self._rows, self._trouble = {}, "the known table itself"
         elif text != self._seen:
             self._rows, problems = read_table(text)
-            self._trouble = ""
+            ignored = f"no row for it; ignored: {len(problems)}, see the log"
+            self._trouble = ignored if problems else ""
             for line, problem in problems:
                 _LOGGER.warning("%s line %d: %s; it is ignored", self._name, line, problem)
         self._seen = text

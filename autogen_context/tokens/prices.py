@@ -1,21 +1,22 @@
 """What input tokens cost by model, prompt caching included: data (``prices.json``), with source and date.
 
 Promise: every name has a price. Money is stated only for a model of the table, under its name or a dated one of it; of
-any other only its provider's rule for caching is known. A new provider or engine is a row of ``providers``.
+any other only its provider's rule for caching is known. An engine of one's own has what it read of a prefix for nothing.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, ClassVar, NamedTuple
 
-from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from autogen_context.tokens.limits import ancestor, known_rows, squash, variant_of
 
 OTHER = "other"  # the rule for providers that have none of their own
+LOCAL = "llama.cpp"  # the rule for engines of one's own that are not known
 
 # What may follow a priced name without another price: a date, "latest", a cloud's revision.
 _SAME_MODEL = re.compile(r"(?:[-@]\d{4}-?\d\d-?\d\d)?(?:[-:]latest)?(?:-v\d+:\d+)?")
@@ -77,20 +78,36 @@ class Price(Rates):
 
     provider: str  # who sells it; "other" where that is not known
     input_per_million: Money | None = None  # that are not cached
+    tokens_per_s: Money | None = None  # that are not cached, which an engine of one's own reads
     source: Annotated[str, Field(min_length=1)]
     checked: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")]
 
 
 class PriceTable(NamedTuple):
-    """Prices by squashed model name, and the rules for caching by provider."""
+    """Prices by squashed model name, the rules for caching by provider or engine, and engines by the names they go by."""
 
     models: Mapping[str, Price]
     providers: Mapping[str, Price]
+    engines: Mapping[str, str]
+
+
+class _File(BaseModel):
+    """``prices.json`` as it is written: rows that leave out what the rule of their provider says."""
+
+    providers: dict[str, dict[str, object]]
+    engines: dict[str, str]
+    models: dict[str, dict[str, object]]
 
 
 def price_of(model: str) -> Price:
-    """The price of a model, by any spelling, route or date of its name; of its provider where only that is known."""
-    models, providers = prices()
+    """The price of a model, by any spelling, route or date of its name; of its provider where only that is known.
+
+    Whose model an engine of one's own serves does not matter: ``ollama/gpt-oss-20b`` has the price of Ollama.
+    """
+    models, providers, _ = prices()
+    for route in model.split("/")[:-1]:
+        if engine := engine_of(route):
+            return providers[engine]
     known, rest = variant_of(model, models) or ("", "")
     if known and _SAME_MODEL.fullmatch(rest):
         return models[known]
@@ -99,16 +116,29 @@ def price_of(model: str) -> Price:
     return providers.get(rows[found[0]].provider if found else OTHER, providers[OTHER])
 
 
+def engine_of(name: str) -> str:
+    """The engine that goes by a name, as a route or as who owns a model that is served; empty where it is none."""
+    return prices().engines.get(squash(name), "")
+
+
+def priced_at(model: str, *, cached_fraction: float | None, tokens_per_s: float | None) -> Price:
+    """The price of a model with what was told of it; whoever reads so many tokens a second is an engine of one's own."""
+    price, table = price_of(model), prices()
+    if tokens_per_s and price.provider not in table.engines.values():
+        price = table.providers[LOCAL]
+    price = replace(price, tokens_per_s=tokens_per_s)
+    return price if cached_fraction is None else replace(price, cached_fraction=cached_fraction)
+
+
 @cache
 def prices() -> PriceTable:
     """The table that ships with this package; a model has its provider's rule but for what it says."""
-    text = Path(__file__).with_name("prices.json").read_text(encoding="utf-8")
-    tables = TypeAdapter(dict[str, dict[str, dict[str, object]]]).validate_json(text)
-    price, rules = TypeAdapter(Price).validate_python, tables["providers"]
+    file = _File.model_validate_json(Path(__file__).with_name("prices.json").read_bytes())
+    price, rules = TypeAdapter(Price).validate_python, file.providers
     models: dict[str, Price] = {}
-    for name, row in tables["models"].items():
+    for name, row in file.models.items():
         rule = rules[str(row["provider"])]
         source = f"{row['source']}; caching: {rule['source']}"
         models[squash(name)] = price({**rule, **row, "source": source})
     providers = {name: price({"provider": name, **rule}) for name, rule in rules.items()}
-    return PriceTable(models, providers)
+    return PriceTable(models, providers, file.engines)

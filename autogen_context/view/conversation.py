@@ -8,8 +8,6 @@ state, and a digest is that of what was read, whatever the host made of its obje
 
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
-from dataclasses import replace
 from itertools import takewhile
 from operator import eq
 from typing import Literal, TypeVar
@@ -17,10 +15,10 @@ from typing import Literal, TypeVar
 from autogen_context.errors import InvalidTranscript
 from autogen_context.messages.message import SYSTEM_ROLES, HostFormat, Message
 from autogen_context.messages.people import words_and_output
-from autogen_context.messages.piece import Piece, Written, same_at_front
+from autogen_context.messages.piece import Written, same_at_front
 from autogen_context.messages.segment import Unit, extend, repaired
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.view.decision import Candidate
+from autogen_context.view.decision import Candidate, said_by
 from autogen_context.view.protected import Protection, Voices, is_instruction, protected_of
 
 Orphans = Literal["repair", "report", "refuse"]
@@ -123,15 +121,15 @@ class Conversation:
                 said.pop()
 
     def _candidate(self, unit: Unit, *, last: bool) -> Candidate:
-        repairs: tuple[Piece, ...] = ()
-        if unit.faulty or unit.unanswered:
+        count = self._counter.message
+        if unit.faulty or (unit.unanswered and not last):
             pieces = repaired(unit, last=last)
             if any(isinstance(piece, Written) for piece in pieces):
                 self._note_orphan(unit)
-                repairs = pieces if self._mode == "repair" else ()
-        whole = Candidate(unit=unit, tokens=0, repairs=repairs)
-        tokens = sum(map(self._counter.message, whole.said if repairs else unit.messages))
-        return replace(whole, tokens=tokens)
+                if self._mode == "repair":
+                    tokens = sum(map(count, said_by(pieces, unit)))
+                    return Candidate(unit=unit, tokens=tokens, repairs=pieces)
+        return Candidate(unit=unit, tokens=sum(map(count, unit.messages)))
 
     def _note_orphan(self, unit: Unit) -> None:
         if self._mode == "refuse":
@@ -173,9 +171,7 @@ class History:
 
     def update(self, payloads: Sequence[object]) -> int:
         """Take the host's list in."""
-        common = self._common(payloads)
-        # A host that makes new objects of old messages now and then (Agent Framework with each run) is followed.
-        self._payloads[:common] = payloads[:common]
+        common = self._common(payloads, self._identical(payloads))
         is_restored = len(self._digests) > len(self.messages)
         if common == len(payloads) == len(self._payloads) and not is_restored:
             return common
@@ -190,28 +186,33 @@ class History:
         self._snapshots += snapshots
         return same
 
-    def _common(self, payloads: Sequence[object]) -> int:
-        """How many payloads at the front have the content of those before."""
-        identical = self._identical(payloads)
-        common = min(len(self._payloads), len(payloads))
-        if self._snapshots[identical:common] == list(payloads[identical:common]):
-            return common  # copies of plain data, compared at once
-        for at in range(identical, common):
-            known, payload = self._snapshots[at], payloads[at]
-            if known != payload and [known] != self._of(self._host.snapshot, [payload], at):
-                return at
-        return common
-
     def _identical(self, payloads: Sequence[object]) -> int:
         """How many objects at the front are those that are held; an equal one among them is taken for the same."""
-        known = self._payloads
-        if known and len(payloads) >= len(known) and payloads[len(known) - 1] is known[-1]:
-            with suppress(
-                ValueError, RecursionError
-            ):  # what cannot be compared is told by identity alone
-                if known == list(payloads[: len(known)]):
-                    return len(known)
+        known, most = self._payloads, len(self._payloads)
+        if known and len(payloads) >= most and payloads[most - 1] is known[-1]:
+            known += payloads[most:]  # to be compared at once, without a copy of the others
+            try:
+                if known == payloads:
+                    return most
+            except (ValueError, RecursionError):
+                pass  # what cannot be compared is told by identity alone
+            finally:
+                del known[most:]
         return same_at_front(known, payloads)
+
+    def _common(self, payloads: Sequence[object], identical: int) -> int:
+        """How many payloads at the front have the content of those before, of which some are the same objects."""
+        common = min(len(self._payloads), len(payloads))
+        known, rest = self._snapshots[identical:common], payloads[identical:common]
+        if known == rest:
+            return common  # copies of plain data, compared at once
+        for at, (snapshot, payload) in enumerate(zip(known, rest, strict=True), identical):
+            if snapshot != payload and [snapshot] != self._of(self._host.snapshot, [payload], at):
+                common = at
+                break
+        # A host that makes new objects of old messages now and then (Agent Framework with each run) is followed.
+        self._payloads[identical:common] = payloads[identical:common]
+        return common
 
     def _known(self, snapshots: Sequence[object]) -> int:
         """How many snapshots at the front are those of a saved state."""

@@ -1,19 +1,26 @@
-"""What a plan is made of: units with their cost, and what became of them.
+"""What a plan is made of: units with their cost, what became of each, and all that as an immutable sequence.
 
-Promise: values only. A decision names positions in the host's list and holds what is sent for them.
+Promise: values only. A decision names positions in the host's list and holds what is sent for them. A longer sequence costs
+what is new in it and shares the rest with the one before; what is sent of it is found without a look at units that left.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+# ruff: noqa: SLF001 - of other sequences of decisions
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Literal, overload
+
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
 from typing_extensions import override
 
 from autogen_context.messages.message import Message, Text, content_digest
-from autogen_context.messages.piece import Piece, Written
+from autogen_context.messages.piece import Piece, Verbatim, Written
 from autogen_context.messages.segment import Unit, as_it_came
 
 Action = Literal["keep", "repair", "reduce", "shorten", "drop"]
+CHUNK = 64  # decisions that sequences share together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,15 +37,9 @@ class Candidate:
         return self.repairs or as_it_came(self.unit)
 
     @property
-    def said(self) -> list[Message]:
+    def said(self) -> Sequence[Message]:
         """The same as messages."""
-        messages = self.unit.messages
-        if not self.repairs:
-            return list(messages)
-        return [
-            piece.message if isinstance(piece, Written) else messages[piece.start - self.unit.start]
-            for piece in self.repairs
-        ]
+        return said_by(self.repairs, self.unit) if self.repairs else self.unit.messages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +101,182 @@ class Decision:
         return (*self.before, *self.pieces) if self.before else self.pieces
 
 
+class Decisions(Sequence[Decision]):
+    """One decision for each unit, oldest first."""
+
+    __slots__ = (
+        "_full",
+        "_line",
+        "_live",
+        "_live_stop",
+        "_open",
+        "_units",
+        "hidden",
+        "last",
+        "tokens",
+    )
+
+    def __init__(self, decisions: Iterable[Decision] = ()) -> None:
+        settled = list(decisions)
+        self.tokens = sum(decision.tokens_after for decision in settled)
+        self.hidden = sum(decision.hides for decision in settled)
+        self.last = settled.pop() if settled else None  # the decision on the newest unit
+        self._units = len(settled)  # before that one
+        stop = self._units - self._units % CHUNK
+        self._full = tuple(tuple(settled[at : at + CHUNK]) for at in range(0, stop, CHUNK))
+        self._open = settled[stop:]  # shared with others, and only ever appended to
+        self._line = object()  # one for all that only went on from here
+        # Of the first so many units those of which something is sent; of the others something is.
+        self._live = tuple(i for i, decision in enumerate(settled) if decision.sent)
+        self._live_stop = self._units
+
+    @property
+    def live(self) -> list[int]:
+        """Positions of the units of which something may be sent, ascending; of all others nothing is."""
+        return [*self._live, *range(self._live_stop, len(self))]
+
+    @property
+    def stop(self) -> int:
+        """How many of the host's messages are decided on."""
+        return self.last.stop if self.last else 0
+
+    def extended(self, decision: Decision) -> "Decisions":
+        """These and one more."""
+        if self.last is None:
+            return Decisions([decision])
+        made, own = self._made(), self._units % CHUNK
+        made.last = decision
+        made.tokens += decision.tokens_after
+        made.hidden += decision.hides
+        if len(self._open) != own:  # another went on from here
+            made._open, made._line = self._open[:own], object()
+        made._open.append(self.last)
+        made._units += 1
+        if len(made._open) == CHUNK:
+            made._full, made._open = (*self._full, tuple(made._open)), []
+        return made
+
+    def changed(self, changes: Mapping[int, Decision]) -> "Decisions":
+        """These with others on some units, by position."""
+        if not changes:
+            return self
+        made = self._made()
+        chunks = [*self._full, self._open[: self._units % CHUNK]]
+        copies: dict[int, list[Decision]] = {}
+        for i, decision in changes.items():
+            before = self[i]
+            made.tokens += decision.tokens_after - before.tokens_after
+            made.hidden += decision.hides - before.hides
+            if i == self._units:
+                made.last = decision
+                continue
+            chunk = i // CHUNK
+            if chunk not in copies:
+                copies[chunk] = list(chunks[chunk])
+            copies[chunk][i % CHUNK] = decision
+        for chunk, copy in copies.items():
+            chunks[chunk] = copy
+        made._full, made._open = tuple(map(tuple, chunks[:-1])), list(chunks[-1])
+        made._line, made._live_stop = object(), self._units
+        live = sorted({*self.live, *changes} - {self._units})
+        made._live = tuple(i for i in live if made[i].sent)
+        return made
+
+    def with_last(self, decision: Decision) -> "Decisions":
+        """These with another decision on the newest unit."""
+        if self.last is None:
+            raise IndexError("there is no unit yet")
+        made = self._made()
+        made.last = decision
+        made.tokens += decision.tokens_after - self.last.tokens_after
+        made.hidden += decision.hides - self.last.hides
+        return made
+
+    def until(self, messages: int) -> "Decisions":
+        """Those on the host's first messages alone."""
+        units = len(self)
+        while units and self[units - 1].stop > messages:
+            units -= 1
+        return self if units == len(self) else Decisions(self[:units])
+
+    def continues(self, other: "Decisions") -> bool:
+        """Whether it has the settled decisions of another one, seen without a look at them."""
+        return self._line is other._line and self._units >= other._units
+
+    def settled_since(self, other: "Decisions") -> list[Decision] | None:
+        """The decisions on all units but the newest that another one has not; ``None`` where it has others than these."""
+        if not self.continues(other):
+            return None
+        start, full = other._units, len(self._full) * CHUNK
+        if start >= full:
+            return self._open[start - full : self._units - full]
+        return [self[i] for i in range(start, self._units)]
+
+    @override
+    def __len__(self) -> int:
+        return self._units + (self.last is not None)
+
+    @overload
+    def __getitem__(self, index: int) -> Decision: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Decision, ...]: ...
+    @override
+    def __getitem__(self, index: int | slice) -> Decision | tuple[Decision, ...]:
+        if isinstance(index, slice):
+            return tuple([self[i] for i in range(*index.indices(len(self)))])
+        at = index + len(self) if index < 0 else index
+        if 0 <= at < self._units:
+            chunk = at // CHUNK
+            return (
+                self._full[chunk][at % CHUNK] if chunk < len(self._full) else self._open[at % CHUNK]
+            )
+        if at == self._units and self.last is not None:
+            return self.last
+        raise IndexError(f"decision {index} of {len(self)}")
+
+    @override
+    def __iter__(self) -> Iterator[Decision]:
+        newest = self._open[: self._units % CHUNK]
+        return chain(*self._full, newest, () if self.last is None else (self.last,))
+
+    @override
+    def __reversed__(self) -> Iterator[Decision]:
+        if self.last is not None:
+            yield self.last
+        yield from reversed(self._open[: self._units % CHUNK])
+        for chunk in reversed(self._full):
+            yield from reversed(chunk)
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Decisions) and tuple(self) == tuple(other)
+
+    @override
+    def __hash__(self) -> int:
+        return hash((len(self), self.tokens, self.last))
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, _source: object, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Saved as the list of its decisions."""
+        return core_schema.no_info_after_validator_function(
+            cls,
+            handler(tuple[Decision, ...]),
+            serialization=core_schema.plain_serializer_function_ser_schema(
+                tuple, return_schema=handler(tuple[Decision, ...])
+            ),
+        )
+
+    def _made(self) -> "Decisions":
+        """Another one of the same."""
+        made = Decisions.__new__(Decisions)
+        made._full, made._open, made._units = self._full, self._open, self._units
+        made._line, made._live, made._live_stop = self._line, self._live, self._live_stop
+        made.last, made.tokens, made.hidden = self.last, self.tokens, self.hidden
+        return made
+
+
 def kept(candidate: Candidate, reason: str) -> Decision:
     """The decision to leave a unit as it is."""
     return Decision(
@@ -129,6 +306,14 @@ def replaced(
     )
 
 
+def said_by(pieces: Iterable[Piece], unit: Unit) -> list[Message]:
+    """What pieces of a unit, one for each message, say as messages."""
+    return [
+        piece.message if isinstance(piece, Written) else unit.messages[piece.start - unit.start]
+        for piece in pieces
+    ]
+
+
 def handle_of(unit: Unit) -> str:
     """The key under which a unit's original is kept: it depends on the content alone."""
     return content_digest(repr(unit.messages))[:6].hex()
@@ -137,3 +322,25 @@ def handle_of(unit: Unit) -> str:
 def tokens_of(decisions: Mapping[int, Decision]) -> int:
     """What the units have together after these decisions."""
     return sum(decision.tokens_after for decision in decisions.values())
+
+
+def faults_of_decisions(decisions: Iterable[Decision], *, known: int) -> Iterator[str]:
+    """Where decisions do not cover the front of ``known`` messages in order, or send what is not their own, or twice."""
+    stop = 0
+    for decision in decisions:
+        if decision.start != stop or decision.stop <= stop:
+            yield f"the unit at {decision.start} to {decision.stop} stands behind {stop}"
+        next_position = decision.start
+        for piece in decision.pieces:
+            if isinstance(piece, Verbatim):
+                first, behind = piece.start, piece.stop
+            elif piece.index is not None:
+                first, behind = piece.index, piece.index + 1
+            else:
+                continue
+            if not next_position <= first < behind <= decision.stop:
+                yield f"the unit at {decision.start} sends a message of others, twice, or out of order"
+            next_position = behind
+        stop = decision.stop
+    if stop > known:
+        yield f"{stop} messages are decided, and there are {known}"

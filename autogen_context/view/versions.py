@@ -42,6 +42,7 @@ class Versions:
 
     most: int
     kept: tuple[tuple[Version, ContextView], ...] = ()
+    stop: int = 0  # how many of the host's messages any of them may have decided on
 
     def __iter__(self) -> Iterator[Version]:
         """Those that are kept, oldest first."""
@@ -71,7 +72,8 @@ class Versions:
             notices=view.notices,
             must_replan=view.must_replan,
         )
-        return replace(self, kept=(*self.kept, (version, past))[-max(1, self.most) :])
+        kept = (*self.kept, (version, past))[-max(1, self.most) :]
+        return replace(self, kept=kept, stop=max(self.stop, past.decisions.stop))
 
     def cut_back(self, messages: int) -> "Versions":
         """These where the host has another past from a message on."""
@@ -84,13 +86,11 @@ class Versions:
                 must_replan=True,
             )
 
-        return replace(
-            self,
-            kept=tuple(
-                (version, cut(view) if view.decisions.stop > messages else view)
-                for version, view in self.kept
-            ),
+        kept = tuple(
+            (version, cut(view) if view.decisions.stop > messages else view)
+            for version, view in self.kept
         )
+        return replace(self, kept=kept, stop=min(self.stop, messages))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

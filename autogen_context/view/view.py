@@ -4,15 +4,17 @@ Promise: immutable. A turn makes a new one that shares what it has with the one 
 the same one, a refused change leaves the one before, and a saved state is it in JSON.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Self
 
 from pydantic import BeforeValidator, PlainSerializer
 
 from autogen_context.messages.message import Message, Text
-from autogen_context.messages.piece import Piece
+from autogen_context.messages.piece import Piece, messages_of
 from autogen_context.tokens.calibrate import Calibration
-from autogen_context.view.decisions import Decisions
+from autogen_context.view.certificate import Checked
+from autogen_context.view.decision import Decisions, faults_of_decisions
 from autogen_context.view.notice import Notices, PreambleOffer
 
 HELPED_FRACTION = 0.5  # of what a rewrite promised; one that brought less did not help
@@ -193,3 +195,19 @@ class ContextView:
         last = self.decisions[-1]
         told = replace(last, before=(*last.before, piece), tokens_after=last.tokens_after + tokens)
         return replace(self, decisions=self.decisions.with_last(told))
+
+
+def faults_of(view: ContextView, messages: Sequence[Message], *, open_pairs: bool) -> Iterator[str]:
+    """What is wrong with a view of n messages, in words; nothing is repaired."""
+    if not view.notices.is_sound:
+        yield "two notices are about the same"
+    yield from faults_of_decisions(view.decisions, known=len(messages))
+    if view.decisions.stop > len(messages):
+        return
+    sent = [m for d in view.decisions for m in messages_of(d.sent, messages)]
+    checked = Checked().after(sent, lambda _: 0)
+    if checked.orphans and not open_pairs:
+        yield f"{checked.orphans} calls or results are sent without their counterpart"
+    tokens = sum(decision.tokens_after for decision in view.decisions)
+    if tokens != view.tokens:
+        yield f"the units have {tokens} tokens, and {view.tokens} are counted"

@@ -1,6 +1,7 @@
 """The ``cache`` command, as a user sees it."""
 
 import asyncio
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -40,8 +41,16 @@ def test_statistics_and_clearing(folder: Path, capsys: pytest.CaptureFixture[str
     lines = shown(capsys, folder, "stats").splitlines()
     assert lines[0].endswith("cache.db: 2 entries")
     assert [line.split()[0] for line in lines[1:3]] == ["3,019", f"{sizes(folder):,}"]
-    assert shown(capsys, folder, "clear").endswith("cache.db: emptied\n")
+    assert shown(capsys, folder, "clear").splitlines()[0].endswith("cache.db: 0 entries")
     assert "0 entries" in shown(capsys, folder, "stats")
+
+
+def test_the_same_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """For programs: what there is, what was found, and what is left after it was emptied."""
+    for action, entries in (("stats", 2), ("verify", 2), ("clear", 0)):
+        assert main(["cache", action, "--directory", str(folder), "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert (len(found) if action == "verify" else found["entries"]) == entries
 
 
 def sizes(folder: Path) -> int:

@@ -1,5 +1,6 @@
 """The ``limits`` command, as a user sees it."""
 
+import json
 import os
 import subprocess
 import sys
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import autogen_context
 from autogen_context.cli import limits as command
 from autogen_context.cli.main import main
 from autogen_context.errors import StateError
@@ -122,15 +124,94 @@ def test_errors_become_exit_codes(
     assert capsys.readouterr().err.count("\n") <= 1
 
 
-def test_wrong_usage_is_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
-    """With the usage; the version is a number, alone."""
-    for argv in ([], ["limit"], ["limits", "a", "b"]):
-        with pytest.raises(SystemExit, match="2"):
-            main(argv)
-        assert "usage: autogen-context" in capsys.readouterr().err
-    with pytest.raises(SystemExit, match="0"):
-        main(["--version"])
-    assert capsys.readouterr().out.strip()[0].isdigit()
+@pytest.mark.parametrize(
+    ("argv", "named"),
+    [
+        ([], "Missing command"),
+        (["limit"], "Did you mean 'limits'?"),
+        (["limits", "a", "\x1b[2J"], "unexpected extra argument(s) (\\x1b[2J)"),
+        (["replay"], "FILE"),
+        (["cache", "look"], "'stats', 'verify', 'clear'"),
+        (["replay", "f", "--all", "--every", "2"], "--every 2"),
+    ],
+)
+def test_wrong_usage_is_exit_code_2(
+    argv: list[str], named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In one line that names it."""
+    assert main(argv) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("autogen-context: error: ")
+    assert named in captured.err
+    assert captured.err.count("\n") == 1
+
+
+def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
+    """A number, alone."""
+    assert shown(capsys, "--version") == f"{autogen_context.__version__}\n"
+
+
+def test_the_limits_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """What the tables say."""
+    found = json.loads(shown(capsys, "limits", "gpt-4o", "--json"))
+    assert (found["input_tokens"], found["source"]) == (128_000, "known")
+    assert [step["source"] for step in found["asked"]][-3:] == ["known", "inference", "default"]
+    assert len(json.loads(shown(capsys, "limits", "--json"))) == len(known_rows())
+
+
+def loaded(*argv: str, without: str = "") -> subprocess.CompletedProcess[str]:
+    """Run the command as a module that can be without another; its standard error ends with the modules that it loaded."""
+    code = (
+        "import atexit, runpy, sys\n"
+        f"if {without!r}: sys.modules[{without!r}] = None\n"
+        "atexit.register(lambda: print(*sys.modules, file=sys.stderr))\n"
+        "runpy.run_module('autogen_context', run_name='__main__', alter_sys=True)"
+    )
+    command = [sys.executable, "-c", code, *argv]
+    return subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own
+
+
+@pytest.mark.parametrize("argv", [["--version"], ["--help"], ["limits", "gpt-4o"]])
+def test_only_what_is_named_is_loaded(argv: list[str]) -> None:
+    """A prompt is there at once."""
+    done = loaded(*argv)
+    assert done.returncode == 0
+    modules = set(done.stderr.splitlines()[-1].split())
+    assert "autogen_context.cli.main" in modules
+    heavy = {"autogen_context.manager", "autogen_context.chat", "autogen_core", "openai", "jinja2"}
+    assert not modules & heavy
+    assert ("autogen_context.tokens.limits" in modules) == ("limits" in argv)
+
+
+def test_the_plain_install_says_what_the_command_lacks() -> None:
+    """D4: in one line."""
+    done = loaded("limits", without="typer")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert 'pip install "autogen-context[cli]"' in done.stderr.splitlines()[0]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_completes_the_commands(shell: str) -> None:
+    """With what typer writes for it."""
+    words = {
+        "COMP_WORDS": "autogen-context li",
+        "COMP_CWORD": "1",
+        "_TYPER_COMPLETE_ARGS": "autogen-context li",
+    }
+    environ = (
+        os.environ
+        | words
+        | {
+            "_AUTOGEN_CONTEXT_COMPLETE": f"complete_{shell}",
+            "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+        }
+    )
+    command = [sys.executable, "-m", "autogen_context.cli.main"]
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)  # noqa: S603 - our own
+    assert "limits" in done.stdout
+    assert "replay" not in done.stdout
 
 
 def test_a_reader_that_leaves_is_no_error() -> None:

@@ -145,6 +145,20 @@ def test_a_foreign_tokenizer_is_told(long_run: str, capsys: pytest.CaptureFixtur
     assert "for the provider" not in shown(capsys, "replay", long_run)
 
 
+def test_an_engine_of_ones_own_costs_seconds(
+    long_run: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was not cached, by the speed that is told; no dollars, whatever model it is."""
+    monkeypatch.setenv("AUTOGEN_CONTEXT_PREFILL_TOKENS_PER_S", "100")
+    argv = ("replay", long_run, "--window", "4000")
+    totals = facts(capsys, *argv)["conversations"][0]["totals"]
+    seconds = [number(totals, side, "cost_tokens") / 100 for side in ("sent", "whole")]
+    told = "At 100 tokens a second the engine reads for {:,.0f} s, and for {:,.0f} s where everything is sent."
+    out = shown(capsys, *argv)
+    assert told.format(*seconds) in out
+    assert "dollars" not in out
+
+
 def test_settings_come_from_arguments_environment_and_file(
     long_run: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,7 +187,8 @@ def test_a_turn_that_cannot_be_sent_is_a_row(capsys: pytest.CaptureFixture[str])
     [
         ("none.json", "none.json: there is no such file"),
         (".", "this is a folder"),
-        ("run.json --window -5", "window_tokens"),
+        ("run.json --window -5", "error: 'window_tokens' is -5"),
+        (f"run.json --window {'9' * 20}", f"error: 'window_tokens' is {'9' * 20}: "),
         ("run.json --window 100 --reserve 200", "reserve_tokens"),
         ("run.json --config none.toml", "none.toml"),
         ("run.json --conversation x", "a number from 1 to 1, or an id such as"),
@@ -190,17 +205,6 @@ def test_a_mistake_is_one_line(line: str, named: str, capsys: pytest.CaptureFixt
     assert error.startswith("autogen-context: error: ")
     assert named in error
     assert error.count("\n") == 1
-
-
-def test_json_needs_no_rich(
-    long_run: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The table does, and says how to get it."""
-    for module in ("rich.table", "rich.console", "rich.box"):
-        monkeypatch.setitem(sys.modules, module, None)
-    assert len(turns_of(facts(capsys, "replay", long_run))) == 61
-    assert main(["replay", long_run]) == 2
-    assert 'pip install "autogen-context[cli]"' in capsys.readouterr().err
 
 
 class Terminal(io.StringIO):

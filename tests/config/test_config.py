@@ -46,6 +46,7 @@ WRONG = {
     "limits_ttl_s": (-1, float("inf"), None, True),
     "discovery_url": ("localhost:8000", "ftp://x", "see http://x", "", "http://a b"),
     "discovery_timeout_s": (0, -1, float("nan")),
+    "prefill_tokens_per_s": (0, -1, True, float("nan")),
     "tokenizer_timeout_s": (-0.1, float("inf")),
     "originals_bytes": (-1, "64 MiB"),
     "originals_directory": (5,),

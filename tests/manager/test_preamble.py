@@ -11,8 +11,7 @@ from autogen_context.manager.injected import without_preambles
 from autogen_context.manager.request import placed
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Piece, Verbatim, Written, coalesce
-from autogen_context.view.decision import Decision
-from autogen_context.view.decisions import Decisions
+from autogen_context.view.decision import Decision, Decisions
 from autogen_context.view.view import as_message
 
 OPENING = "[The project shop"

@@ -210,6 +210,24 @@ def test_a_file_is_rotated_and_what_is_left_is_enough(tmp_path: Path) -> None:
         run.at(1)
 
 
+def test_a_file_that_cannot_be_opened_for_a_while_is_whole_when_it_can(tmp_path: Path) -> None:
+    """What was told meanwhile is lost; the next event has all that is needed to read it."""
+    path, aside = tmp_path / "run.jsonl", tmp_path / "aside"
+    log, decisions = EventLog(path), tuple[Decision, ...]()
+    manager = manager_of(log)
+    for stop in range(2, 42, 2):
+        if stop == 10:
+            path.rename(aside)
+            path.mkdir()
+        if stop == 16:
+            path.rmdir()
+            aside.rename(path)
+        decisions = tuple(manager.prepare_nowait(LONG[:stop]).decisions)
+        log.flush()
+    assert log.lost == 3
+    say(run_of(path).at(20)[1], decisions)
+
+
 def test_a_turn_does_not_wait_for_the_log(tmp_path: Path) -> None:
     """What comes while the disk hangs waits for it in a bounded queue; the rest is lost, and then it goes on."""
     log, began, hangs = EventLog(tmp_path / "run.jsonl"), threading.Event(), threading.Event()
@@ -299,7 +317,7 @@ def test_no_text_is_recorded_unless_that_is_asked_for(tmp_path: Path, *, record_
     asyncio.run(talk())
     assert (SECRET in path.read_text()) is record_text
     told = {str(event["event"]): event for event in read_events(path)}
-    assert told.keys() == {"turn", "usage", "asked_back", "model_call"}
+    assert told.keys() == {"turn", "usage", "asked_back", "model_call", "cache"}
     assert (told["usage"]["turn"], told["usage"]["prompt"], told["usage"]["cached"]) == (
         1,
         900,
@@ -363,7 +381,7 @@ import tempfile
 import threading
 from autogen_context import IncrementalContextManager
 IncrementalContextManager("gpt-4o").prepare_nowait([{"role": "user", "content": "Hello."}])
-print([name for name in sys.modules if "manager.event" in name])
+print([name for name in sys.modules if "manager.event" in name or "manager.metrics" in name or "opentelemetry" in name])
 """
 
 

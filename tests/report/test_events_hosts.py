@@ -38,6 +38,7 @@ async def test_an_agent_of_agentchat(tmp_path: Path) -> None:
         await client.close()
     [run] = runs_of(read_events(path))
     assert len(server.requests) == 16
+    assert run.agent == "reader"
     usage = [event for event in run.others if event["event"] == "usage"]
     assert [event["prompt"] for event in usage] == [each.prompt_tokens for each in server.requests]
     turns = [turn["turn"] for turn in run.turns]
@@ -68,6 +69,7 @@ def test_an_agent_of_classic_autogen(tmp_path: Path) -> None:
     del agent, user, context
     [run] = runs_of(read_until_written(path))
     assert [turn["model"] for turn in run.turns] == ["gpt-4o"]
+    assert run.agent == "coder"
     assert main(["explain", str(path), "--message", "0"]) == 0
 
 

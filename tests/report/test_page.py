@@ -129,6 +129,18 @@ def test_the_page_has_the_numbers_of_the_log(log: Path) -> None:
     assert page == page_of(runs, title="run")
 
 
+def test_an_engine_of_ones_own_takes_seconds() -> None:
+    """Uncached tokens by those that it reads in a second, in place of dollars that nobody asks."""
+    told = {"cached": 0.0, "write": 1.0, "dollars": None, "tokens_per_s": 2.0}
+    run = growing(8, price=told, model="llama.cpp/m")
+    page = page_of([run], title="run")
+    assert bill_of(run).totals.whole.cost_tokens == 800
+    assert "<td>400</td>" in page
+    assert ">seconds<" in page
+    assert "dollars" not in page.partition("<script")[0]
+    assert ">seconds<" not in page_of([growing(8)], title="run")
+
+
 @pytest.mark.parametrize("text", ["plain", "שלום", "line\nline\ttab", "日本"])
 def test_text_that_hides_nothing_is_shown_as_it_is(text: str) -> None:
     """Whatever its script."""

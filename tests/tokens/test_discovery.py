@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from autogen_context.cli.limits import asked, one
 from autogen_context.tokens.discovery import Discovery
 from autogen_context.tokens.limits import ModelLimits
 
@@ -110,6 +111,8 @@ SERVERS: dict[str, tuple[dict[str, Route], tuple[int, int]]] = {
     "output above window": (listing(context_length=8192, max_completion_tokens=16384), (8192, 8192)),
     "ollama, running": ({**listing(), "/api/ps": {"models": [{"name": "m:latest", "context_length": 4096}]}, "/api/show": OLLAMA_SHOW}, (4096, 4096)),
     "ollama, set": ({**listing(), "/api/show": {**OLLAMA_SHOW, "parameters": "stop x\nnum_ctx                        16384"}}, (16384, 16384)),
+    "llama.cpp": (listing(owned_by="llamacpp", meta={"n_ctx": 2048, "n_ctx_train": 8192}), (2048, 2048)),
+    "llama.cpp, older": ({**listing(owned_by="llamacpp", meta={"n_ctx_train": 8192}), "/props": {"default_generation_settings": {"n_ctx": 2048}}}, (2048, 2048)),
     "a page for everything": ({**listing(), "/api/v0/models": b"<html>", "/api/ps": b"<html>", "/api/show": OLLAMA_SHOW}, (131072, 131072)),
 }  # fmt: skip
 
@@ -138,6 +141,20 @@ async def test_routes_and_spelling_do_not_hide_a_model() -> None:
         data = [{"id": "org/m", "max_model_len": 1000}, {"id": "m", "max_model_len": 2000}]
         server.routes = {"/v1/models": {"data": data}}
         assert (await limits(server.url).alookup("m")).input_tokens == 2000
+
+
+ENGINES: dict[str, str] = {"vllm": "", "lm-studio": "llama.cpp", "ollama, set": "Ollama", "ollama, running": "Ollama", "llama.cpp": "llama.cpp", "llama.cpp, older": "llama.cpp", "groq": ""}  # fmt: skip
+
+
+async def test_an_engine_is_known_by_its_name_or_its_door() -> None:
+    """Its cache costs nothing; whose number is somebody else's is nobody's engine."""
+    for name, engine in ENGINES.items():
+        async with serving(SERVERS[name][0]) as server:
+            assert (await limits(server.url).alookup("m")).provider == engine, name
+    async with serving(listing(owned_by="vllm", max_model_len=2000)) as server:
+        assert (await limits(server.url).alookup("m")).provider == "vLLM"
+        lines = await asyncio.to_thread(lambda: list(one(*asked("m", server.url))))
+    assert any("model='vllm/m'" in line for line in lines)
 
 
 BAD_VALUES: list[object] = [255, "32768", 10**12, True, {}]

@@ -200,6 +200,8 @@ def test_a_broken_file_is_named_with_its_line_and_the_next_is_used(
     assert subject.lookup("gpt-4o").source == "known"
     (warning,) = warnings(caplog)
     assert warning.startswith(f"{broken} line {line}: ")
+    asked = {step.source: step.note for step in subject.trace("gpt-4o")}
+    assert asked[str(broken)] == "no row for it; ignored: 1, see the log"
 
 
 @settings(max_examples=40)

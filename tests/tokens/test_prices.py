@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.tokens.limits import known_rows
-from autogen_context.tokens.prices import OTHER, Price, Rates, price_of, prices
+from autogen_context.tokens.prices import OTHER, Price, Rates, price_of, priced_at, prices
 
 TABLE = prices()
 EVERY_PRICE = st.sampled_from([*TABLE.models.values(), *TABLE.providers.values()])
@@ -94,7 +94,44 @@ def test_each_row_says_where_it_is_from() -> None:
         assert date.fromisoformat(price.checked) <= date(2026, 11, 21)
         assert 0.01 <= (price.input_per_million or 0) <= 1_000
         assert 0 < price.cached_fraction <= 1 <= price.write_fraction <= 2
-    assert TABLE.providers.keys() - {OTHER} <= {row.provider for row in known_rows().values()}
+    sellers = {row.provider for row in known_rows().values()}
+    assert TABLE.providers.keys() == {
+        OTHER,
+        *sellers & TABLE.providers.keys(),
+        *TABLE.engines.values(),
+    }
+
+
+@pytest.mark.parametrize(
+    ("model", "engine"),
+    [
+        ("ollama/llama3.1:8b", "Ollama"),
+        ("ollama_chat/gpt-oss-20b", "Ollama"),
+        ("hosted_vllm/Qwen/Qwen2.5-7B-Instruct", "vLLM"),
+        ("llama.cpp/smollm2", "llama.cpp"),
+        ("LM_Studio/gpt-4o", "llama.cpp"),
+        ("ollama", OTHER),
+        ("openrouter/meta-llama/llama-3.1-8b", OTHER),
+    ],
+)
+def test_an_engine_is_known_by_its_route(model: str, engine: str) -> None:
+    """Whatever model it serves has no price in dollars, and what it read of a prefix costs nothing."""
+    price = price_of(model)
+    assert price.provider == engine
+    if engine != OTHER:
+        assert (price.cached_fraction, price.input_per_million) == (0, None)
+        assert price.cost_tokens(2_000, price.cached_tokens(1_600)) == 400
+        assert price.standing_tokens(2_000) == 0
+
+
+def test_who_reads_so_many_tokens_a_second_is_an_engine() -> None:
+    """No price list holds for it then; what the user says of cached tokens does."""
+    price = priced_at("gpt-4o", cached_fraction=None, tokens_per_s=190.0)
+    assert (price.input_per_million, price.cached_fraction, price.tokens_per_s) == (None, 0, 190)
+    assert not price.is_cold(idle_s=86_400)
+    assert priced_at("ollama/m", cached_fraction=None, tokens_per_s=190.0).is_cold(idle_s=301)
+    assert priced_at("gpt-4o", cached_fraction=1.0, tokens_per_s=190.0).cached_fraction == 1
+    assert priced_at("gpt-4o", cached_fraction=None, tokens_per_s=None) == price_of("gpt-4o")
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Piece, Verbatim, Written
-from autogen_context.view.decision import Action, Decision
-from autogen_context.view.decisions import CHUNK, Decisions
+from autogen_context.view.decision import CHUNK, Action, Decision, Decisions
 from autogen_context.view.view import ContextView
 
 MANY = CHUNK - 3

@@ -14,12 +14,10 @@ from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.piece import Verbatim
 from autogen_context.testing import ChatMessage
 from autogen_context.view.conversation import Conversation
-from autogen_context.view.decision import Decision
-from autogen_context.view.decisions import Decisions
-from autogen_context.view.integrity import faults_of
+from autogen_context.view.decision import Decision, Decisions
 from autogen_context.view.notice import Notice, Notices
 from autogen_context.view.versions import Versions, difference
-from autogen_context.view.view import ContextView
+from autogen_context.view.view import ContextView, faults_of
 from support.counting import COUNTER, Characters
 from support.entries import Clock
 from support.saying import asks, says, tells

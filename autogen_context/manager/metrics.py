@@ -1,0 +1,274 @@
+"""OpenTelemetry's metrics and spans of what turns do, made of the events that the event log has.
+
+Promise: they say what the log says, since both are told the same. They are made in the background; a turn only notes the span
+that it is in. What is billed has the names of OpenTelemetry's conventions for generative AI, all else is ``autogen_context.*``.
+"""
+
+import atexit
+import logging
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from copy import copy
+from functools import cache, partial
+from typing import TYPE_CHECKING, Self, cast
+from weakref import WeakSet
+
+from autogen_context.errors import MissingExtra
+from autogen_context.manager.event_log import Event, EventLog, Told, Writer
+from autogen_context.tokens.prices import price_of
+
+if TYPE_CHECKING:
+    from opentelemetry.context import Context
+    from opentelemetry.metrics import MeterProvider
+    from opentelemetry.trace import TracerProvider
+    from opentelemetry.util.types import AttributeValue
+
+    from autogen_context.manager.events import TurnEvent
+
+    Attributes = Mapping[str, AttributeValue]
+
+logger = logging.getLogger(__name__)
+
+NAME = "autogen_context"
+MILLION = 1_000_000
+# Source: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-metrics (read 2026-11)
+TOKEN_BUCKETS = [float(4**power) for power in range(14)]
+SECOND_BUCKETS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30]
+PROVIDERS = {"Google": "gcp.gemini", "xAI": "x_ai"}  # others have their name in small letters
+COUNTERS = {
+    "tokens": ("{token}", "Input tokens sent, by section, as counted here"),
+    "cost": ("{token}", "Estimated price of what was sent, in uncached input tokens"),
+    "cost.dollars": ("USD", "The same in dollars, where the price of the model is known"),
+    "cached_tokens": ("{token}", "Of the billed input tokens, those that the provider had cached"),
+    "compactions": ("{compaction}", "How often the history was cut, by why"),
+    "impossible_turns": ("{turn}", "Turns for which what must stay exceeded the window"),
+    "cache.lookups": ("{lookup}", "What the ContextCache was asked, by whether it had it"),
+    "cache.invalidations": ("{entry}", "Entries of it that had changed or were invalidated"),
+    "recalls": ("{call}", "What the agent asked back, by whether it was found"),
+}
+GAUGES = {
+    "memory.fraction": ("1", "Tokens sent by tokens of the full history"),
+    "quality.used": ("1", "Of what stood for choice, the fraction that later turns used"),
+    "quality.relevance": ("1", "0..10: of the scores of what stood for choice, the part kept"),
+    "quality.compression": ("1", "0..10: of the values in what was shortened, the part kept"),
+}
+DURATIONS = {
+    "turn.duration": "What it took to prepare a turn, waiting for models apart",
+    "compaction.duration": "What it took to choose and write the request of a turn that compacts",
+    "model_call.duration": "What a model took that a part called",
+}
+
+
+class Metrics:
+    """Tells OpenTelemetry what agents' turns do; one for all agents of a process.
+
+    Args:
+        token_usage: whether what the provider billed is told as ``gen_ai.client.token.usage``; ``False`` where the host or an
+            instrumentation of its client tells it already.
+        meter_provider: where metrics go; the process's where left out.
+        tracer_provider: where spans go; the process's where left out.
+
+    Raises:
+        MissingExtra: opentelemetry-api is not installed.
+    """
+
+    def __init__(
+        self,
+        *,
+        token_usage: bool = True,
+        meter_provider: "MeterProvider | None" = None,
+        tracer_provider: "TracerProvider | None" = None,
+    ) -> None:
+        try:
+            from opentelemetry import context, metrics, trace  # noqa: PLC0415 - optional
+        except ImportError as error:
+            raise MissingExtra("otel", needed_for="metrics=") from error
+        self.agent = ""
+        self._trace, self._now_in = trace, context.get_current
+        self._tracer = trace.get_tracer(NAME, tracer_provider=tracer_provider)
+        meter = metrics.get_meter(NAME, meter_provider=meter_provider)
+        self._usage = (
+            meter.create_histogram(
+                "gen_ai.client.token.usage",
+                unit="{token}",
+                description="Number of input and output tokens used",
+                explicit_bucket_boundaries_advisory=TOKEN_BUCKETS,
+            )
+            if token_usage
+            else None
+        )
+        self._counters = {
+            name: meter.create_counter(f"{NAME}.{name}", unit=unit, description=said)
+            for name, (unit, said) in COUNTERS.items()
+        }
+        self._gauges = {
+            name: meter.create_gauge(f"{NAME}.{name}", unit=unit, description=said)
+            for name, (unit, said) in GAUGES.items()
+        }
+        self._durations = {
+            name: meter.create_histogram(
+                f"{NAME}.{name}",
+                unit="s",
+                description=said,
+                explicit_bucket_boundaries_advisory=SECOND_BUCKETS,
+            )
+            for name, said in DURATIONS.items()
+        }
+        self._logs: WeakSet[EventLog | Writer] = WeakSet()
+        atexit.register(partial(flush, self._logs))  # before providers that are older end
+
+    def of(self, agent: str) -> Self:
+        """The same for an agent that its settings do not name."""
+        same = copy(self)
+        same.agent = agent
+        return same
+
+    def follow(self, log: EventLog | Writer) -> None:
+        """Have what this log was told written before the process ends."""
+        self._logs.add(log)
+
+    def fed(self, told: Told) -> Told:
+        """An event that is told here as well when it is made, in the span that is the current one now."""
+        now_in = self._now_in()
+
+        def both(stretch: int) -> Event:
+            event = told(stretch)
+            try:
+                self._tell(event, now_in)
+            except Exception as error:  # noqa: BLE001 - somebody's provider may do anything; the log goes on
+                logger.warning("metrics failed: %s", type(error).__name__)
+            return event
+
+        return both
+
+    @contextmanager
+    def model_call(self, what: str) -> Generator[None]:
+        """A span around a call of a model; of what fails it has the kind alone."""
+        with self._tracer.start_as_current_span(
+            f"{NAME}.model_call",
+            attributes={f"{NAME}.what": what},
+            record_exception=False,
+            set_status_on_exception=False,
+        ) as span:
+            try:
+                yield
+            except BaseException as error:
+                span.set_attribute("error.type", type(error).__name__)
+                span.set_status(self._trace.StatusCode.ERROR)
+                raise
+
+    def _tell(self, event: Event, now_in: "Context") -> None:
+        names = {
+            name: str(event[key])
+            for name, key in (("gen_ai.agent.name", "agent"), ("gen_ai.request.model", "model"))
+            if event.get(key)
+        }
+        kind = event["event"]
+        if kind == "turn":
+            self._tell_turn(cast("TurnEvent", event), names, now_in)
+        elif kind == "usage":
+            self._tell_usage(event, names)
+        elif kind == "impossible":
+            self._add("impossible_turns", 1, names)
+            self._span(event, names, now_in, {"error.type": "ContextWindowExceeded"})
+        elif kind == "cache":
+            for result in ("hits", "misses"):
+                said = {**names, f"{NAME}.result": result}
+                self._add("cache.lookups", number(event[result]), said)
+            self._add("cache.invalidations", number(event["invalidated"]), names)
+        elif kind == "model_call":
+            said = {**names, f"{NAME}.what": str(event["what"])}
+            said |= {} if event["ok"] else {"error.type": str(event["why"])}
+            self._durations["model_call.duration"].record(number(event["ms"]) / 1_000, said)
+        elif kind == "asked_back":
+            self._add("recalls", 1, {**names, f"{NAME}.found": bool(event["found"])})
+
+    def _tell_turn(self, turn: "TurnEvent", names: "Attributes", now_in: "Context") -> None:
+        """All that a turn's event says."""
+        sent, price, history = turn["sent"], turn["price"], turn["history"]["tokens"]
+        for section, tokens in {**turn["sections"], "fixed": turn["fixed"]}.items():
+            self._add("tokens", tokens, {**names, f"{NAME}.section": section})
+        cached = sent.get("cached", 0) * price["cached"]
+        for state, cost in (("cached", cached), ("uncached", sent.get("cost", 0) - cached)):
+            said = {**names, f"{NAME}.cache": state}
+            self._add("cost", cost, said)
+            if price["dollars"] is not None:
+                self._add("cost.dollars", cost * price["dollars"] / MILLION, said)
+        self._durations["turn.duration"].record(turn["ms"] / 1_000, names)
+        if history:
+            self._gauges["memory.fraction"].set(sent["tokens"] / history, names)
+        why = turn["estimate"]["why"] if turn["estimate"] else ""
+        said = {
+            f"{NAME}.{name}": value
+            for name, value in (
+                *(("turn", turn["turn"]), ("run", turn["run"]), ("limit_tokens", turn["limit"])),
+                *(("tokens", turn["counted"]), ("history_tokens", history)),
+                *(("prefix_tokens", sent["prefix"]), ("compacted", turn["compacted"])),
+            )
+        }
+        span = self._span(cast("Event", turn), names, now_in, said)
+        if turn["compacted"]:
+            told = {**names, f"{NAME}.why": why}
+            self._add("compactions", 1, told)
+            ms = turn.get("compaction_ms", 0.0)
+            self._durations["compaction.duration"].record(ms / 1_000, names)
+            for name, value in turn.get("quality", {}).items():
+                if isinstance(value, int | float):
+                    self._gauges[f"quality.{name}"].set(value, names)
+            self._span({**turn, "event": "compaction", "ms": ms}, told, span)
+
+    def _tell_usage(self, event: Event, names: "Attributes") -> None:
+        """What the provider billed."""
+        self._add("cached_tokens", number(event["cached"]), names)
+        if self._usage is not None:
+            provider = price_of(str(event["model"])).provider
+            said = {
+                "gen_ai.operation.name": "chat",
+                "gen_ai.provider.name": PROVIDERS.get(provider, provider.lower()),
+                "gen_ai.token.type": "input",
+            }
+            if event["model"]:
+                said["gen_ai.request.model"] = str(event["model"])
+            self._usage.record(number(event["prompt"]), said)
+
+    def _add(self, name: str, amount: float, said: "Attributes") -> None:
+        if amount > 0:
+            self._counters[name].add(amount, said)
+
+    def _span(
+        self,
+        event: Event,
+        names: "Attributes",
+        now_in: "Context",
+        said: "Attributes | None" = None,
+    ) -> "Context":
+        """A span that ended when the event was told, and the context within it."""
+        ends_ns = int(number(event["at"]) * 1e9)
+        kind = str(event["event"])
+        span = self._tracer.start_span(
+            f"{NAME}.{'turn' if kind == 'impossible' else kind}",
+            context=now_in,
+            attributes={**names, **(said or {})},
+            start_time=ends_ns - int(number(event["ms"]) * 1e6),
+        )
+        if kind == "impossible":
+            span.set_status(self._trace.StatusCode.ERROR)
+        span.end(ends_ns)
+        return self._trace.set_span_in_context(span, now_in)
+
+
+def number(value: object) -> float:
+    """A number of an event."""
+    return value if isinstance(value, int | float) else 0
+
+
+def flush(logs: "WeakSet[EventLog | Writer]") -> None:
+    """Have what is still to be written told before the process ends."""
+    for log in list(logs):
+        log.flush()
+
+
+@cache
+def of_process() -> Metrics:
+    """Those of ``metrics=True``."""
+    return Metrics()

@@ -1,0 +1,292 @@
+"""Metrics and spans: they say what the event log says, within the host's own spans, and cost nobody who does not ask."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import (
+    Histogram,
+    InMemoryMetricReader,
+    MetricsData,
+    NumberDataPoint,
+)
+from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import StatusCode
+from typing_extensions import override
+
+from autogen_context import ContextCache, ContextConfig, ContextWindowExceeded, MissingExtra
+from autogen_context.manager.event_log import EventLog
+from autogen_context.manager.manager import IncrementalContextManager
+from autogen_context.manager.metrics import Metrics
+from autogen_context.report.events import Run, read_events, runs_of
+from autogen_context.report.page import bill_of
+from autogen_context.testing import ChatMessage
+from autogen_context.testing.conversation import conversation
+
+MODEL = "gpt-4o"
+WINDOW = 3_000
+LONG = conversation(turns=30, tokens_per_turn=300)
+
+
+class Told:
+    """Metrics, and what they told."""
+
+    def __init__(self, **options: bool) -> None:
+        self._reader, self._spans = InMemoryMetricReader(), InMemorySpanExporter()
+        self.provider = TracerProvider()
+        self.provider.add_span_processor(SimpleSpanProcessor(self._spans))
+        meters = MeterProvider([self._reader])
+        self.metrics = Metrics(meter_provider=meters, tracer_provider=self.provider, **options)
+
+    def numbers(self) -> Mapping[str, Mapping[str, float]]:
+        """Each metric's sums by what tells one series from another."""
+        found: dict[str, defaultdict[str, float]] = {}
+        data = self._reader.get_metrics_data()
+        assert isinstance(data, MetricsData)
+        for scope in data.resource_metrics[0].scope_metrics:
+            for metric in scope.metrics:
+                for point in metric.data.data_points:
+                    names = {"gen_ai.request.model", "gen_ai.agent.name"}
+                    said = {k: v for k, v in (point.attributes or {}).items() if k not in names}
+                    of = found.setdefault(metric.name, defaultdict(float))
+                    value = point.value if isinstance(point, NumberDataPoint) else point.sum
+                    of[" ".join(map(str, said.values()))] += value
+        return found
+
+    def spans(self) -> list[tuple[str, str]]:
+        """Each span's name and that of the one it is in, in the order in which they ended."""
+        spans = self._spans.get_finished_spans()
+        named = {span.context.span_id: span.name for span in spans if span.context}
+        return [(s.name, named[s.parent.span_id] if s.parent else "") for s in spans]
+
+    def last(self) -> tuple[StatusCode, Mapping[str, object]]:
+        """How the last span came out, and what it says."""
+        span = self._spans.get_finished_spans()[-1]
+        return span.status.status_code, dict(span.attributes or {})
+
+
+def run_of(log: EventLog) -> Run:
+    """The one run in a log."""
+    assert log.flush(30)
+    [run] = runs_of(read_events(log.path))
+    return run
+
+
+def test_they_say_what_the_log_says(tmp_path: Path) -> None:
+    """Tokens by section, the price as the page has it, the bill by the conventions' names, and how well it chose."""
+    told, log = Told(), EventLog(tmp_path / "run.jsonl")
+    manager = IncrementalContextManager(
+        MODEL, window_tokens=WINDOW, events=log, metrics=told.metrics
+    )
+    for stop in range(2, len(LONG) + 1, 2):
+        prepared = manager.prepare_nowait(LONG[:stop])
+        manager.record_usage(prepared, prompt_tokens=900, cached_tokens=100)
+    manager.recall_context("", "billing")
+    run, turns = run_of(log), len(LONG) // 2
+    sections = Counter[str]()
+    for turn in run.turns:
+        sections.update({**turn["sections"], "fixed": turn["fixed"]})
+    numbers = told.numbers()
+    assert numbers["autogen_context.tokens"] == {k: v for k, v in sections.items() if v}
+    bill = bill_of(run).totals.sent
+    assert sum(numbers["autogen_context.cost"].values()) == pytest.approx(bill.cost_tokens, 0.001)
+    assert sum(numbers["autogen_context.cost.dollars"].values()) == pytest.approx(
+        bill.dollars, 0.001
+    )
+    assert numbers["gen_ai.client.token.usage"] == {"chat openai input": 900 * turns}
+    assert numbers["autogen_context.cached_tokens"] == {"": 100 * turns}
+    assert numbers["autogen_context.recalls"] == {"True": 1}
+    compacted = [turn for turn in run.turns if turn["compacted"]]
+    assert numbers["autogen_context.compactions"] == {"forced": len(compacted)}
+    for name, value in compacted[-1].get("quality", {}).items():
+        assert numbers[f"autogen_context.quality.{name}"] == {"": value}
+        assert value
+    last = run.turns[-1]
+    fraction = last["sent"]["tokens"] / last["history"]["tokens"]
+    assert numbers["autogen_context.memory.fraction"] == {"": fraction}
+    took_s = sum(turn["ms"] for turn in run.turns) / 1_000
+    assert numbers["autogen_context.turn.duration"][""] == pytest.approx(took_s)
+
+
+def test_used_is_what_the_model_named_again(tmp_path: Path) -> None:
+    """By lines of what stood in the window: all of them where each is named later, none where none is."""
+    used = dict[bool, float | None]()
+    for again in (True, False):
+        log = EventLog(tmp_path / f"{again}.jsonl")
+        manager = IncrementalContextManager(MODEL, window_tokens=1_500, events=log)
+        said: list[ChatMessage] = [{"role": "user", "content": "Read all."}]
+        for n in range(12):
+            text = " ".join(f"value_{n}_{i}" for i in range(40))
+            named = text if again else ""
+            call = {
+                "id": f"c{n}",
+                "type": "function",
+                "function": {"name": "read", "arguments": "{}"},
+            }
+            said += [
+                {"role": "assistant", "content": "", "tool_calls": [call]},
+                {"role": "tool", "tool_call_id": f"c{n}", "content": text},
+                {"role": "assistant", "content": f"So it is {named}."},
+            ]
+            manager.prepare_nowait(said)
+        first = next(turn for turn in run_of(log).turns if "quality" in turn)
+        used[again] = first.get("quality", {}).get("used")
+    assert used[False] == 0
+    assert (used[True] or 0) > 0.4  # what it was named in is not named again
+
+
+def test_spans_stand_in_the_one_that_is_current() -> None:
+    """A turn in the host's, a compaction in its turn, a model's call in the host's; of what failed the kind alone."""
+    told = Told()
+
+    async def model(_prompt: str) -> str:
+        raise RuntimeError("hunter2")
+
+    async def talk() -> None:
+        config = ContextConfig(model=MODEL, window_tokens=1_500, prepare_at_fraction=0.1)
+        host = told.provider.get_tracer("host")
+        async with IncrementalContextManager(
+            config=config, model_client=model, metrics=told.metrics, cache=ContextCache()
+        ) as manager:
+            with host.start_as_current_span("agent"):
+                await manager.prepare(LONG[:16])
+
+    asyncio.run(talk())
+    calls = told.spans().count(("autogen_context.model_call", "agent"))
+    assert calls
+    assert sorted(told.spans()) == sorted(
+        [
+            *[("autogen_context.model_call", "agent")] * calls,
+            ("agent", ""),
+            ("autogen_context.turn", "agent"),
+            ("autogen_context.compaction", "autogen_context.turn"),
+        ]
+    )
+    numbers = told.numbers()
+    assert set(numbers["autogen_context.model_call.duration"]) >= {"summary RuntimeError"}
+    assert numbers["autogen_context.cache.lookups"]["misses"] > 0
+
+
+def test_a_turn_that_is_impossible_is_told(tmp_path: Path) -> None:
+    """In the log with what needs how much, as a span that failed, and as a number; it has a number among the turns."""
+    told, log = Told(), EventLog(tmp_path / "run.jsonl")
+    manager = IncrementalContextManager(MODEL, window_tokens=200, events=log, metrics=told.metrics)
+    manager.prepare_nowait(LONG[:2])
+    with pytest.raises(ContextWindowExceeded) as caught:
+        manager.prepare_nowait([{"role": "system", "content": "Never. " * 300}, *LONG[1:2]])
+    manager.prepare_nowait(LONG[:2])
+    run = run_of(log)
+    [event] = run.others
+    assert (event["event"], event["turn"], event["limit"]) == ("impossible", 2, 200)
+    assert (event["needed"], event["parts"]) == (caught.value.floor_tokens, caught.value.parts)
+    assert [turn["turn"] for turn in run.turns] == [1, 3]
+    assert told.numbers()["autogen_context.impossible_turns"] == {"": 1}
+    with pytest.raises(ValueError, match=r"^turn=2: what must stay needed"):
+        run.at(2)
+
+
+@pytest.mark.parametrize("log", [True, False])
+def test_what_somebody_else_tells_is_not_told_twice(tmp_path: Path, *, log: bool) -> None:
+    """Where the host's own instrumentation tells what was billed; with a log and without one."""
+    told = Told(token_usage=False)
+    events = EventLog(tmp_path / "run.jsonl") if log else None
+    manager = IncrementalContextManager(MODEL, events=events, metrics=told.metrics.of("coder"))
+    manager.record_usage(manager.prepare_nowait(LONG[:2]), prompt_tokens=900)
+    asyncio.run(manager.aclose())
+    assert "gen_ai.client.token.usage" not in told.numbers()
+    assert told.last()[1]["gen_ai.agent.name"] == "coder"
+    assert sum(told.numbers()["autogen_context.tokens"].values()) > 0
+
+
+def test_a_provider_that_fails_costs_neither_turn_nor_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What it raises is a warning."""
+
+    class Broken(SpanProcessor):
+        @override
+        def on_end(self, span: ReadableSpan) -> None:
+            raise RuntimeError
+
+    log = EventLog(tmp_path / "run.jsonl")
+    provider = TracerProvider()
+    provider.add_span_processor(Broken())
+    metrics = Metrics(tracer_provider=provider)
+    manager = IncrementalContextManager(MODEL, window_tokens=WINDOW, events=log, metrics=metrics)
+    for stop in range(2, 10, 2):
+        manager.prepare_nowait(LONG[:stop])
+    assert len(run_of(log).turns) == 4
+    assert "metrics failed: RuntimeError" in caplog.messages
+
+
+def test_the_conventions_buckets_are_asked_for() -> None:
+    """A histogram of tokens that ends at 10,000, as the SDK's own does, would say nothing."""
+    reader = InMemoryMetricReader()
+    metrics = Metrics(meter_provider=MeterProvider([reader]), tracer_provider=TracerProvider())
+    manager = IncrementalContextManager(MODEL, metrics=metrics)
+    manager.record_usage(manager.prepare_nowait(LONG[:2]), prompt_tokens=70_000)
+    asyncio.run(manager.aclose())
+    data = reader.get_metrics_data()
+    assert isinstance(data, MetricsData)
+    metric = next(
+        m for m in data.resource_metrics[0].scope_metrics[0].metrics if m.name.startswith("gen_ai")
+    )
+    assert isinstance(metric.data, Histogram)
+    assert tuple(metric.data.data_points[0].explicit_bounds) == tuple(4.0**n for n in range(14))
+
+
+def test_without_the_api_an_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At construction."""
+    monkeypatch.setitem(sys.modules, "opentelemetry", None)
+    with pytest.raises(MissingExtra, match=r'pip install "autogen-context\[otel\]"'):
+        Metrics()
+
+
+AGENT = """
+import asyncio, json, sys
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
+
+class Printed(SpanExporter):
+    def export(self, spans):
+        for s in spans:
+            print(json.dumps([s.name, s.context.span_id, s.parent and s.parent.span_id, s.attributes.get("gen_ai.agent.name")]))
+
+provider = TracerProvider()
+provider.add_span_processor(BatchSpanProcessor(Printed()))
+trace.set_tracer_provider(provider)
+
+from autogen_agentchat.agents import AssistantAgent
+from autogen_ext.models.openai import OpenAIChatCompletionClient
+from autogen_context import register
+from autogen_context.testing import LoopbackServer, Say, ScriptedModel
+
+async def talk():
+    async with LoopbackServer(ScriptedModel([Say("ok")]), window_tokens=4000) as server:
+        client = OpenAIChatCompletionClient(model="gpt-4o", api_key="none", base_url=server.base_url)
+        agent = AssistantAgent("reader", client)
+        register(agent, window_tokens=4000, metrics=True)
+        await agent.run(task="Hello.")
+
+asyncio.run(talk())
+"""
+
+
+def test_an_agent_of_agentchat_that_nobody_closes() -> None:
+    """Its turns stand in AutoGen's own span, have the agent's name, and are told before the process ends."""
+    command = [sys.executable, "-W", "ignore", "-c", AGENT]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)  # noqa: S603 - our own code
+    spans = [json.loads(line) for line in run.stdout.splitlines()]
+    [agent] = [at for name, at, _, _ in spans if name == "invoke_agent reader"]
+    turns = [(within, who) for name, _, within, who in spans if name == "autogen_context.turn"]
+    assert turns
+    assert set(turns) == {(agent, "reader")}
