@@ -81,7 +81,7 @@ def register(
         options: as for ``IncrementalContextManager``; ``window_tokens`` is the one to begin with.
 
     Returns:
-        Whom to ask: ``explain``, ``pin``, ``last_prepared``, and ``manager`` for the rest.
+        The agent's context, to ask and to tell: ``explain``, ``pin``, ``last_prepared``, and ``manager`` for the rest.
 
     Raises:
         ValueError: the agent is of no known host or registered already, or a setting makes no sense.

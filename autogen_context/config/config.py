@@ -78,10 +78,10 @@ class Reading:
 
 
 class ContextConfig(Settings):
-    """How an agent's context is kept: a frozen value, from arguments alone.
+    """All settings of an agent's context, as one frozen value, from arguments alone.
 
-    ``ContextConfig.load`` reads a file and the environment as well. The keys of the original are understood;
-    docs/configuration.md lists both.
+    ``ContextConfig.load`` reads a file and the environment as well. Each setting, with what it does, is in
+    docs/configuration.md, and so are the keys of the original, which are understood.
 
     Raises:
         ValueError: a setting is unknown, out of its range, or given twice with different values; all of them in one error.
