@@ -9,7 +9,7 @@ tasks of its own; the server's cache serves all, as a provider's does. The proje
 import argparse
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import redirect_stdout
 from io import StringIO
 from itertools import chain
@@ -20,7 +20,7 @@ from side_by_side import table
 
 import autogen_context
 from autogen_context import ProjectContext
-from autogen_context.testing import Call, LoopbackServer, Say, ScriptedModel, ServedRequest
+from autogen_context.testing import Call, LoopbackServer, Say, ScriptedModel, ServedRequest, Step
 from autogen_context.testing.usage import PromptCache, prompt_parts
 
 ROOT = Path(autogen_context.__file__).parent
@@ -45,7 +45,7 @@ def tokens(text: str) -> int:
 
 async def work(host: str, *, shared_head: bool) -> Sequence[tuple[str, ServedRequest]]:
     """All requests with the agent that sent each."""
-    steps = chain.from_iterable(
+    steps: Iterable[Step] = chain.from_iterable(
         [*(Call("read_file", {"path": path}) for path in paths), Say("Done. TERMINATE")]
         for _ in range(ROUNDS)
         for paths in TASKS.values()
@@ -101,7 +101,7 @@ async def main() -> None:
     parser.add_argument("--host", choices=HOSTS, action="append", help="all, where none is named")
     asked = parser.parse_args()
     logging.disable(logging.WARNING)
-    rows = [
+    rows: list[Sequence[str]] = [
         (
             "",
             "requests",
