@@ -71,7 +71,7 @@ def register(
     """Keep an agent inside its window from its next request on, without losing what it will need.
 
     System prompt and tools are measured, what the provider bills corrects the count, and an agent that takes tools gets
-    ``recall_context``, by which it has back what left its window.
+    the tool ``recall_context``, by which it can ask for what left its window.
 
     Args:
         agent: an ``AssistantAgent`` of autogen-agentchat 0.5.7 to 0.7 (of it ``_model_client``, ``_model_context`` and ``_workbench``
