@@ -1,6 +1,6 @@
 "use strict";
 // The data stands in the page as JSON. Every text comes onto the page as textContent, in a <bdi> of its own.
-const data = JSON.parse(document.getElementById("data").textContent);
+let data = JSON.parse(document.getElementById("data").textContent);
 const DONE = data.done;
 const UNITS = 300, ROWS = 50;
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
@@ -201,17 +201,61 @@ function mount(article, run) {
   $(".all").hidden = false;
   show(now);
   showRows();
+  return () => now === turns.length - 1 && chosen === null;  // whether the newest turn is looked at
 }
 
-const articles = [...document.querySelectorAll("article")], mounted = new Set();
+let articles, mounted, shown = 0;
 function open(n) {
+  shown = n;
   articles.forEach((article, i) => { article.hidden = i !== n; });
-  if (!mounted.has(n)) mount(articles[n], data.runs[n]);
-  mounted.add(n);
+  if (!mounted.has(n)) mounted.set(n, mount(articles[n], data.runs[n]));
 }
-const choice = document.getElementById("run");
-if (choice) choice.addEventListener("change", () => open(Number(choice.value)));
-open(0);
+function begin(n) {
+  articles = [...document.querySelectorAll("article")];
+  mounted = new Map();
+  const choice = document.getElementById("run");
+  if (choice) {
+    choice.value = n;
+    choice.addEventListener("change", () => open(Number(choice.value)));
+  }
+  if (articles.length) open(Math.min(n, articles.length - 1));
+}
+begin(0);
+
+// A page that is served asks whether the log has grown. Who looks at something is asked before it changes.
+async function renew() {
+  const said = await fetch(location.href);
+  if (!said.ok) throw new Error(await said.text());
+  const page = new DOMParser().parseFromString(await said.text(), "text/html");
+  const last = shown === articles.length - 1;
+  data = JSON.parse(page.getElementById("data").textContent);
+  for (const name of ["header", "main"]) document.querySelector(name).replaceWith(page.querySelector(name));
+  begin(last ? data.runs.length - 1 : shown);
+}
+async function follow() {
+  let wait = 1000;
+  try {
+    const said = await fetch(new URL("version", location.href)), status = document.querySelector(".live");
+    if (!said.ok) throw new Error(await said.text());
+    if ((await said.json()) !== data.version && !status.querySelector("button")) {
+      const idle = [document.body, null].includes(document.activeElement) && !document.querySelector("details[open]");
+      const began = performance.now();
+      if (!articles.length || (idle && mounted.get(shown)())) await renew();
+      else {
+        const button = make("button", { type: "button" }, "Show it");
+        button.addEventListener("click", () => { button.blur(); renew().catch(stopped); });
+        status.replaceChildren("The run went on. ", button);
+      }
+      wait = Math.max(wait, 3 * (performance.now() - began));
+    }
+    setTimeout(follow, wait);
+  } catch (error) { stopped(error); }
+}
+function stopped(error) {
+  const why = error instanceof TypeError ? "the command that served it has ended" : error.message;
+  document.querySelector(".live").replaceChildren(`This page is not renewed any more: ${why}.`);
+}
+if (data.version !== null) setTimeout(follow, 1000);
 let closed = [];
 addEventListener("beforeprint", () => { closed = [...document.querySelectorAll("article:not([hidden]) details:not([open])")]; closed.forEach((each) => { each.open = true; }); });
 addEventListener("afterprint", () => closed.forEach((each) => { each.open = false; }));

@@ -80,8 +80,10 @@ class Bill:
         return {way: list(accumulate(each.cost_tokens for each in ways[way])) for way in ways}
 
 
-def page_of(runs: Iterable[Run], *, title: str) -> str:
+def page_of(runs: Iterable[Run], *, title: str, version: str | None = None) -> str:
     """The page of the runs of an event log, as HTML.
+
+    With a ``version`` of the log it asks its server for newer ones, and may be of a log in which there is no turn yet.
 
     Raises:
         ValueError: no run has a turn, or a number in one is none.
@@ -93,7 +95,7 @@ def page_of(runs: Iterable[Run], *, title: str) -> str:
     except ImportError as error:
         raise MissingExtra("cli", needed_for="writing a page") from error
     told = [run for run in runs if run.turns]
-    if not told:
+    if not told and version is None:
         raise ValueError("no turn was recorded yet; let the agent run for a turn first")
     bills = [bill_of(run) for run in told]
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
@@ -105,6 +107,7 @@ def page_of(runs: Iterable[Run], *, title: str) -> str:
         title=visible(title),
         runs=[shown(run, bill) for run, bill in both],
         sections=SECTIONS,
+        is_live=version is not None,
         style=Markup(room.joinpath("page.css").read_text("utf-8")),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - as above
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
@@ -112,6 +115,7 @@ def page_of(runs: Iterable[Run], *, title: str) -> str:
             {
                 "sections": list(SECTIONS.items()),
                 "done": DONE,
+                "version": version,
                 "runs": [data_of(run, bill) for run, bill in both],
             }
         ),
