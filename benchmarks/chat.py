@@ -13,7 +13,8 @@ from pathlib import Path
 
 from autogen_context.cache.cache import ContextCache
 from autogen_context.chat.knowledge import Knowledge
-from autogen_context.chat.session import ChatSession, ChatSettings
+from autogen_context.chat.session import ChatSession
+from autogen_context.chat.settings import ChatSettings
 
 NAMES = [
     "Aldra",

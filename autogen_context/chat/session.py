@@ -18,7 +18,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from autogen_context.budget.manager import TokenBudgetManager
 from autogen_context.cache.cache import ContextCache
+from autogen_context.cache.tier import CacheLimits
 from autogen_context.chat.knowledge import ENTRY, Knowledge, KnowledgeProvider, Selected, quotable
+from autogen_context.chat.settings import ChatSettings, shown
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import ContextError, NotInHistory, StateError
 from autogen_context.manager.injected import OPENING
@@ -36,12 +38,11 @@ if TYPE_CHECKING:
     from autogen_context.testing.server import LoopbackServer, ServedRequest
 
 MARGIN_FRACTION = 0.07  # of the limit: the strict profile's margin
-LEAST_LIMIT = 400  # tokens; below it no question has room beside the agent's own prompt
-DEFAULT_LIMIT = 1_500
-DEFAULT_MODEL = "gpt-4o-mini"
 OPENAI_URL = "https://api.openai.com/v1"
 AGENT, PERSON = "assistant", "user"
 SCHEMA = 1
+KEPT = CacheLimits(kind_bytes=256 * 1024 * 1024)  # a large folder of knowledge is one value
+LONGEST_TYPED = 4_000  # characters; what is longer holds a paste
 INTERRUPTED = "[interrupted]"
 CITED = re.compile(r"\[([^\[\]]+)\]")
 NAME = re.compile(r"\w[\w .-]{0,79}")
@@ -51,37 +52,6 @@ SYSTEM_PROMPT = (
     "done. Keep to what the person stated."
 )
 Section = Literal["system", "knowledge", "conversation", "margin"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatSettings:
-    """How a chat is set up.
-
-    Attributes:
-        model: name of the model.
-        base_url: of an OpenAI-compatible endpoint; empty for OpenAI's own.
-        api_key: its key; without a key and a URL the built-in scripted model answers.
-        limit_tokens: the most a request may have.
-        knowledge: the folder of entries.
-        folder: where conversations are saved.
-    """
-
-    model: str = DEFAULT_MODEL
-    base_url: str = ""
-    api_key: str = ""
-    limit_tokens: int = DEFAULT_LIMIT
-    knowledge: Path | None = None
-    folder: Path = Path("saved_conversations")
-
-    def __post_init__(self) -> None:
-        """Refuse a limit in which nothing fits."""
-        if self.limit_tokens < LEAST_LIMIT:
-            raise ValueError(f"limit {self.limit_tokens}: give {LEAST_LIMIT} tokens or more")
-
-    @property
-    def is_scripted(self) -> bool:
-        """Whether the built-in model answers."""
-        return not self.api_key and not self.base_url
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +101,7 @@ class ChatSession:
         self.exchanges: list[Exchange] = []
         self.facts = Facts()
         self.name = "last"
-        self._cache = ContextCache(settings.folder / ".cache")
+        self._cache = ContextCache(settings.folder / ".cache", limits=KEPT)
         self.knowledge = Knowledge(settings.knowledge, self._cache)
         self._opened = AsyncExitStack()
         self._agent: AssistantAgent
@@ -165,7 +135,7 @@ class ChatSession:
         is_again = last is not None and not last.answer and text in ("", last.said)
         if not is_again:
             self.exchanges.append(Exchange(said=text))
-            self.facts.learn([Message(role="user", text=text)], start=len(self.exchanges) - 1)
+            self.facts.learn([typed(text)], start=len(self.exchanges) - 1)
         pieces, whole, is_stopped = list[str](), "", False
         try:
             async for event in self._agent.run_stream(task=None if is_again else text):
@@ -325,7 +295,7 @@ class ChatSession:
         await self._agent.load_state(saved.agent)
         self.exchanges, self.name = list(saved.exchanges), name
         self.facts = Facts()
-        self.facts.learn([Message(role="user", text=each.said) for each in self.exchanges])
+        self.facts.learn([typed(each.said) for each in self.exchanges])
         for fact in list(self.facts):
             if fact.id not in saved.facts:
                 self.facts.delete(fact.id)
@@ -432,6 +402,13 @@ class ChatSession:
         return found
 
 
+def typed(text: str) -> Message:
+    """What a person says themselves: of a long text, which holds a paste, the first and the last line."""
+    lines = [text] if len(text) <= LONGEST_TYPED else [*text.strip().splitlines()]
+    ends = [lines[0][:LONGEST_TYPED], *(lines[-1][-LONGEST_TYPED:] for _ in lines[1:2])]
+    return Message(role="user", text="\n".join(ends))
+
+
 def sources_of(answer: str, known: Collection[str]) -> list[str]:
     """The sources that an answer names, each once."""
     return [each for each in dict.fromkeys(CITED.findall(answer)) if each in known]
@@ -444,9 +421,3 @@ def checked_name(name: str) -> str:
             f"{shown(name)!r} is no name; use letters, digits, spaces, dots and hyphens"
         )
     return name
-
-
-def shown(text: str) -> str:
-    """The beginning of a text, on one line."""
-    line = " ".join(text.split())
-    return line if len(line) <= 60 else f"{line[:59]}…"  # noqa: PLR2004 - of a line of 80

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
@@ -19,17 +19,24 @@ from prompt_toolkit.completion import WordCompleter
 from prompt_toolkit.history import FileHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from autogen_context.chat.session import ChatSession, ChatSettings, shown
+from autogen_context.chat.settings import ChatSettings, shown
 from autogen_context.errors import ContextError
+
+if TYPE_CHECKING:  # loaded behind the prompt, with all that it needs
+    from autogen_context.chat.session import ChatSession
 
 PROMPT = "> "
 BAR = 30  # characters of a full bar
 END_WORDS = ("exit", "quit", "/exit")
 SAVED_AFTER_EACH = "last"
-ADAPTER = "autogen_context.adapters.agentchat"
+BEHIND_THE_PROMPT = (
+    "autogen_context.chat.session",
+    "autogen_agentchat.agents",
+    "autogen_ext.models.openai",
+    "autogen_context.adapters.agentchat",
+)
 
 
 class Line(Protocol):
@@ -76,12 +83,10 @@ class Terminal:
         """Chat until the person ends it; the exit code."""
         self._settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._greet()
-        session = ChatSession(self._settings)
-        opening = asyncio.create_task(made_ready(session))  # while the person types
+        opening = asyncio.create_task(made_ready(self._settings))  # while the person types
         line = self._line()
         text = await self._next(line)
-        await opening
-        async with session as self._session:
+        async with await opening as self._session:
             if load:
                 await self._load(load)
             while text is not None:
@@ -192,6 +197,8 @@ class Terminal:
     # Commands
 
     async def _help(self, _: str) -> None:
+        from rich.table import Table  # noqa: PLC0415 - the prompt is there before
+
         table = Table.grid(padding=(0, 2))
         for name, command in self._commands.items():
             table.add_row(Text(f"{name} {command.usage}".strip()), Text(command.help))
@@ -227,6 +234,8 @@ class Terminal:
             self._say("Nothing was sent yet.")
             return
         bound = session.context.last_prepared.certificate.bound
+        from rich.table import Table  # noqa: PLC0415 - as above
+
         table = Table.grid(padding=(0, 2))
         for share in session.shares():
             is_margin = share.section == "margin"  # what is free of the whole
@@ -315,16 +324,12 @@ def model_line(settings: ChatSettings) -> str:
     return f"{settings.model} answers{f' at {settings.base_url}' if settings.base_url else ''}."
 
 
-async def made_ready(session: ChatSession) -> None:
-    """Do what takes long: import the agent's host, and read the knowledge."""
-    await asyncio.to_thread(load_agents)
+async def made_ready(settings: ChatSettings) -> "ChatSession":
+    """Do what takes long: import the engine and the agent's host, and read the knowledge."""
+    loaded = await asyncio.to_thread(lambda: [import_module(name) for name in BEHIND_THE_PROMPT])
+    session: ChatSession = loaded[0].ChatSession(settings)
     await session.knowledge.refresh()
-
-
-def load_agents() -> None:
-    """Import the agent's host."""
-    for name in ("autogen_agentchat.agents", "autogen_ext.models.openai", ADAPTER):
-        import_module(name)
+    return session
 
 
 def printable(text: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dotenv import dotenv_values
 
-from autogen_context.chat.session import DEFAULT_LIMIT, DEFAULT_MODEL, ChatSettings
+from autogen_context.chat.settings import DEFAULT_LIMIT, DEFAULT_MODEL, ChatSettings
 from autogen_context.chat.terminal import Terminal
 
 

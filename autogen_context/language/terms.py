@@ -6,6 +6,7 @@ Promise: pure; linear in the length of the text, whatever is in it. What is writ
 
 import re
 from functools import cache, lru_cache
+from itertools import chain
 from unicodedata import normalize
 
 from autogen_context.language.phrases import listed
@@ -57,8 +58,11 @@ def terms(text: str) -> list[str]:
     ``_``, capitals and longer numbers); Chinese, Japanese and Korean pairs of characters. Frequent English words give
     nothing. Of a word, 100 characters are looked at.
     """
+    chunks = text.split()  # quicker than a search for words, and most chunks come again
+    if len(max(chunks, key=len, default="")) <= WORD_CHARS:
+        return list(chain.from_iterable(map(terms_of_chunk, chunks)))
     found: list[str] = []
-    for chunk in text.split():  # quicker than a search for words, and most chunks come again
+    for chunk in chunks:
         if len(chunk) <= WORD_CHARS:
             found += terms_of_chunk(chunk)
             continue

@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from autogen_context.cache.cache import ContextCache
-from autogen_context.chat.knowledge import Entry, Knowledge, KnowledgeProvider, entries_in
+from autogen_context.chat.knowledge import (
+    KEPT,
+    KIND,
+    Entry,
+    Knowledge,
+    KnowledgeProvider,
+    entries_in,
+    files_below,
+)
 from autogen_context.chat.scripted import passages_in
 from autogen_context.manager.injected import block_of
 from autogen_context.messages.message import Message
@@ -83,11 +91,73 @@ async def test_three_at_most_and_none_without_a_word(folder: Path) -> None:
     assert knowledge.select("Who sings tonight?") == []
 
 
-async def test_a_short_question_goes_on_with_the_one_before(folder: Path) -> None:
-    """Its own words decide between what both ask for."""
-    write(folder, borin="# Borin\n\nThe price is 9.", celdo="# Celdo\n\nThe price is 8.")
-    found = (await opened(folder)).select("And the price?", "How heavy is the Celdo?")
-    assert found[0].entry.source == "celdo.md"
+PUMPS = {
+    name: f"# The {name.title()} pump\n\nIt costs {at} euros. Its filter is changed each week."
+    for at, name in enumerate(("aldra", "borin", "celdo", "daxel", "embra"), 10)
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "earlier", "expected"),
+    [
+        pytest.param("And its filter?", ["What does the Celdo cost?"], ["celdo"], id="goes on"),
+        pytest.param(
+            "And its filter?",
+            ["Who sings tonight?", "My name is Ann.", "What does the Celdo cost?"],
+            ["celdo"],
+            id="past what asks for no entry",
+        ),
+        pytest.param(
+            "And the filter of the Borin?", ["The Celdo?"], ["borin"], id="names its own entry"
+        ),
+        pytest.param("Who sings tonight?", ["The Celdo?"], [], id="asks for something else"),
+        pytest.param(
+            "When does the depot open?", ["The Celdo?"], ["depot1", "depot2"], id="two fit alike"
+        ),
+        pytest.param(
+            "When does it open?", ["Depot of 2025?"], ["depot2", "depot1"], id="one of two first"
+        ),
+    ],
+)
+async def test_what_a_question_goes_on_with(
+    folder: Path, question: str, earlier: list[str], expected: list[str]
+) -> None:
+    """Its own words decide; where they fit several alike, the newest question before it that has entries does."""
+    depots = {f"depot{at}": f"# Depot in {2022 + at}\n\nIt opens at {at}." for at in (1, 3)}
+    write(folder, **PUMPS, depot1=depots["depot1"], depot2=depots["depot3"])
+    found = (await opened(folder)).select(question, earlier)
+    assert [each.entry.source.removesuffix(".md") for each in found] == expected
+
+
+async def test_what_was_worked_out_is_not_worked_out_again(folder: Path) -> None:
+    """A later process has the same entries and scores, and of a changed folder it reads what changed."""
+    write(folder, **PUMPS)
+    await asyncio.sleep(0.1)  # what was written a moment ago is read once more
+    async with ContextCache(folder.parent / "cache") as cache:
+        first = Knowledge(folder, cache)
+        await first.refresh()
+    async with ContextCache(folder.parent / "cache") as cache:
+        later = Knowledge(folder, cache)
+        await later.refresh()
+        assert later.select("Borin") == first.select("Borin")
+        kept = KEPT.validate_python(cache.remembered(KIND, str(folder)))
+        known = {name: read._replace(entries=()) for name, read in kept.files.items()}
+        write(folder, celdo="# Celdo\n\nIt costs 99 euros.")
+        files = files_below(str(folder), known)
+        assert [name for name, read in files.items() if read.entries] == ["celdo.md"]
+
+
+@pytest.mark.parametrize(
+    "kept", [None, "text", {"files": {}}, {"files": 1, "lengths": [], "postings": {}}]
+)
+async def test_a_cache_that_lies_costs_the_reading(folder: Path, kept: object) -> None:
+    """What is no index is not taken for one."""
+    write(folder, **PUMPS)
+    async with ContextCache() as cache:
+        cache.remember(KIND, str(folder), kept)
+        knowledge = Knowledge(folder, cache)
+        await knowledge.refresh()
+        assert knowledge.select("Borin")[0].entry.source == "borin.md"
 
 
 async def test_a_changed_file_is_noticed(folder: Path) -> None:

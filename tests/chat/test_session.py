@@ -7,7 +7,8 @@ from types import ModuleType
 
 import pytest
 
-from autogen_context.chat.session import ChatSession, ChatSettings, Exchange
+from autogen_context.chat.session import ChatSession, Exchange
+from autogen_context.chat.settings import ChatSettings
 from autogen_context.errors import StateError
 from autogen_context.testing import Fault, LoopbackServer, Say, ScriptedModel
 

@@ -1,0 +1,45 @@
+"""How a chat is set up; what the prompt needs before the engine is loaded."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+LEAST_LIMIT = 400  # tokens; below it no question has room beside the agent's own prompt
+DEFAULT_LIMIT = 1_500
+DEFAULT_MODEL = "gpt-4o-mini"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatSettings:
+    """How a chat is set up.
+
+    Attributes:
+        model: name of the model.
+        base_url: of an OpenAI-compatible endpoint; empty for OpenAI's own.
+        api_key: its key; without a key and a URL the built-in scripted model answers.
+        limit_tokens: the most a request may have.
+        knowledge: the folder of entries.
+        folder: where conversations are saved.
+    """
+
+    model: str = DEFAULT_MODEL
+    base_url: str = ""
+    api_key: str = ""
+    limit_tokens: int = DEFAULT_LIMIT
+    knowledge: Path | None = None
+    folder: Path = Path("saved_conversations")
+
+    def __post_init__(self) -> None:
+        """Refuse a limit in which nothing fits."""
+        if self.limit_tokens < LEAST_LIMIT:
+            raise ValueError(f"limit {self.limit_tokens}: give {LEAST_LIMIT} tokens or more")
+
+    @property
+    def is_scripted(self) -> bool:
+        """Whether the built-in model answers."""
+        return not self.api_key and not self.base_url
+
+
+def shown(text: str) -> str:
+    """The beginning of a text, on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= 60 else f"{line[:59]}…"  # noqa: PLR2004 - of a line of 80
