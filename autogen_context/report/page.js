@@ -75,11 +75,30 @@ function mount(article, run) {
       const step = button.dataset.step;
       button.disabled = step === "-1" ? now === 0 : step === "1" ? now === turns.length - 1 : next() < 0;
     }
+    const nth = compactions.indexOf(now);
+    if (nth >= 0) $(".said").append(` This is compaction ${say(nth + 1)} of ${say(compactions.length)}.`);
+    $("[data-at=turn]").value = turn.turn;
     if (!keep) page = null;
     showStrip();
+    showChanges();
     if (chosen !== null) tell(chosen, false);
   }
-  const next = () => turns.findIndex((turn, i) => i > now && turn.happened !== "hold");
+  const compactions = turns.flatMap((turn, i) => (turn.happened.startsWith("compacted") ? [i] : []));
+  const next = () => compactions.find((i) => i > now) ?? -1;
+
+  // What a turn cut: units that are sent from now on as they were not before.
+  function showChanges() {
+    const cut = unitsAt(now).filter(({ id, change }) => change.at === now && change.after < change.before && (run.units[id][2][0][0] !== now || change.action !== "reduce"));
+    $(".changes").replaceChildren();
+    if (!cut.length) return;
+    const rows = cut.slice(0, UNITS).map((unit) => make("tr", {},
+      make("td", {}, make("button", { type: "button", "data-unit": unit.id }, text(named(unit)))),
+      make("td", {}, `${say(unit.change.before)} → ${say(unit.change.after)}`), make("td", { class: "wide" }, text(unit.change.reason))));
+    const more = cut.length > UNITS ? `, the first ${UNITS}` : "";
+    $(".changes").append(make("details", { class: "note" }, make("summary", {}, `What this turn cut: ${say(cut.length)} units${more}`),
+      make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "What this turn cut" }, make("table", { class: "words" },
+        make("thead", {}, make("tr", {}, ...["unit", "tokens", "why"].map((name) => make("th", { scope: "col" }, name)))), make("tbody", {}, ...rows)))));
+  }
 
   function showStrip() {
     const units = unitsAt(now), pages = Math.max(1, Math.ceil(units.length / UNITS));
@@ -186,6 +205,15 @@ function mount(article, run) {
       show(Number(button.dataset.turn));
       $(".turn h3").focus();
     }
+  });
+  article.addEventListener("change", ({ target }) => {
+    if (target.dataset.at === "turn") show(turns.findLastIndex((turn) => turn.turn <= Number(target.value)));
+    if (target.dataset.at !== "message" || target.value === "") return;
+    const at = Number(target.value), units = unitsAt(now), place = units.findIndex(({ start, change }) => start <= at && at < change.stop);
+    if (place < 0) return;
+    page = Math.floor(place / UNITS);
+    showStrip();
+    tell(units[place].id, true);
   });
   strip.addEventListener("keydown", (event) => {
     const steps = { ArrowLeft: -1, ArrowRight: 1, Home: -strip.children.length, End: strip.children.length };
