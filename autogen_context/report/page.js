@@ -97,7 +97,7 @@ function mount(article, run) {
     const more = cut.length > UNITS ? `, the first ${UNITS}` : "";
     $(".changes").append(make("details", { class: "note" }, make("summary", {}, `What this turn cut: ${say(cut.length)} units${more}`),
       make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "What this turn cut" }, make("table", { class: "words" },
-        make("thead", {}, make("tr", {}, ...["unit", "tokens", "why"].map((name) => make("th", { scope: "col" }, name)))), make("tbody", {}, ...rows)))));
+        make("thead", {}, make("tr", {}, ...["unit", "tokens", "why"].map((name) => make("th", { scope: "col", class: name === "why" ? "wide" : null }, name)))), make("tbody", {}, ...rows)))));
   }
 
   function showStrip() {
