@@ -19,8 +19,7 @@ from autogen_context.compressor.span import Span
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.manager.injected import NoticeWriter, Retriever, chosen, placed_anew
 from autogen_context.manager.parts import Parts, cuts_finished
-from autogen_context.manager.prepared import Prepared
-from autogen_context.manager.request import Fixed, Request, RequestWriter, Window
+from autogen_context.manager.prepared import Fixed, Prepared, Request, RequestWriter, Window
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.piece import RoleRules, Written, messages_of
 from autogen_context.tokens.calibrate import Calibration
