@@ -86,6 +86,9 @@ class Engine:
         self, view: ContextView, payloads: Sequence[object], fixed: Fixed
     ) -> tuple[ContextView, Prepared[object]]:
         """Prepare a turn, for a view that follows the host's list."""
+        calibration = view.calibration.with_fixed(fixed.tokens)
+        if calibration is not view.calibration:
+            view = replace(view, calibration=calibration)
         try:
             return self.turn(view, payloads, fixed)
         except ContextWindowExceeded:
