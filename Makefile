@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo local test check referee bench clean
+.PHONY: help demo local test check docs referee bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -11,6 +11,7 @@ help:
 	@echo "make local  a conversation with a small real model on this machine; compiles llama.cpp first"
 	@echo "make test   the test suite"
 	@echo "make check  formatting, lint and types"
+	@echo "make docs   the pages and the API reference as a site, in site/"
 	@echo "make bench  what a turn costs, beside others"
 
 # One stamp per set of packages, made again when pyproject.toml changes. The demo and the tests need no torch: the tests of
@@ -54,6 +55,13 @@ check: $(VENV)/.installed
 	@$(BIN)/ruff check
 	@$(BIN)/mypy
 	@$(BIN)/pyright
+
+$(VENV)/.docs: pyproject.toml | $(VENV)/.python
+	@$(PIP) --editable . --group docs
+	@touch $@
+
+docs: $(VENV)/.docs
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 # What a request keeps and costs, against benchmarks/referee.json; REFEREE_SCRIPT names the script that replays.
 referee: $(VENV)/.installed
