@@ -1,11 +1,15 @@
 """How a chat is set up; what the prompt needs before the engine is loaded."""
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
+
+from autogen_context.errors import MissingExtra
 
 LEAST_LIMIT = 400  # tokens; below it no question has room beside the agent's own prompt
 DEFAULT_LIMIT = 1_500
 DEFAULT_MODEL = "gpt-4o-mini"
+LOCAL = "local"  # an embedding model on this machine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +22,8 @@ class ChatSettings:
         api_key: its key; without a key and a URL the built-in scripted model answers.
         limit_tokens: the most a request may have.
         knowledge: the folder of entries.
+        embeddings: the model that says what entries mean, at the endpoint, or ``local``; left out, words decide.
+        expand: whether the model gives other wordings of a question, to be searched for as well.
         folder: where conversations are saved.
     """
 
@@ -26,12 +32,21 @@ class ChatSettings:
     api_key: str = ""
     limit_tokens: int = DEFAULT_LIMIT
     knowledge: Path | None = None
+    embeddings: str = ""
+    expand: bool = False
     folder: Path = Path("saved_conversations")
 
     def __post_init__(self) -> None:
-        """Refuse a limit in which nothing fits."""
+        """Refuse a limit in which nothing fits, and what no model is there for."""
         if self.limit_tokens < LEAST_LIMIT:
             raise ValueError(f"limit {self.limit_tokens}: give {LEAST_LIMIT} tokens or more")
+        if self.is_scripted and (self.expand or self.embeddings not in ("", LOCAL)):
+            raise ValueError(
+                "--expand and --embeddings need a model: set OPENAI_API_KEY or OPENAI_BASE_URL"
+            )
+
+        if self.embeddings == LOCAL and find_spec("sentence_transformers") is None:
+            raise MissingExtra("embeddings", needed_for="--embeddings local")
 
     @property
     def is_scripted(self) -> bool:
