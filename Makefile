@@ -3,13 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test check referee bench clean
+.PHONY: help demo test check docs referee bench clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo   an agent with 75,000 tokens of work in an 8,000-token window"
 	@echo "make test   the test suite"
 	@echo "make check  formatting, lint and types"
+	@echo "make docs   the pages and the API reference as a site, in site/"
 	@echo "make bench  what a turn costs, beside others"
 
 # One stamp per set of packages, made again when pyproject.toml changes. The demo and the tests need no torch: the tests of
@@ -46,6 +47,13 @@ check: $(VENV)/.installed
 	@$(BIN)/mypy
 	@$(BIN)/pyright
 
+$(VENV)/.docs: pyproject.toml | $(VENV)/.python
+	@$(PIP) --editable . --group docs
+	@touch $@
+
+docs: $(VENV)/.docs
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
 # What a request keeps and costs, against benchmarks/referee.json; REFEREE_SCRIPT names the script that replays.
 referee: $(VENV)/.installed
 	@$(BIN)/python benchmarks/referee.py
@@ -54,4 +62,4 @@ bench: $(VENV)/.installed
 	@for each in turn_cost intake import_time compaction; do $(BIN)/python benchmarks/$$each.py || exit 1; echo; done
 
 clean:
-	@rm -rf $(VENV) dist build .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) dist build .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis demo.html site

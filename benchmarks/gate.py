@@ -3,8 +3,9 @@
 Usage: python benchmarks/gate.py [FILE] [--show] [--small-talk] [--many]
 
 FILE (`queries.json` beside this script) holds queries in six languages that were labelled by meaning: does an answer need
-what was said earlier in this conversation? `RecallGate` decides each by its wording alone; printed are precision and
-recall, and with `--show` the queries that it got wrong.
+what was said earlier in this conversation? `RecallGate` decides each by its wording alone; one with `earlier` is asked
+behind that sentence and a long history of work, all of it out of sight. Printed are precision and recall, also of those
+that are `newer`, and with `--show` the queries that were decided wrongly.
 
 `--small-talk` continues a long history of work, that was compacted, with 300 turns of small talk (`--many`: 1,000) and
 prints in what per cent of them a request got a message that the caller had not written and the request before had not.
@@ -21,6 +22,8 @@ from pydantic import TypeAdapter
 from work_talk import Message, WorkTalk
 
 from autogen_context import IncrementalContextManager, RecallGate
+from autogen_context.messages.openai_chat import messages_in
+from autogen_context.recall.recaller import Recaller
 
 BESIDE = Path(__file__).with_name("queries.json")
 WINDOW = 8_000
@@ -161,6 +164,8 @@ class Query:
     text: str
     recall: bool
     language: str
+    newer: bool = False
+    earlier: str = ""  # what was said before, now out of sight
 
 
 def main() -> None:
@@ -177,17 +182,25 @@ def main() -> None:
 
 
 def _queries(queries: Sequence[Query], *, show: bool) -> None:
-    gate = RecallGate()
-    opened = [gate.decide(query.text).retrieve for query in queries]
+    opened = [_opens(query) for query in queries]
     decided = list(zip(queries, opened, strict=True))
     print(f"{'':8} {'queries':>8} {'precision':>10} {'recall':>7}")
     _row("all", decided)
     _row("English", [each for each in decided if each[0].language == "en"])
     _row("others", [each for each in decided if each[0].language != "en"])
+    _row("newer", [each for each in decided if each[0].newer])
     if show:
         for query, is_open in decided:
             if query.recall != is_open:
                 print(f"  {'opened' if is_open else 'missed'} ({query.language}): {query.text}")
+
+
+def _opens(query: Query) -> bool:
+    if not query.earlier:
+        return RecallGate().decide(query.text).retrieve
+    recaller = Recaller()
+    recaller.follow(list(messages_in([{"role": "user", "content": query.earlier}, *_work()])))
+    return recaller.decide(query.text, in_sight=()).retrieve
 
 
 def _row(name: str, decided: Sequence[tuple[Query, bool]]) -> None:

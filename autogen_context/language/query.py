@@ -16,11 +16,13 @@ QueryKind = Literal["casual", "recall", "summary"]
 
 END_CHARS = 600  # of a long text, from its head and from its tail: people ask before or behind what they paste
 REMEMBERED = 64  # texts
-SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[\u3002\uff01\uff1f])")
+SENTENCE_END = re.compile(r"(?<=[.!?])[\"'\u201d\u00bb)]*\s+|\n+|(?<=[\u3002\uff01\uff1f])")
+NOT_END = re.compile(r"[^.!?]")
 QUESTION = re.compile(r"[?\uff1f\u037e\u061f][\s\"')\]\u201d\u00bb]*$")
 NAME = re.compile(r"\W[^\W\d_a-z\u00df-\u00ff]\w")
 QUOTED = re.compile(
-    r"\"[^\"\n]*\"|\u201c[^\u201d\n]*\u201d|\u00ab[^\u00bb\n]*\u00bb|\u201e[^\u201c\n]*\u201c"
+    r"\"[^\"\n]*\"|(?<!\w)'[^'\n]*'(?!\w)"
+    r"|\u201c[^\u201d\n]*\u201d|\u00ab[^\u00bb\n]*\u00bb|\u201e[^\u201c\n]*\u201c"
 )
 LABELS: dict[str, tuple[QueryKind, str]] = {  # in the order in which they decide
     "not": ("casual", "asks to keep something in mind"),
@@ -45,7 +47,7 @@ def kind_of(text: str) -> tuple[QueryKind, str]:
 def kind_of_ends(text: str) -> tuple[QueryKind, str]:
     """The kind of a query that is as long as it is read; a turn asks several times."""
     # Somebody else may have asked what it quotes.
-    plain = QUOTED.sub(lambda found: '"' + " " * (len(found[0]) - 2) + '"', text)
+    plain = QUOTED.sub(lambda found: f'"{NOT_END.sub(" ", found[0][1:-1])}"', text)
     verdicts = [verdict for part in sentences(plain) if (verdict := verdict_on(part))]
     for kind in ("recall", "summary"):
         for verdict in verdicts:

@@ -34,6 +34,7 @@ ENDINGS = {"ment": 4, "ness": 4, "ful": 4, "able": 4, "ly": 4, "al": 5, "er": 4,
     "ate": 5,
     "at": 5,
 }
+ANY_ENDING = tuple(ENDINGS)
 KEPT_OF_ENDING = {"sion": "s", "tion": "t"}  # version: vers, creation: creat
 
 
@@ -144,7 +145,7 @@ def singular(word: str) -> str:
 
 def without_endings(word: str) -> str:
     """Without the endings that make nouns, adjectives and adverbs, one after the other."""
-    for ending, least in ENDINGS.items():
+    for ending, least in ENDINGS.items() if word.endswith(ANY_ENDING) else ():
         if word.endswith(ending):
             rest = undoubled(word[: -len(ending)])
             if len(rest) >= least:

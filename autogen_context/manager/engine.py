@@ -87,6 +87,7 @@ class Engine:
         self, view: ContextView, payloads: Sequence[object], fixed: Fixed
     ) -> tuple[ContextView, Prepared[object]]:
         """Prepare a turn, for a view that follows the host's list."""
+        view = replace(view, calibration=view.calibration.with_fixed(fixed.tokens))
         try:
             return self.turn(view, payloads, fixed)
         except ContextWindowExceeded:

@@ -69,6 +69,7 @@ class Window:
             counted=certificate.counted_tokens,
             billed=prompt_tokens,
             assumed=certificate.assumed_tokens,
+            fixed=certificate.fixed_tokens,
             rewrites=certificate.rewrites,
         )
         if not calibration.believes(bill):
@@ -140,6 +141,7 @@ class RequestWriter:
             instruction_present=holds_some(sent, conversation.latest_instruction),
             orphans=tuple(conversation.orphans),
             assumed_tokens=fixed.assumed + assumed,
+            fixed_tokens=fixed.tokens,
             rewrites=view.rewrites,
         )
         return Request(pieces, certificate)

@@ -27,10 +27,11 @@ LEAST_OPENINGS = 0.5  # of the messages open with a name, where names are told s
 JOINT = r"[./:@#'-]"  # within a word
 WORD = re.compile(rf"\w+(?:{JOINT}\w+)*")
 BEFORE = re.compile(rf"\w{JOINT}?\Z")  # what is part of the same word
+POSSESSIVE = ("'s", "\u2019s")
 GAP = re.compile(r"(?:'s)?\W+")
 ENDED = re.compile(rf"(?:'s)?(?!\w|{JOINT}\w)")
 SPOKEN = re.compile(
-    r"(?P<opens>(?:\A|[\n.!?:;\"\u201c(\[*#>|\u2022-])[ \t]{0,8})?(?P<word>[^\W\d_]\w{2,60}(?:['\u2019]\w{1,9})?)"
+    r"(?P<opens>(?:\A|(?<!\b[A-Z][a-z])\.|[\n!?:;\"\u201c(\[*#>|\u2022-])[ \t]{0,8})?(?P<word>[^\W\d_]\w{2,60}(?:['\u2019]\w{1,9})?)"
 )
 AUTHOR = re.compile(
     r"(?:\[[^\]\n]{1,60}\][ \t]*)?([^\W\d_][\w.'-]{0,30}(?: [\w.'-]{1,30}){0,2}):\s"
@@ -133,7 +134,7 @@ class Known:
             said.add(word)
             if match["word"][0].islower():
                 small.add(word)
-            elif match["opens"] is None:
+            elif is_inside(match):
                 capital.add(word)
         identifiers = {value.lower() for value in values if is_telling(value)}
         for counts, words in (
@@ -161,6 +162,7 @@ class Known:
         marks = phrases("gate").find(sentence)
         asks = is_question(sentence) or any(each.label == "about" for each in marks)
         words = len(sentence.split())
+        strange = any(is_inside(m) and not self._said[lower(m)] for m in SPOKEN.finditer(sentence))
         found: list[str] = []
         for match in known:
             word, start = lower(match), match.start("word")
@@ -168,15 +170,22 @@ class Known:
             if word in stop_words() or any(each.start <= start < each.stop for each in common):
                 continue
             is_rare = self._said[word] <= RARE
-            inside = match["opens"] is None and match["word"][0].isupper()
+            inside = is_inside(match)
             if not self._small[word] and (inside or self._capital[word]):
                 found += [word] if asks or words <= SHORT_WORDS or is_rare else []
-            elif asks and is_rare:  # known where it stands alone, or behind "the" or "about"
+            elif (asks or words <= SHORT_WORDS) and is_rare and not strange:
+                # Known where it stands alone, is whose something is, or stands behind "the" or "about".
                 stops = [each.stop for each in marks if each.label in ("about", "definite")]
                 before = max((stop for stop in stops if stop <= start), default=None)
                 near = before is not None and len(sentence[before:start].split()) < NAME_WORDS
-                found += [word] if words == 1 or near else []
+                owns = match["word"][0].isupper() and match["word"].endswith(POSSESSIVE)
+                found += [word] if words == 1 or near or owns else []
         return found
+
+
+def is_inside(spoken: re.Match[str]) -> bool:
+    """Whether a word has a capital that no opening of a sentence asks for."""
+    return spoken["opens"] is None and spoken["word"][0].isupper()
 
 
 def lower(spoken: re.Match[str]) -> str:

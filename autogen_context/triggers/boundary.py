@@ -1,6 +1,6 @@
-"""Where one stretch of work ends and the next begins: at another file or module, at first use, at a verdict of tests.
+"""Detects boundaries in the work: another file or module, first use of what was looked up, a test result.
 
-Promise: a scope ends where the work moved on, holds more than three turns, and names those that stay.
+Promise: a proposed scope ends at a boundary, has at least four turns, and names the turns to keep.
 """
 
 from collections import deque
@@ -21,35 +21,34 @@ Boundary = Literal["test", "module", "api", "file"]
 
 CONFIDENCE = 0.80
 
-AWAY_TURNS = 2  # in a row at other places are a move, one is a glance
-WORKED_TURNS = 6  # at a place make it one that was worked at, as a change there does at once
-LEAST_LOOKUPS = 3  # different ones, of what is then used
-KEPT_LOOKUPS = 3  # the newest of these stay: the use comes from them
-MOST_PLACES = 500  # files, modules or look-ups of a span; of more the newest are known
+AWAY_TURNS = 2  # consecutive turns elsewhere count as a move, a single one does not
+WORKED_TURNS = 6  # reads of a place that weigh as much as one change there
+LEAST_LOOKUPS = 3  # distinct look-ups before an "api" boundary
+KEPT_LOOKUPS = 3  # the newest look-ups are kept, since the code is written from them
+MOST_PLACES = 500  # files, modules or look-ups remembered for a span
 
 
 class SemanticBoundaryDetector:
-    """Proposes the span that ends at a boundary; one that is shorter than four turns goes on as a part of the next.
+    """Proposes the span of turns that ends at a boundary; a span shorter than four turns is merged into the next.
 
-    The kinds of boundaries, of which the first that holds is told:
+    Kinds of boundaries, in order of precedence:
 
-    - ``test``: tests ran and told whether they passed. Where they did, the span ends with them; where not, before the
-      last change, which is not done.
-    - ``module``: two turns in a row worked in a folder that the span has not worked in; it ends before them.
-    - ``api``: several things were looked up, and then something is done or code is changed for the first time; the span
-      ends before that use.
+    - ``test``: tests ran with a clear result. After a pass the span ends with them, after a failure before the last
+      change, which is unfinished.
+    - ``module``: two consecutive turns worked in a folder that is new to the span; the span ends before them.
+    - ``api``: after several look-ups, the first turn that changes code or acts; the span ends before that turn.
     - ``file``: the same as ``module``, for files.
     """
 
     def __init__(self) -> None:
         self._outcomes = Outcomes()
         self._files, self._modules = _Places(), _Places()
-        self._lookups: dict[str, int] = {}  # since something was done, and their newest turn
-        self._acted = -1  # number of the last turn that did something
+        self._lookups: dict[str, int] = {}  # since the last action: look-up -> its newest turn
+        self._acted = -1  # number of the last turn that acted
         self._start: int | None = None
 
     def observe(self, turn: Turn) -> TriggerDecision:
-        """Whether a stretch of work ended with this turn, or before it."""
+        """Return a proposal if a span ended with this turn or before it."""
         verdict = self._outcomes.add(turn).verdict
         start = self._start = turn.number if self._start is None else self._start
         lookups, module, file = self._lookups_used(turn, start), None, None
@@ -61,7 +60,7 @@ class SemanticBoundaryDetector:
             module = self._modules.observe(turn.number, dirname(path) or ".", is_change=is_change)
             file = self._files.observe(turn.number, path, is_change=is_change)
             if self._modules.away and not module:
-                file = None  # it may be the first turn in another module
+                file = None  # wait: this may be the first turn of a move to another module
         decision = NOTHING
         if verdict:
             last = self._outcomes.last_change(start) if verdict == "failed" else None
@@ -79,7 +78,7 @@ class SemanticBoundaryDetector:
     def _ended(
         self, kind: Boundary, stop: int, before: str, after: str, *, stay: Collection[int] = ()
     ) -> TriggerDecision:
-        """The span that ends before ``stop``, unless it is too short, or all of it stays."""
+        """Propose the span that ends before ``stop``, unless it is too short or every turn is kept."""
         start = self._start or 0
         if stop - start < LEAST_TURNS:
             return NOTHING
@@ -93,7 +92,7 @@ class SemanticBoundaryDetector:
         return TriggerDecision(kind="boundary", scope=scope, confidence=CONFIDENCE, details=details)
 
     def _lookups_used(self, turn: Turn, start: int) -> dict[str, int]:
-        """What was looked up in the span before anything was done in it, where a turn is the first that does."""
+        """Return the look-ups that a turn puts to use; empty unless it is the first turn of the span that acts."""
         used: dict[str, int] = {}
         for step in turn.steps:
             action = step.action
@@ -109,16 +108,16 @@ class SemanticBoundaryDetector:
 
 
 class _Places:
-    """The files, or the modules, of the span that is open; a glance at another is no move, nor is a way back."""
+    """The files or modules of the open span. A single look elsewhere, or a return, is no move."""
 
     def __init__(self) -> None:
-        self._turns: dict[str, int] = {}  # at each place
-        self._last = ""  # place of the span
-        self.away = 0  # turns in a row, up to the newest, at places that the span does not have
+        self._turns: dict[str, int] = {}  # weight of each place
+        self._last = ""  # current place of the span
+        self.away = 0  # consecutive turns, up to the newest, at places new to the span
         self._recent = deque[tuple[int, str, bool]](maxlen=AWAY_TURNS)
 
     def observe(self, number: int, place: str, *, is_change: bool) -> tuple[int, str, str] | None:
-        """Where one more turn is a move: number of the first turn there, the last place of the span, and the newest."""
+        """Return a move as (its first turn, place left, new place), or ``None``."""
         self._recent.append((number, place, is_change))
         if not self._turns or place in self._turns:
             self.away = 0
@@ -132,7 +131,7 @@ class _Places:
         return (self._recent[0][0], left, place) if worked >= WORKED_TURNS else None
 
     def restart(self, start: int, *, anew: bool = True) -> None:
-        """Begin a span at a turn that was seen already, or is the next; or count the turns from there on to this one."""
+        """Count recent turns from ``start`` on; ``anew`` begins a new span with them."""
         if anew:
             self._turns.clear()
         self.away = 0

@@ -1,7 +1,7 @@
-"""All triggers together, completed subtasks, what has grown stale, and how many turns there were.
+"""The hybrid trigger, and the triggers for completed subtasks, staleness and turn count.
 
-Promise: one decision a turn; every trigger sees every turn, whichever of them is followed. The same turns give the same
-decisions, as long as a model's answers are the same, and a turn costs the same however many there were.
+Promise: one decision per turn, and every trigger sees every turn. The same turns (and model answers) give the same
+decisions, and the cost of a turn does not grow with their number.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -32,47 +32,46 @@ SignalName = Literal[
 
 SIGNALS: Mapping[SignalName, float] = {
     "tests_passed": 0.90,  # after a change
-    "said_done": 0.85,  # by the agent, or the work is handed in
-    "worked_through": 0.70,  # read, changed, run without trouble, and called good
-    "edits_in_a_row": 0.65,  # that went well, and then something else
-    "moving_on": 0.60,  # to other work: "now I'll …"
-    "quiet": 0.40,  # nothing changed for some turns
+    "said_done": 0.85,  # the agent says so, or submits its work
+    "worked_through": 0.70,  # read, edited, run without a failure, and called good
+    "edits_in_a_row": 0.65,  # several successful edits, then something else
+    "moving_on": 0.60,  # "now I'll …", and different work follows
+    "quiet": 0.40,  # no change for QUIET_TURNS turns
 }
 EDITS_IN_A_ROW = 3
 QUIET_TURNS = 8
-MOST_FILES = 500  # of a subtask; of more the first are known
+MOST_FILES = 500  # remembered for a subtask
 
 COUNT_CONFIDENCE = 0.50
-NEWEST_TURNS = 3  # are not proposed for their number alone
+NEWEST_TURNS = 3  # never proposed by the turn count
 
 STALE_CONFIDENCE = 0.70
 AGE_WEIGHT, REFERENCE_WEIGHT, SIMILARITY_WEIGHT = 0.3, 0.4, 0.3
-JUDGED_EVERY = 4  # turns: so that a turn costs little
-REMEMBERED = 2  # times the maximal age; turns that are older are let go of
-SAID_CHARS = (150, 150)  # of what the model wrote, from its beginning and its end
-SHOWN_CHARS = (225, 225)  # of what came back from a call, likewise
-MOST_STEPS = 6  # of a turn
-MOST_SUBJECTS = 20  # of a call
-CONTEXT_TURNS = 5  # the newest turns: what the work is about now
+JUDGED_EVERY = 4  # turns between evaluations, to keep the cost low
+REMEMBERED = 2  # times max_age; older turns are forgotten
+SAID_CHARS = (150, 150)  # read from the beginning and the end of the reasoning
+SHOWN_CHARS = (225, 225)  # the same for a tool result
+MOST_STEPS = 6  # tool calls read per turn
+MOST_SUBJECTS = 20  # arguments read per tool call
+CONTEXT_TURNS = 5  # newest turns that make up the current context
 
 
 class SemanticHybridTrigger:
-    """Proposes turns to be compacted, for the best reason there is.
+    """Proposes turns to compact: by semantic triggers first, then by staleness, then by turn count.
 
-    Of several that read a meaning (subtask, intent, boundary, then those of your own) the one with the highest
-    confidence is followed, of equal ones the first. Where none of them fires, staleness is; where that does not either,
-    the count of turns.
+    Of the semantic triggers (subtask, intent, boundary, then your own) the one with the highest confidence wins; ties go
+    to the first. Staleness is used if none of them fires, and the turn count if staleness does not fire either.
 
     Args:
-        subtasks: whether to look for completed subtasks; ``intents``, ``boundaries`` and ``staleness`` likewise.
-        staleness_threshold: above which a turn is stale, 0..1.
-        fallback_turns: turns without a proposal, after which some are proposed; 0: never.
-        more: triggers of your own; they rank with those that read a meaning.
-        known: what a model says of intents, where it has answered; the rules decide where not. An ``IntentModel``, asked
-            ahead; a trigger only looks its answers up.
+        subtasks: whether to detect completed subtasks; the same for ``intents``, ``boundaries`` and ``staleness``.
+        staleness_threshold: staleness above which a turn is stale, 0..1.
+        fallback_turns: turns without a proposal before the turn count fires; 0 switches it off.
+        more: your own triggers; they are ranked with the semantic ones.
+        known: looks up a model's intents, such as an ``IntentModel`` that is asked in the background; the rules decide
+            for turns without an answer.
 
     Raises:
-        ValueError: the threshold is not in 0..1, or the number of turns is below 0.
+        ValueError: ``staleness_threshold`` is not in 0..1, or ``fallback_turns`` is negative.
     """
 
     def __init__(
@@ -99,11 +98,11 @@ class SemanticHybridTrigger:
         self._staleness = StalenessTracker(threshold=staleness_threshold) if staleness else None
         self._fallback_turns = fallback_turns
         self._outcomes = Outcomes()
-        self._start: int | None = None  # of what was not proposed yet
-        self._waited = 0  # turns without a proposal
+        self._start: int | None = None  # first turn not proposed yet
+        self._waited = 0  # turns since the last proposal
 
     def observe(self, turn: Turn) -> TriggerDecision:
-        """What is proposed after one more turn."""
+        """Return the proposal after one more turn."""
         self._outcomes.add(turn)
         self._start = turn.number if self._start is None else self._start
         self._waited += 1
@@ -129,10 +128,10 @@ class SemanticHybridTrigger:
 
 
 class SubtaskTrigger:
-    """Proposes the turns of a subtask when it is complete; one begins where the one before ended.
+    """Proposes the turns of a subtask once it is complete; the next subtask begins where it ended.
 
-    Of the signals that hold the surest is told. ``tests_passed`` and a report (``said_done``) end the subtask with them, the
-    others before the agent turns to something else, ``quiet`` behind the last change or the run that proved it.
+    The signal with the highest confidence wins. With ``tests_passed`` and a report (``said_done``) the subtask includes
+    the current turn; with the other signals it ends before it, and with ``quiet`` after the last change or passing run.
     """
 
     def __init__(self) -> None:
@@ -141,19 +140,17 @@ class SubtaskTrigger:
         self._begin()
 
     def _begin(self) -> None:
-        self._changed: int | None = None  # the last turn that changed something
-        self._files: set[str] = set()  # changed, no tries
-        self._met: set[str] = set()  # changed or looked at
-        self._edits = 0  # turns in a row, up to the last
+        self._changed: int | None = None  # last turn with a change
+        self._files: set[str] = set()  # changed, without throw-away scripts
+        self._met: set[str] = set()  # changed or read
+        self._edits = 0  # consecutive turns with an edit
         self._worked = self._looked = False
-        self._read_first = False  # before a change
-        self._failing = False  # in what ran last
-        self._proven: int | None = (
-            None  # the last run, where it went well and nothing changed since
-        )
+        self._read_first = False  # something was read before the change
+        self._failing = False  # the last run failed
+        self._proven: int | None = None  # last run, if it passed and nothing changed since
 
     def observe(self, turn: Turn) -> TriggerDecision:
-        """What is proposed after one more turn."""
+        """Return the subtask if this turn completes it."""
         outcome = self._outcomes.add(turn)
         start = self._start = turn.number if self._start is None else self._start
         signs = list(self._signs(turn, outcome))
@@ -173,7 +170,7 @@ class SubtaskTrigger:
         )
 
     def _add(self, turn: Turn, outcome: Outcome) -> None:
-        """Take one more turn in."""
+        """Add a turn to the subtask."""
         self._worked = self._worked or bool(turn.steps)
         self._edits = self._edits + 1 if outcome.edited else 0
         for action in (step.action for step in turn.steps if len(self._met) < MOST_FILES):
@@ -189,7 +186,7 @@ class SubtaskTrigger:
             self._proven = None if outcome.failed else turn.number
 
     def _signs(self, turn: Turn, outcome: Outcome) -> Iterator[tuple[SignalName, int]]:
-        """The signals that a turn gives, each with the number behind the last turn of the subtask that it ends."""
+        """Yield the signals of a turn, each with the number at which the subtask ends (exclusive)."""
         has_changed = outcome.changed or self._changed is not None
         if outcome.verdict == "passed" and outcome.went_well and has_changed:
             yield "tests_passed", turn.number + 1
@@ -206,7 +203,7 @@ class SubtaskTrigger:
             return
         if self._changed is None or self._failing or not turn.steps or outcome.ran:
             return
-        # The agent turns to something else, with what it changed behind it.
+        # The agent turns to something else after a change.
         if is_done and "denied" not in said:
             yield "said_done", turn.number
         if not self._files:
@@ -223,10 +220,10 @@ class SubtaskTrigger:
             yield "quiet", last + 1
 
     def _is_left(self, turn: Turn, outcome: Outcome, clauses: list[frozenset[str]]) -> bool:
-        """Whether the agent says that it does something else now, and does.
+        """Whether the agent announces different work and begins it.
 
-        It changes other files, or goes on changing after the last change was tried out; or, where it says what it makes
-        next, it reads a file that is new to the subtask.
+        It edits other files, or edits on after the last change was tested; or it says what it will make next and reads a
+        file that is new to the subtask.
         """
         views = [view.path for step in turn.steps for view in step.action.views]
         files = {
@@ -249,13 +246,13 @@ def staleness(
     max_age: int = 50,
     max_references: int = 10,
 ) -> float:
-    """How stale a thing is, 0..1: 0.3 for its age, 0.4 for want of references, 0.3 for not being what the work is about.
+    """Compute staleness, 0..1: 0.3 for age, 0.4 for missing references, 0.3 for distance from the current context.
 
-    Age and references above their maximum count like that. Where ``max_references`` is 0, references say nothing, and the
-    other two weights are scaled up to 0.5 each.
+    Age and references are capped at their maximum. With ``max_references=0`` references are ignored and the other two
+    weights are 0.5 each.
 
     Raises:
-        ValueError: an argument is negative, not a number, or not in its range.
+        ValueError: an argument is negative, not a number, or out of range.
     """
     for name, value in (("age", age), ("recent_references", recent_references)):
         if not 0 <= value < inf:
@@ -269,20 +266,20 @@ def staleness(
 
 
 class StalenessTracker:
-    """Proposes the oldest stretch of turns that have all grown stale and were not proposed yet.
+    """Proposes the oldest run of consecutive turns that are all stale and were not proposed before.
 
-    A turn is judged from what it brought in: files it viewed or wrote, and the names in what came back. Turns that name
-    one of these again refer to it. A turn is young, and not stale, until ``max_references`` turns had a chance to.
+    A turn introduces the files it read or wrote and the identifiers in its tool results; a later turn that names one of
+    them references it. A turn is not stale before ``max_references`` later turns had a chance to reference it.
 
     Args:
-        max_age: turns; what is older counts like this. 1 or more.
-        max_references: recent turns that are looked at for references. 0: references say nothing.
+        max_age: age in turns at which the age term is full; 1 or more.
+        max_references: recent turns that are searched for references; 0 ignores references.
         threshold: staleness above which a turn is stale, 0..1.
-        similarity: for the number of a turn, how near it is to what the work is about now, 0..1: by embeddings, say. By
-            the names that it shares with the newest turns where nothing is given.
+        similarity: maps a turn number to its similarity with the current context, 0..1, for example by embeddings. The
+            default is the share of its identifiers that the newest turns mention.
 
     Raises:
-        ValueError: an argument is none of these.
+        ValueError: an argument is out of range.
     """
 
     def __init__(
@@ -300,13 +297,15 @@ class StalenessTracker:
         self._threshold = threshold
         self._similarity = similarity or self._shared
         self._outcomes = Outcomes()
-        self._turns: dict[int, tuple[frozenset[str], frozenset[str]]] = {}  # names said, and shown
+        self._turns: dict[
+            int, tuple[frozenset[str], frozenset[str]]
+        ] = {}  # names in reasoning and calls, names in results
         self._now, self._context = 0, frozenset[str]()
         self._until_judged = JUDGED_EVERY
         self._proposed: set[int] = set()
 
     def observe(self, turn: Turn) -> TriggerDecision:
-        """Whether a stretch of turns has grown stale; looked for every few turns."""
+        """Return a run of stale turns, if any; evaluated every few turns."""
         self._outcomes.add(turn)
         self._now = turn.number
         self._turns[turn.number] = (said_in(turn), shown_in(turn))
@@ -335,11 +334,11 @@ class StalenessTracker:
         return NOTHING
 
     def staleness_of(self, number: int) -> float:
-        """How stale a turn is now, 0..1.
+        """Return the current staleness of a turn, 0..1.
 
         Raises:
-            KeyError: there is no such turn, or it is older than twice the maximal age.
-            ValueError: the similarity that was handed in is not in its range.
+            KeyError: the turn is unknown, or older than twice ``max_age``.
+            ValueError: ``similarity`` returned a number outside 0..1.
         """
         since, shown = max(number, self._now - self._max_references), self._turns[number][1]
         recent = islice(reversed(self._turns.items()), self._max_references)
@@ -355,20 +354,20 @@ class StalenessTracker:
         return number not in self._proposed and self.staleness_of(number) > self._threshold
 
     def _shared(self, number: int) -> float:
-        """How many of a turn's names the newest turns share, of those that could be; 0 where it has none."""
+        """Return the share of a turn's names that the newest turns mention; 0 without names."""
         said, shown = self._turns[number]
         names, now = said | shown, self._context
         return len(names & now) / (min(len(names), len(now)) or 1)
 
 
 def said_in(turn: Turn) -> frozenset[str]:
-    """The names in what the model wrote, and in what its calls are about."""
+    """Return the names in a turn's reasoning and tool arguments."""
     subjects = [step.action.subjects[:MOST_SUBJECTS] for step in turn.steps[:MOST_STEPS]]
     return _names_in([ends_of(turn.reasoning, SAID_CHARS), *chain(*subjects)])
 
 
 def shown_in(turn: Turn) -> frozenset[str]:
-    """The names of the files that a turn viewed or wrote, and in what came back."""
+    """Return the names of the files that a turn read or wrote, and the names in its tool results."""
     texts: list[str] = []
     for step in turn.steps[:MOST_STEPS]:
         texts += [view.path for view in step.action.views[:MOST_SUBJECTS]]
@@ -378,7 +377,7 @@ def shown_in(turn: Turn) -> frozenset[str]:
 
 
 def _names_in(texts: Iterable[str]) -> frozenset[str]:
-    """A path, an identifier, a code; no plain word or number; and the last part of each path."""
+    """Return paths, their last parts, identifiers and codes, without plain words and numbers."""
     values = [each for each in values_of("\n".join(texts)) if is_telling(each)]
     paths = [each.rpartition("/")[2] for each in values if "/" in each]
     return frozenset(each for each in (*values, *paths) if each and not each.isdecimal())

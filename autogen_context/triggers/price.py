@@ -1,7 +1,7 @@
-"""What a rewrite of the history costs, whether it is worth that now, and what of a conversation is best cut.
+"""The price of a compaction under prompt caching: whether it pays now, and which finished spans to cut.
 
-Promise: plain arithmetic on tokens; every number that decided is in the result. Only what triggers proposed is offered;
-never outcomes, what must stay, or what was cut before. The formula and its figures: docs/decisions/0014-price-of-a-rewrite.md.
+Promise: plain arithmetic on tokens, and every number that decided is in the result. Only spans that triggers proposed are
+cut; never outcomes, protected units, or units cut before. Source: docs/decisions/0014-price-of-a-rewrite.md.
 """
 
 import copy
@@ -17,12 +17,12 @@ from autogen_context.triggers.turn import Trigger, TriggerKind, turn_of
 from autogen_context.view.decision import Candidate, Decision
 from autogen_context.view.view import Pace
 
-LEAST_FRACTION = 0.1  # of the window; for less nobody should lose anything, however cheap it is
-EARLY_FROM = 0.25  # of the price, for a cached token: what is finished is cut without being asked
-LEFT_FRACTION = 0.5  # of the tokens of what is cut
-TOLD_FRACTION = 0.1  # of the same, for what is told of the rest
-LEAST_TOKENS = 64  # that a cut saves; a notice and marks cost about as much
-MOST_SPANS = 100  # proposals that are kept, the newest; what is older was cut or never will be
+LEAST_FRACTION = 0.1  # of the window; smaller savings are not worth any loss
+EARLY_FROM = 0.25  # price of a cached token from which finished spans are cut by default
+LEFT_FRACTION = 0.5  # of the tokens of a cut unit, that remain
+TOLD_FRACTION = 0.1  # of the same, for the notice
+LEAST_TOKENS = 64  # that a cut must save; notice and marks cost about as much
+MOST_SPANS = 100  # newest proposals that are kept
 
 Why = Literal[
     "forced", "too little", "tried in vain", "soon full", "not paid back", "not yet", "pays"
@@ -31,67 +31,65 @@ Why = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewrite:
-    """What would change of the next request, in tokens."""
+    """How a compaction would change the next request, in tokens (N, p, S of the formula)."""
 
-    window_tokens: int  # N, what it has if nothing is rewritten
-    untouched_tokens: int  # p, how many of the first of them stay as they are
-    saved_tokens: int  # S, how many of the others go
-    new_tokens: int = 0  # how many of the last of the N were in no request yet
+    window_tokens: int  # N, the request without a compaction
+    untouched_tokens: int  # p, its unchanged prefix
+    saved_tokens: int  # S, removed behind the prefix
+    new_tokens: int = 0  # of N, not sent in any request yet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewritePrice:
-    """What a rewrite costs and saves, in uncached input tokens."""
+    """Cost and savings of a compaction, in uncached input tokens."""
 
     rewrite: Rewrite
-    cost_tokens: float  # once; below 0 where the request is cheaper by more than a turn saves
-    saving_tokens: (
-        float  # in each turn, this one too; below 0 where too little is left to be cached
-    )
-    is_cold: bool  # whether nothing was cached any more
+    cost_tokens: float  # once; negative if this request gets cheaper by more than one turn saves
+    saving_tokens: float  # per turn, this one included; negative if too little is left to be cached
+    is_cold: bool  # whether the provider's cache has expired
 
     def gain_tokens(self, turns: float) -> float:
-        """What it has brought after so many turns."""
+        """Return the net savings after this many turns."""
         return turns * self.saving_tokens - self.cost_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostEstimate:
-    """Whether to rewrite, and why."""
+    """Whether to compact, and why."""
 
     why: Why  # the first rule that decided
     price: RewritePrice
-    turns: float  # how many are expected, this one included
-    waited_tokens: float  # what it has cost not to rewrite, this turn included, in uncached tokens
+    turns: float  # expected, this one included
+    waited_tokens: float  # cost of waiting so far, this turn included, in uncached tokens
 
     @property
     def rewrites(self) -> bool:
-        """Whether to rewrite."""
+        """Whether to compact."""
         return self.why in {"forced", "pays"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedSpan:
-    """A stretch of a conversation that is finished."""
+    """A finished span of the conversation."""
 
     start: int  # position of its first message in the host's list
-    stop: int  # position behind its last message
+    stop: int  # position after its last message
     kind: TriggerKind
-    confidence: float  # that a developer would call it finished, 0..1
-    saved_tokens: int  # what would go of it, about; outcomes and what must stay never do
+    confidence: float  # probability that a developer would agree, 0..1
+    saved_tokens: int  # estimate, without outcomes and protected units
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedEstimate:
-    """Whether to cut what is finished, and what of it."""
+    """Which finished spans to cut, and whether that pays now."""
 
-    spans: tuple[FinishedSpan, ...]  # that together bring in most, in order; one or more
-    cost_estimate: CostEstimate  # whether cutting them is worth its price now
+    spans: tuple[FinishedSpan, ...]  # the best combination, in order; one or more
+    cost_estimate: CostEstimate  # for cutting them now
     is_done: bool  # whether they were cut in this turn
 
 
 def price_of_rewrite(rewrite: Rewrite, rates: Rates, *, is_cold: bool = False) -> RewritePrice:
-    """What a rewrite costs and saves; ``is_cold`` where the provider's cache is empty by now."""
+    """Compute cost and savings of a compaction; ``is_cold`` if the provider's cache has expired."""
     window, left = rewrite.window_tokens, rewrite.window_tokens - rewrite.saved_tokens
     sent = 0 if is_cold else window - rewrite.new_tokens
     held = rates.cost_tokens(window, rates.cached_tokens(sent))
@@ -103,7 +101,7 @@ def price_of_rewrite(rewrite: Rewrite, rates: Rates, *, is_cold: bool = False) -
 
 
 def turns_expected(turns_seen: int) -> int:
-    """How many turns there will be, this one included: as many again as there have been."""
+    """Estimate the remaining turns, this one included: as many as there have been."""
     return turns_seen + 1
 
 
@@ -116,7 +114,7 @@ def estimate(
     is_vain: bool = False,
     turns_to_full: float = math.inf,
 ) -> CostEstimate:
-    """Judge a rewrite; where the window will force one in the turns expected, that is left to do it, among everything."""
+    """Decide whether to compact now; if the window will force it within the expected turns anyway, wait for that."""
     waited, rewrite = waited_tokens + max(0.0, price.saving_tokens), price.rewrite
     if is_forced:
         why: Why = "forced"
@@ -134,7 +132,7 @@ def estimate(
 
 
 def is_cold(pace: Pace, rates: Rates, now_s: float | None) -> bool:
-    """Whether nothing may be cached any more; never without a clock (``now_s`` is ``None``)."""
+    """Whether the provider's cache has expired; ``False`` without a clock (``now_s`` is ``None``)."""
     if now_s is None or pace.last_turn_s is None:
         return False
     return rates.is_cold(idle_s=now_s - pace.last_turn_s)
@@ -143,7 +141,7 @@ def is_cold(pace: Pace, rates: Rates, now_s: float | None) -> bool:
 def after_turn(
     pace: Pace, cost: CostEstimate, *, rewrote: bool, units: int, now_s: float | None
 ) -> Pace:
-    """The pace for the next turn; ``rewrote`` where everything was planned anew."""
+    """Return the pace for the next turn; ``rewrote`` if this turn compacted."""
     waited = pace.finished_waited_tokens + pace.finished_saving_tokens
     return replace(
         pace,
@@ -157,7 +155,7 @@ def after_turn(
 
 
 class ProposedSpan(NamedTuple):
-    """A span of units that a trigger found to be finished: positions, of outcomes in it as well."""
+    """A span of units that a trigger considers finished, and the positions of outcomes in it."""
 
     start: int
     stop: int
@@ -166,14 +164,14 @@ class ProposedSpan(NamedTuple):
     confidence: float = 0.0
 
     def inner(self, decisions: Sequence[Decision], stays: frozenset[int]) -> list[int]:
-        """The units that may be cut: neither outcomes, nor what must stay, nor cut before."""
+        """Return the units that may be cut: no outcomes, no protected units, none cut before."""
         inside = range(self.start, min(self.stop, len(decisions)))
         keep = self.outcomes | stays
         return [i for i in inside if i not in keep and not decisions[i].hides]
 
 
 class Proposals:
-    """What a copy of a trigger proposes for one conversation; each unit is shown to it once, when it is settled."""
+    """Collects what a copy of a trigger proposes for one conversation; it sees each complete unit once."""
 
     def __init__(self, trigger: Trigger, kinds: ToolKinds) -> None:
         self._pristine = trigger
@@ -183,12 +181,12 @@ class Proposals:
     def _begin(self) -> None:
         self.spans: list[ProposedSpan] = []
         self._trigger = copy.deepcopy(self._pristine)
-        self._turns: list[int] = []  # the unit that each turn of the model is
+        self._turns: list[int] = []  # position of the unit of each turn
         self._shown = 0
-        self._newest: Candidate | None = None  # of those that were shown
+        self._newest: Candidate | None = None  # the last unit that was observed
 
     def follow(self, candidates: Sequence[Candidate], *, since: int) -> bool:
-        """Show the trigger what is new, but for the last unit; whether it proposed anything at a unit from ``since`` on."""
+        """Feed new units, except the last, to the trigger; return whether it fired at or after unit ``since``."""
         known = candidates[self._shown - 1] if 0 < self._shown < len(candidates) else None
         if known is not self._newest:
             self._begin()
@@ -214,7 +212,7 @@ class Proposals:
 
 
 class Offer(NamedTuple):
-    """What a cut of a span leaves untouched in front of it, and what it saves, in tokens."""
+    """The unchanged prefix before a span, and the tokens that cutting the span saves."""
 
     untouched_tokens: int
     saved_tokens: int
@@ -224,7 +222,7 @@ class Offer(NamedTuple):
 def offers_of(
     spans: Sequence[ProposedSpan], decisions: Sequence[Decision], stays: frozenset[int]
 ) -> Iterator[Offer]:
-    """What each span offers; what several have is offered by the first."""
+    """Yield the savings of each span; units of several spans count for the first."""
     starts = list(accumulate((each.tokens_after for each in decisions), initial=0))
     taken: set[int] = set()
     for span in spans:
@@ -239,7 +237,7 @@ def offers_of(
 def best_cuts(
     offers: Iterable[Offer], uncut: Rewrite, rates: Rates, *, turns: float, is_cold: bool
 ) -> tuple[RewritePrice, list[Offer]] | None:
-    """Of all places to begin at the one that brings in most, with all behind it: that is written again anyway."""
+    """Choose where to begin cutting for the highest gain; all later spans are included, as they are resent uncached anyway."""
     ordered, best, saved = sorted(offers, key=lambda offer: offer.untouched_tokens), None, 0
     for i in reversed(range(len(ordered))):
         saved += ordered[i].saved_tokens

@@ -1,7 +1,7 @@
-"""What triggers see and propose: a turn, what was said and done in it and what came of it; scopes and decisions.
+"""The input and output of triggers: turns with their outcome, scopes and decisions.
 
-Promise: the same turns give the same values; what is remembered is bounded, and a turn costs the same however many there
-were. A call that failed changed nothing; output of tests that does not tell is neither a pass nor a failure.
+Promise: the same turns give the same values. Memory is bounded, and the cost of a turn does not grow with their number.
+A failed call counts as no change; test output without a clear result is neither a pass nor a failure.
 """
 
 import re
@@ -18,7 +18,7 @@ from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import ToolAction, ToolKind, answers_of, is_failure
 from autogen_context.messages.tool_call import BY_NAME, ToolKinds, actions_of
 
-LEAST_TURNS = 4  # of a scope; a shorter one is not worth its summary
+LEAST_TURNS = 4  # shorter scopes are not worth a summary
 
 TriggerKind = Literal["subtask", "intent", "boundary", "staleness", "turn_count", "none"]
 Verdict = Literal["passed", "failed"]
@@ -27,24 +27,24 @@ FileSort = Literal["code", "test", "document", "try"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One call of a turn."""
+    """One tool call of a turn, with its result."""
 
     tool: str
     action: ToolAction
-    observation: str | None = None  # what came back; None where nothing has yet
+    observation: str | None = None  # the result; None while the call is pending
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """What an agent wrote, did and saw between two requests to its model; each has a greater number than the one before."""
+    """One assistant message with its tool calls and results. Turn numbers increase."""
 
     number: int
-    reasoning: str = field(default="", hash=False)  # its number is enough to look it up by
+    reasoning: str = field(default="", hash=False)  # the number identifies the turn
     steps: tuple[Step, ...] = field(default=(), hash=False)
 
 
 def turn_of(unit: Unit, number: int, *, kinds: ToolKinds = BY_NAME) -> Turn:
-    """The turn that a unit is: a message of the model, and the results of its calls; ``kinds`` says what tools do."""
+    """Convert a unit (an assistant message and its tool results) to a turn; ``kinds`` classifies the tools."""
     steps = tuple(
         Step(tool=call.name, action=action, observation=answer)
         for action, (call, answer) in zip(actions_of(unit, kinds), answers_of(unit), strict=True)
@@ -54,14 +54,14 @@ def turn_of(unit: Unit, number: int, *, kinds: ToolKinds = BY_NAME) -> Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Turns that belong together, by number: from ``start`` to before ``stop``; of these ``outcomes`` stay."""
+    """A range of turns, ``start`` inclusive to ``stop`` exclusive; ``outcomes`` are the turns in it to keep."""
 
     start: int
     stop: int
     outcomes: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse an empty one, and outcomes outside of it."""
+        """Raise ``ValueError`` for an empty range or outcomes outside of it."""
         if not 0 <= self.start < self.stop:
             raise ValueError(f"start={self.start}, stop={self.stop}: give 0 <= start < stop")
         outside = [turn for turn in self.outcomes if not self.start <= turn < self.stop]
@@ -70,22 +70,22 @@ class Scope:
 
     @property
     def is_enough(self) -> bool:
-        """Whether it is worth a summary, and not all of it stays."""
+        """Whether the scope is long enough, with at least one turn that may be dropped."""
         return self.stop - self.start >= max(LEAST_TURNS, len(self.outcomes) + 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriggerDecision:
-    """What a trigger proposes; whether it is done is decided by the price."""
+    """What a trigger proposes. The cost estimate decides whether it is carried out."""
 
     kind: TriggerKind = "none"
     scope: Scope | None = None  # the turns that may be compacted
-    confidence: float = 0.0  # that a developer would call it right, 0..1
+    confidence: float = 0.0  # probability that a developer would agree, 0..1
     details: Mapping[str, str | float] = field(default_factory=dict[str, str | float])
 
     @property
     def fires(self) -> bool:
-        """Whether anything is proposed."""
+        """Whether the trigger proposes anything."""
         return self.kind != "none"
 
 
@@ -93,16 +93,16 @@ NOTHING = TriggerDecision()
 
 
 class Trigger(Protocol):
-    """Something that proposes turns to be compacted."""
+    """Proposes turns to compact."""
 
     def observe(self, turn: Turn, /) -> TriggerDecision:
-        """What is proposed after one more turn; ``NOTHING`` where nothing is."""
+        """Return the proposal after one more turn, or ``NOTHING``."""
         ...
 
 
-# What is said: the tables ``work`` and ``clause`` of language/*.toml
+# Statements about the work, by the tables ``work`` and ``clause`` of language/*.toml
 
-# Of a text, from its beginning and its end: what was done is said first or last.
+# Characters read from the beginning and the end of a text, where agents report what they did.
 SAID_CHARS = (600, 300)
 _LEFT_OUT = re.compile(
     r"```.*?(?:```|\Z)|`[^`\n]{1,200}`"  # code
@@ -114,7 +114,7 @@ _LEFT_OUT = re.compile(
 
 @cache
 def _joints() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What clauses are parted by, and what stands in front of one that says something else as well."""
+    """Patterns for clause boundaries and for interjections at the beginning of a clause."""
     joints, interjections = (
         "|".join(re.escape(word) for label, word in listed("clause") if label == wanted)
         for wanted in ("joint", "interjection")
@@ -126,9 +126,9 @@ def _joints() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 @lru_cache(8)
 def labels_of(text: str) -> tuple[frozenset[str], ...]:
-    """What each clause of a text says of the work, in labels of the table ``work``; code and quotes say nothing.
+    """Label each clause of a text by the table ``work``; code and quotations are ignored.
 
-    ``whole`` claims count where nothing stands behind them, ``?`` stands for a question.
+    The label ``whole`` counts only at the end of its clause; ``?`` marks a question.
     """
     text = ends_of(text, SAID_CHARS).replace("\u2019", "'")
     text = _LEFT_OUT.sub(lambda left: " " if left["markup"] else " _ ", text)
@@ -147,10 +147,10 @@ def labels_of(text: str) -> tuple[frozenset[str], ...]:
     return tuple(found)
 
 
-# Whether tests passed: counts in lines that summarise, else status words, a trace, the exit code
+# Test results: counts in summary lines, else status words, a traceback, the exit code
 
-VERDICT_CHARS = (2_000, 8_000)  # of an output, from its beginning and its end
-LINE_CHARS = 300  # a longer line summarises nothing
+VERDICT_CHARS = (2_000, 8_000)  # read from the beginning and the end of the output
+LINE_CHARS = 300  # longer lines are no summary lines
 _BAD = "fails|fail|failed|failing|failures|failure|errors|error"
 _GOOD = "passes|passed|passing|pass|successes|success|succeeded"
 _OTHER = "tests run|tests|test|examples|specs|scenarios|runs|total|skipped|skip|pending|xfailed|xpassed|warnings|assertions"
@@ -159,7 +159,7 @@ _COUNT = re.compile(
     rf"|\b({_BAD}|{_GOOD}|{_OTHER})(?: *[:=] *| (?=\d+\s*$))(\d+)\b(?![%:/-]|\.\d)",
     re.IGNORECASE,
 )
-_BESIDE = re.compile(  # what may stand beside a single count
+_BESIDE = re.compile(  # words allowed in a line with a single count
     r"\b(?:tests?|suites?|files?|cases?|results?|run|ran|finished|completed|in|with|out|of|ok|passed|failed|m?s|seconds?)\b|(?<=\d)m?s\b",
     re.IGNORECASE,
 )
@@ -188,7 +188,7 @@ _TROUBLE = re.compile(
 
 @lru_cache(8)
 def verdict_of(text: str) -> Verdict | None:
-    """What the output of tests says of them: one failure among any number of passes is a failure."""
+    """Read the result from test output; a single failure makes it ``"failed"``."""
     text, bad, good = _COLOUR.sub("", ends_of(text, VERDICT_CHARS)), list[int](), list[int]()
     for line in text.split("\n"):
         found = list(_COUNT.finditer(line)) if len(line) <= LINE_CHARS else []
@@ -210,12 +210,12 @@ def verdict_of(text: str) -> Verdict | None:
 
 
 def ends_of(text: str, chars: tuple[int, int]) -> str:
-    """A text, or so much of its beginning and its end."""
+    """Return the text, or its beginning and end if it is longer than both together."""
     head, tail = chars
     return text if len(text) <= head + tail else f"{text[:head]}\n{text[-tail:]}"
 
 
-# What a file is for
+# The purpose of a file
 
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _DOCUMENT = re.compile(
@@ -231,11 +231,11 @@ _TRYING = re.compile(
 
 @lru_cache(1_000)
 def sort_of(path: str) -> FileSort:
-    """What a file is for, by the whole words of its path; a try is thrown away later."""
+    """Classify a file by the words of its path; a ``"try"`` is a throw-away script."""
     *folders, name = path.split("/")
     words = _PART.findall(name)
     if name.endswith((".patch", ".diff")):
-        return "code"  # a change of it, wherever it lies
+        return "code"  # a change of code, in any folder
     if any(map(_TRYING.fullmatch, [*words, *folders])):
         return "try"
     if any(map(_TESTING.fullmatch, words)):
@@ -245,42 +245,42 @@ def sort_of(path: str) -> FileSort:
     return "test" if any(map(_TESTING.fullmatch, folders)) else "code"
 
 
-# What came of a turn
+# The outcome of a turn
 
-REMEMBERED = 1_000  # turns with an outcome; of older ones none is known
+REMEMBERED = 1_000  # newest turns whose outcome is kept
 RUNNING: frozenset[ToolKind] = frozenset({"run", "test"})
-_FINISHING = re.compile(  # names of tools that hand the work in
+_FINISHING = re.compile(  # tools that submit the work
     r"finish|submit|done|terminate|(?:task_)?complete|attempt_completion|final_answer|exit",
     re.IGNORECASE,
 )
 
 
 class Outcome(NamedTuple):
-    """What a turn came to."""
+    """The outcome of a turn."""
 
     turn: int
     written: tuple[str, ...]  # files
-    answered: tuple[str, ...]  # tools by which it read what is no file
-    verdict: Verdict | None  # of its tests
-    edited: bool  # a call whose purpose is to write worked
+    answered: tuple[str, ...]  # tools that answered with something other than a file
+    verdict: Verdict | None  # result of its tests
+    edited: bool  # a write call succeeded
     ran: bool
-    failed: bool  # a change, or what ran
-    finished: bool  # handed its work in
+    failed: bool  # a write or a run failed
+    finished: bool  # submitted its work
 
     @property
     def changed(self) -> bool:
-        """Whether it changed anything, also what is no file."""
+        """Whether it changed anything, files or not."""
         return self.edited or bool(self.written)
 
     @property
     def went_well(self) -> bool:
-        """Whether something ran, and nothing tells of trouble."""
+        """Whether something ran without a failure."""
         return self.ran and not self.failed
 
 
 @lru_cache(2)
 def outcome_of(turn: Turn) -> Outcome:
-    """What a turn came to; each trigger asks for that of the same turn."""
+    """Determine the outcome of a turn; cached, since each trigger asks for the same turn."""
     written, answered, worked = list[str](), list[str](), list[tuple[ToolKind, bool]]()
     tested: set[Verdict | None] = set()
     for step in turn.steps:
@@ -290,12 +290,14 @@ def outcome_of(turn: Turn) -> Outcome:
             is_fine = verdict == "passed" if verdict else not _TROUBLE.search(answer[-2_000:])
             tested |= {verdict} if kind == "test" else set()
         else:
-            is_fine = not is_failure("\n".join(answer[:300].split("\n")[:2]))  # it says so at once
+            is_fine = not is_failure(
+                "\n".join(answer[:300].split("\n")[:2])
+            )  # failures are reported in the first lines
         worked.append((kind, is_fine and step.observation is not None))
         if step.observation is not None and (is_fine or kind in RUNNING):
-            written += action.writes  # a run that fails may have written before
+            written += action.writes  # a failed run may have written files
         if kind == "read" and not action.views and action.key.startswith(step.tool[:40]):
-            answered.append(step.tool)  # the tool itself is what is asked
+            answered.append(step.tool)  # the tool itself is the source, not a file
     return Outcome(
         turn=turn.number,
         written=tuple(dict.fromkeys(written)),
@@ -309,10 +311,10 @@ def outcome_of(turn: Turn) -> Outcome:
 
 
 class Outcomes:
-    """What came out of the newest turns, and which of them say so: they stay.
+    """Outcomes of the newest turns, and which turns to keep for them.
 
-    Those are the last change of each file, the newest verdict of tests, and the newest answer of each service that was read
-    from: a file can be read again as it is now, the account that was looked up stands nowhere else.
+    Kept are the last change of each file, the newest test result, and the newest answer of each service: a file can be
+    read again, an answer of a service may not be available a second time.
     """
 
     def __init__(self) -> None:
@@ -320,7 +322,7 @@ class Outcomes:
         self._newest = -1
 
     def add(self, turn: Turn) -> Outcome:
-        """What came out of one more turn."""
+        """Add a turn and return its outcome; turns must come in order."""
         require_kind("turn", turn, Turn, give="a Turn; turn_of(unit, number) makes one")
         if turn.number <= self._newest:
             raise ValueError(
@@ -333,12 +335,12 @@ class Outcomes:
         return outcome
 
     def last_change(self, start: int) -> int | None:
-        """The number of the newest turn since ``start`` that changed a file; ``None`` where none did."""
+        """Return the newest turn since ``start`` that changed a file, or ``None``."""
         newest = next((known.turn for known in reversed(self._known) if known.written), -1)
         return newest if newest >= start else None
 
     def scope(self, start: int, stop: int, *, more: Iterable[int] = ()) -> Scope:
-        """The turns from ``start`` to before ``stop``, with those that stay, and more that do."""
+        """Return the scope from ``start`` to before ``stop``; ``more`` are further turns to keep."""
         seen, stay = set[str](), {number for number in more if start <= number < stop}
         for known in takewhile(lambda known: known.turn >= start, reversed(self._known)):
             told = {*known.written, *known.answered, *(["a verdict"] if known.verdict else [])}

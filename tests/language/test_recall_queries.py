@@ -40,6 +40,13 @@ KINDS: dict[str, QueryKind] = {
     "Recall the port number": "recall",  # F25
     "remind me what a monad is": "casual",  # F25
     "I like it when it rains": "casual",
+    "I restarted my phone like you said, but it still fails.": "casual",  # a report of what was done
+    "Do it as we discussed.": "recall",
+    "Here's what I found: the VPN is off.": "casual",
+    'When I ran it, it said "No." What next?': "casual",
+    "When I booked, was there a fee?": "recall",
+    "Let's go with option 1: change of plan.": "casual",
+    "Translate 'we talked about it' into Welsh": "casual",
     "What different ways are there?": "casual",
     "The dog remembered its owner.": "casual",
     "What did you say the port was?": "recall",

@@ -137,6 +137,7 @@ def test_vectors_count_half() -> None:
 SPOKEN_OF = [
     says("The project Kestrel belongs to the platform team."),
     says("Kestrel it is. The cheese project starts on Monday.", "assistant"),
+    says("Starling turns two. The fee is due. Dr. Ferris says so."),
 ]
 
 
@@ -148,6 +149,9 @@ SPOKEN_OF = [
         ("Deploy Kestrel.", ["kestrel"]),
         ("How is the cheese project going?", ["cheese", "project"]),
         ("Do you like cheese?", []),
+        ("Starling's birthday", ["starling"]),  # whose something is, behind an opening alone
+        ("Write to Dr. Ferris about it", ["ferris"]),
+        ("What is the starting fee of Aldi?", []),  # all the world may know what nobody here named
         ("Are you there on Monday?", []),
         ("Heron?", []),
     ],
