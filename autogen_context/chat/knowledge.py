@@ -25,7 +25,6 @@ from autogen_context.cache.files import read_regular
 from autogen_context.cache.fingerprint import state_of
 from autogen_context.compressor.shorten import shorten_text
 from autogen_context.errors import CompletionFailed, EmbeddingFailed
-from autogen_context.messages.message import Message
 from autogen_context.models.completion import Complete
 from autogen_context.models.embedder import Vectors
 from autogen_context.models.similarity import similarities
@@ -93,8 +92,7 @@ class Kept:
     postings: dict[str, list[int]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selected:
+class Selected(NamedTuple):
     """An entry that a question asks for, and how much it has to do with it, 0..1."""
 
     entry: Entry
@@ -105,36 +103,21 @@ KEPT = TypeAdapter(Kept)
 
 
 class Knowledge:
-    """The entries of a folder, and the index of their words.
-
-    Args:
-        folder: holds Markdown, text and JSON files; ``None`` where there is no knowledge.
-        cache: keeps what was read and indexed, and other wordings.
-        vectors: of what entries and questions mean; left out, words decide.
-        complete: gives other wordings of a question; left out, there are none.
-
-    Attributes:
-        entries: in the order of their files.
-        sources: their names, as they are told.
-        fault: why there is no meaning of the entries, where a model failed.
-    """
+    """The entries of a folder, and the index of their words; with models also of what they mean, and of other wordings."""
 
     def __init__(
         self,
         folder: Path | None,
         cache: ContextCache,
-        *,
         vectors: Vectors | None = None,
         complete: Complete | None = None,
     ) -> None:
         if folder is not None and not folder.is_dir():
-            raise ValueError(
-                f"--knowledge {folder}: there is no such folder; name one that is there"
-            )
+            raise ValueError(f"--knowledge {folder}: there is no such folder")
         self.folder = None if folder is None else folder.resolve()
         self.entries: list[Entry] = []
         self.sources: frozenset[str] = frozenset()
-        self.fault = ""
+        self.fault = ""  # why there are no meanings, where a model failed
         self._cache, self._vectors, self._complete = cache, vectors, complete
         self._meanings: Sequence[Sequence[float]] = ()
         self._files: dict[str, Read] | None = None
@@ -191,7 +174,7 @@ class Knowledge:
         if meant and not 0 < len(near) <= MOST_ENTRIES:
             near = meant
         ranked = sorted(near, key=lambda at: (at not in meant, -near[at], at))[:MOST_ENTRIES]
-        return [Selected(entry=self.entries[at], score=near[at]) for at in ranked]
+        return [Selected(self.entries[at], near[at]) for at in ranked]
 
     def _near(self, question: str) -> dict[int, float]:
         """The entries that have about as much to do with a question as the best has, with their scores."""
@@ -296,18 +279,13 @@ def entry_of(value: object, title: str) -> tuple[str, str]:
 
 
 class KnowledgeProvider:
-    """Tells a conversation what its newest question asks for; a ``ContextProvider``.
-
-    Attributes:
-        selected: the entries that were told last, the best first.
-        taken_back: facts that the person deleted, in their words.
-    """
+    """Tells a conversation what its newest question asks for; a ``ContextProvider``."""
 
     name = "knowledge"
 
     def __init__(self, knowledge: Knowledge, facts: Facts, count: Callable[[str], int]) -> None:
-        self.selected: list[Selected] = []
-        self.taken_back: list[str] = []
+        self.selected: list[Selected] = []  # what was told last, the best first
+        self.taken_back: list[str] = []  # facts that the person deleted, in their words
         self._knowledge = knowledge
         self._facts = facts
         self._count = count
@@ -350,48 +328,43 @@ class KnowledgeProvider:
         """An entry as it is told, shortened to a room; ``None`` where it would say nothing there."""
         text = f"{entry.title}\n{entry.text}".strip()
 
+        head = ENTRY.format(source=quotable(entry.source))
+
         def notice(detail: str) -> Notice:
-            return Notice(
-                key=entry.source, text=ENTRY.format(source=quotable(entry.source)), detail=detail
-            )
+            return Notice(key=entry.source, text=head, detail=detail)
 
         if self._count(notice(text).told) <= room_tokens:
             return notice(text)
         if room_tokens < LEAST_ENTRY:
             return None
-        short = shorten_text(
-            text, room_tokens=room_tokens, count=lambda t: self._count(notice(t).told)
-        )
+
+        def count(detail: str) -> int:
+            return self._count(notice(detail).told)
+
+        short = shorten_text(text, room_tokens=room_tokens, count=count)
         return notice(short) if short else None
 
     def _stated(self, question: str, room_tokens: int) -> str:
         """What a person stated: what must hold first, then what has to do with the question, then the newest."""
         facts = list(self._facts)[::-1]
         near = relevances(shown_ends(question), [fact.text for fact in facts]) if facts else []
-        order = sorted(
-            range(len(facts)), key=lambda at: (facts[at].kind != "constraint", -near[at], at)
-        )
+        rank = [(facts[at].kind != "constraint", -near[at], at) for at in range(len(facts))]
         taken: list[Fact] = []
         back = [f"no longer so: {text}" for text in self.taken_back[-MOST_ENTRIES:]]
-        for at in order:
+        for *_, at in sorted(rank):
             lines = [*(fact.text for fact in taken), facts[at].text, *back]
             if self._count("\n> ".join([FACTS, *lines])) <= room_tokens:
                 taken.append(facts[at])
-        told = sorted(
-            taken, key=lambda fact: fact.position
-        )  # the same facts are told in the same words
-        return "\n".join([*(" ".join(fact.text.split()) for fact in told), *back])
+        taken.sort(key=lambda fact: fact.position)  # the same facts are told in the same words
+        return "\n".join([*(" ".join(fact.text.split()) for fact in taken), *back])
 
 
 def questions(turn: ProviderTurn) -> Iterator[str]:
     """What the person said, the newest first."""
     for unit in reversed(turn.units):
-        yield from (each.text for each in reversed(unit.messages) if is_said(each))
-
-
-def is_said(message: Message) -> bool:
-    """Whether it is the person's."""
-    return message.role == "user" and not message.own and bool(message.text.strip())
+        for each in reversed(unit.messages):
+            if each.role == "user" and not each.own and each.text.strip():
+                yield each.text
 
 
 def quotable(source: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, Self, cast
+from typing import Literal, NamedTuple, Self, TypedDict, cast
 
 from autogen_agentchat.agents import AssistantAgent
 from autogen_agentchat.messages import ModelClientStreamingChunkEvent, TextMessage
@@ -32,7 +32,6 @@ from autogen_context.chat.knowledge import (
     ENTRY,
     Knowledge,
     KnowledgeProvider,
-    Selected,
     quotable,
 )
 from autogen_context.chat.scripted import SCRIPTED, ApproximateCounter, answer
@@ -43,7 +42,7 @@ from autogen_context.manager.injected import OPENING
 from autogen_context.manager.state import read_state, write_state, write_whole
 from autogen_context.messages.message import Message
 from autogen_context.models.completion import CompletionClient
-from autogen_context.models.embedder import Embedder, OpenAIEmbedder, SentenceTransformerEmbedder
+from autogen_context.models.embedder import OpenAIEmbedder, SentenceTransformerEmbedder
 from autogen_context.recall.facts import Fact, Facts
 from autogen_context.testing.script import ScriptedModel
 from autogen_context.testing.server import LoopbackServer, ServedRequest
@@ -88,8 +87,7 @@ class Saved:
     schema: int = SCHEMA
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
+class Share(NamedTuple):
     """What a section of the limit has, in tokens, and what it may have."""
 
     section: Section
@@ -97,18 +95,19 @@ class Share:
     most: int
 
 
+class Endpoint(TypedDict):
+    """What clients of an endpoint are made with."""
+
+    base_url: str | None
+    api_key: str
+    timeout_s: float
+
+
 SAVED = TypeAdapter(Saved)
 
 
 class ChatSession:
-    """A chat with one agent; ``async with`` opens and closes it.
-
-    Attributes:
-        exchanges: what was said so far.
-        facts: what the person stated.
-        knowledge: the entries.
-        name: under which it is saved.
-    """
+    """A chat with one agent; ``async with`` opens and closes it."""
 
     def __init__(self, settings: ChatSettings) -> None:
         self.settings = settings
@@ -116,20 +115,22 @@ class ChatSession:
         self.facts = Facts()
         self.name, self._is_saved = LAST, False
         self._cache = ContextCache(settings.folder / ".cache", limits=KEPT)
-        vectors = None
-        if settings.embeddings:
-            is_local = settings.embeddings == LOCAL
-            embedder = SentenceTransformerEmbedder() if is_local else self._embedder()
+        vectors, model = None, settings.embeddings
+        if model:
+            is_local = model == LOCAL
+            embedder = (
+                SentenceTransformerEmbedder()
+                if is_local
+                else OpenAIEmbedder(model, **self._endpoint)
+            )
             vectors = VectorStore(embedder, cache=self._cache)
         complete = self._complete if settings.expand else None
-        self.knowledge = Knowledge(
-            settings.knowledge, self._cache, vectors=vectors, complete=complete
-        )
+        self.knowledge = Knowledge(settings.knowledge, self._cache, vectors, complete)
         self._opened = AsyncExitStack()
         self._agent: AssistantAgent
         self._server: LoopbackServer | None = None
         self._client: OpenAIChatCompletionClient
-        self._provider: KnowledgeProvider
+        self.provider: KnowledgeProvider
         self.context: ManagedChatCompletionContext
 
     async def __aenter__(self) -> Self:
@@ -143,11 +144,7 @@ class ChatSession:
         await self._cache.aclose()
 
     async def ask(self, text: str) -> AsyncGenerator[str, None]:
-        """The answer in pieces as it comes.
-
-        What is raised leaves the question in the conversation, without an answer: the same text, or none, asks again. Where
-        the caller ends it early, what came stays as the answer.
-        """
+        """The answer in pieces as it comes; where it fails, the same text, or none, asks again, and what came stays if it is ended."""
         last = self.exchanges[-1] if self.exchanges else None
         is_again = last is not None and not last.answer and text in ("", last.said)
         if not is_again:
@@ -165,19 +162,12 @@ class ChatSession:
             is_stopped = True
             raise
         finally:
-            if (
-                is_stopped and pieces and not whole
-            ):  # the agent's context has an answer that came whole
+            if is_stopped and pieces and not whole:  # what came whole is in the agent's context
                 whole = f"{''.join(pieces)} {INTERRUPTED}"
                 await self.context.add_message(AssistantMessage(content=whole, source=AGENT))
             if whole:
                 sources = tuple(sources_of(whole, self.knowledge.sources))
                 self.exchanges[-1] = replace(self.exchanges[-1], answer=whole, sources=sources)
-
-    @property
-    def selected(self) -> list[Selected]:
-        """The entries that the newest question was told."""
-        return self._provider.selected
 
     @property
     def served(self) -> list[ServedRequest]:
@@ -201,13 +191,12 @@ class ChatSession:
                 part = "knowledge"
             used[part] += counter.message(read)
         used["margin"] = max(0, limit - (prepared.certificate.bound.tokens if prepared else 0))
-        most: dict[Section, int] = {
-            "system": plan["system"],
-            "knowledge": plan["knowledge"],
-            "conversation": plan["conversation"],
-            "margin": plan["buffer"],
-        }
-        return [Share(section=each, used=used[each], most=most[each]) for each in most]
+        return [
+            Share("system", used["system"], plan["system"]),
+            Share("knowledge", used["knowledge"], plan["knowledge"]),
+            Share("conversation", used["conversation"], plan["conversation"]),
+            Share("margin", used["margin"], plan["buffer"]),
+        ]
 
     def decisions(self) -> list[tuple[str, str, int, int, int]]:
         """What became of what was said: action, reason, how many, tokens before and after."""
@@ -235,7 +224,7 @@ class ChatSession:
             )
             lines += [f"  {reason}" for reason in found.reasons]
             break
-        scores = {each.entry.source: each.score for each in self.selected}
+        scores = {each.entry.source: each.score for each in self.provider.selected}
         prepared = self.context.last_prepared
         sent = [self._host.read(message).text for message in prepared.messages] if prepared else []
         for entry in self.knowledge.entries:
@@ -277,7 +266,7 @@ class ChatSession:
         """Forget a fact; the agent is told that it holds no longer."""
         fact = self.fact(number)
         self.facts.delete(fact.id)
-        self._provider.taken_back.append(fact.text)
+        self.provider.taken_back.append(fact.text)
         return fact
 
     async def change(self, settings: ChatSettings) -> None:
@@ -300,7 +289,7 @@ class ChatSession:
         saved = Saved(
             exchanges=tuple(self.exchanges),
             facts={fact.id: fact.text for fact in self.facts},
-            taken_back=tuple(self._provider.taken_back),
+            taken_back=tuple(self.provider.taken_back),
             agent=await self._agent.save_state(),
         )
         folder = self.settings.folder
@@ -331,7 +320,7 @@ class ChatSession:
                 self.facts.delete(fact.id)
             elif saved.facts[fact.id] != fact.text:
                 self.facts.edit(fact.id, saved.facts[fact.id])
-        self._provider.go_on(self.facts, saved.taken_back)
+        self.provider.go_on(self.facts, saved.taken_back)
 
     def known_names(self) -> str:
         """Which conversations are saved, in words."""
@@ -358,13 +347,10 @@ class ChatSession:
             server = self._server = await self._opened.enter_async_context(served)
             model, counter, base_url = SCRIPTED, ApproximateCounter(), server.base_url
         self._host = AgentChatFormat()
-        info = ModelInfo(
-            vision=False,
-            function_calling=False,
-            json_output=False,
-            structured_output=False,
-            family=ModelFamily.UNKNOWN,
+        can = dict.fromkeys(
+            ("vision", "function_calling", "json_output", "structured_output"), False
         )
+        info = cast("ModelInfo", {**can, "family": ModelFamily.UNKNOWN})
         self._client = OpenAIChatCompletionClient(
             model=model,
             base_url=base_url,
@@ -378,11 +364,11 @@ class ChatSession:
             AGENT, self._client, system_message=SYSTEM_PROMPT, model_client_stream=True
         )
         self._counter = MessageCounter.for_model(model, counter)
-        taken_back = self._provider.taken_back if state is not None else []
-        self._provider = KnowledgeProvider(
+        taken_back = self.provider.taken_back if state is not None else []
+        self.provider = KnowledgeProvider(
             self.knowledge, self.facts, lambda text: self._counter.count(text).tokens
         )
-        self._provider.go_on(self.facts, taken_back)
+        self.provider.go_on(self.facts, taken_back)
         self.context = cast(
             "ManagedChatCompletionContext",
             register(
@@ -391,7 +377,7 @@ class ChatSession:
                 window_tokens=settings.limit_tokens,
                 config=ContextConfig(profile="strict", compact_at_fraction=1 - MARGIN_FRACTION),
                 counter=counter,
-                providers=[self._provider],
+                providers=[self.provider],
                 cache=self._cache,
             ),
         )
@@ -404,25 +390,15 @@ class ChatSession:
         opened, self._opened = self._opened, AsyncExitStack()
         await opened.aclose()
 
-    def _embedder(self) -> Embedder:
-        settings = self.settings
-        return OpenAIEmbedder(
-            settings.embeddings,
-            base_url=settings.base_url or None,
-            api_key=settings.api_key,
-            timeout_s=SEARCH_S,
-        )
+    @property
+    def _endpoint(self) -> Endpoint:
+        """Where the models are that help to search."""
+        url, key = self.settings.base_url or None, self.settings.api_key
+        return {"base_url": url, "api_key": key, "timeout_s": SEARCH_S}
 
     async def _complete(self, prompt: str) -> str:
         """What the model of the chat answers to a prompt of our own."""
-        settings = self.settings
-        client = CompletionClient(
-            settings.model,
-            base_url=settings.base_url or None,
-            api_key=settings.api_key,
-            timeout_s=SEARCH_S,
-        )
-        return await client.complete(prompt)
+        return await CompletionClient(self.settings.model, **self._endpoint).complete(prompt)
 
     def _saying(self, text: str) -> list[LLMMessage]:
         """What was said that holds a text, the newest first."""

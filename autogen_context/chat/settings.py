@@ -14,26 +14,15 @@ LOCAL = "local"  # an embedding model on this machine
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatSettings:
-    """How a chat is set up.
-
-    Attributes:
-        model: name of the model.
-        base_url: of an OpenAI-compatible endpoint; empty for OpenAI's own.
-        api_key: its key; without a key and a URL the built-in scripted model answers.
-        limit_tokens: the most a request may have.
-        knowledge: the folder of entries.
-        embeddings: the model that says what entries mean, at the endpoint, or ``local``; left out, words decide.
-        expand: whether the model gives other wordings of a question, to be searched for as well.
-        folder: where conversations are saved.
-    """
+    """How a chat is set up; where there is neither a key nor a URL, the built-in scripted model answers."""
 
     model: str = DEFAULT_MODEL
-    base_url: str = ""
+    base_url: str = ""  # of an OpenAI-compatible endpoint; empty for OpenAI's own
     api_key: str = ""
-    limit_tokens: int = DEFAULT_LIMIT
+    limit_tokens: int = DEFAULT_LIMIT  # of a request
     knowledge: Path | None = None
-    embeddings: str = ""
-    expand: bool = False
+    embeddings: str = ""  # the model that says what entries mean, at the endpoint, or LOCAL
+    expand: bool = False  # search for other wordings of a question as well
     folder: Path = Path("saved_conversations")
 
     def __post_init__(self) -> None:

@@ -9,9 +9,9 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
@@ -28,6 +28,9 @@ from autogen_context.errors import ContextError
 if TYPE_CHECKING:  # loaded behind the prompt, with all that it needs
     from autogen_context.chat.session import ChatSession
 
+Line = Callable[[], Awaitable[str]]
+"""Asks for a line; ``EOFError`` at the end, ``KeyboardInterrupt`` for Ctrl-C."""
+
 PROMPT = "> "
 BAR = 30  # characters of a full bar
 END_WORDS = ("exit", "quit", "/exit")
@@ -36,16 +39,7 @@ SESSION = (
 )
 
 
-class Line(Protocol):
-    """Asks for a line; ``EOFError`` at the end, ``KeyboardInterrupt`` for Ctrl-C."""
-
-    async def __call__(self) -> str:
-        """The line that was typed."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """What stands behind a slash."""
 
     usage: str
@@ -75,9 +69,7 @@ class Terminal:
             "/help": Command("", "this list", self._help),
             "/save": Command("[name]", "save the conversation; also as Markdown", self._save),
             "/load": Command("name", "go on with one that was saved", self._load),
-            "/branch": Command(
-                "[name]", "go on under another name; this one stays as it is", self._branch
-            ),
+            "/branch": Command("[name]", "go on under another name", self._branch),
             "/context": Command("", "what is in the window now, and why", self._context),
             "/why": Command("text", "what became of what was said, or of an entry", self._why),
             "/facts": Command("[edit n text | delete n]", "what you stated", self._facts),
@@ -277,7 +269,7 @@ class Terminal:
             "What a section leaves, others use."
         )
         why = Table.grid(padding=(0, 2))
-        for each in session.selected:
+        for each in session.provider.selected:
             why.add_row("told", "", "", Text(f"[{each.entry.source}], score {each.score:.2f}"))
         for action, reason, count, before, after in session.decisions():
             tokens = f"{before:,}" if before == after else f"{before:,} → {after:,}"

@@ -274,7 +274,7 @@ async def test_meaning_finds_what_has_other_words(folder: Path) -> None:
     async with ContextCache(folder.parent / "cache") as cache:
         knowledge = Knowledge(None, cache)
         for asked in (5, 0):
-            knowledge = Knowledge(folder, cache, vectors=VectorStore(model, cache=cache))
+            knowledge = Knowledge(folder, cache, VectorStore(model, cache=cache))
             await knowledge.refresh()
             assert knowledge.select("A car?") == []
             await knowledge.look_into("A car?", lambda _: True)
