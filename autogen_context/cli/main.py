@@ -165,9 +165,15 @@ def report(
     *,
     file: EventLog,
     output: Annotated[Path | None, Option("-o", "--output", help="Left out: RUN.html.")] = None,
+    follow: Annotated[bool, Option("--follow", help="Serve it while an agent runs.")] = False,
+    port: Annotated[int, Option(min=0, max=65_535, help="For --follow; 0: a free one.")] = 0,
     as_json: AsJson = False,
 ) -> Action:
     """A page of what a run sent, what left and what it cost: one HTML file, which works offline."""
+    if follow:
+        from autogen_context.cli.report import serve_report
+
+        return partial(serve_report, file, port, as_json=as_json)
     from autogen_context.cli.report import make_report
 
     return partial(make_report, file, output, as_json=as_json)
