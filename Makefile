@@ -3,11 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test check docs referee bench clean
+.PHONY: help demo local test check docs referee bench clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo   an agent with 75,000 tokens of work in an 8,000-token window"
+	@echo "make local  a conversation with a small real model on this machine; compiles llama.cpp first"
 	@echo "make test   the test suite"
 	@echo "make check  formatting, lint and types"
 	@echo "make docs   the pages and the API reference as a site, in site/"
@@ -37,6 +38,14 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/.python
 
 demo: $(VENV)/.demo
 	@$(BIN)/python examples/demo/run.py
+
+$(VENV)/.local: pyproject.toml | $(VENV)/.python
+	@echo "Installing into $(VENV); the first time llama.cpp is compiled, which takes about seven minutes on two cores ..."
+	@$(PIP) --editable ".[fast]" --group real-model
+	@touch $@
+
+local: $(VENV)/.local
+	@$(BIN)/python examples/local/talk.py
 
 test: $(VENV)/.installed
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --max-worker-restart 0

@@ -79,7 +79,6 @@ class SmallModel:
         evaluates: bool = True,
     ) -> None:
         self._evaluated = 0
-        self._answer_tokens = answer_tokens
         self._before: Sequence[int] | None = None if evaluates else ()
         made = import_module("llama_cpp").Llama(
             str(model_file()),
@@ -101,7 +100,7 @@ class SmallModel:
         """The tokens of a request; no text's tokens reach into the next one's, since special ones stand between."""
         return [token for text in pieces(messages, tools) for token in self._of_text(text)]
 
-    def read(self, prompt: Sequence[int]) -> Reading:
+    def read(self, prompt: Sequence[int], *, answer_tokens: int = ANSWER_TOKENS) -> Reading:
         """Have a prompt answered, the likeliest token each time."""
         self._evaluated, said, first_token_at = 0, list[int](), perf_counter()
         evaluated = 0
@@ -114,7 +113,7 @@ class SmallModel:
             if not said:
                 first_token_at, evaluated = perf_counter(), self._evaluated
             said.append(token)
-            if token == self._llama.token_eos() or len(said) == self._answer_tokens:
+            if token == self._llama.token_eos() or len(said) == answer_tokens:
                 break
         return Reading(
             prompt_tokens=len(prompt),

@@ -152,6 +152,28 @@ async def test_an_agent_has_the_head_of_its_project(host: str, tmp_path: Path) -
     assert server.requests[0].messages[0]["content"] == PROMPT
 
 
+@feature(
+    "`ProjectContext(shared_head=True)`: agents of a team send one prefix, which is cached once"
+)
+@on_every_host
+async def test_agents_with_tasks_of_their_own_send_one_prefix(host: str, tmp_path: Path) -> None:
+    """Tools, system prompt and head of both are the same bytes; without it each has a head for its task."""
+    modules = {
+        f"part_{n}.py": f"def part_{n}(name: str) -> str:\n    return name\n" for n in range(40)
+    }
+    root = grown(tmp_path / "shop", {**SHOP, **modules})
+    for shared in (False, True):
+        project = ProjectContext(root, shared_head=shared)
+        async with strict_server(Say(DONE), Say(DONE)) as server:
+            for name, task in (("a", "Why `part_7`?"), ("b", "And `part_31`?")):
+                agent = agent_of(host, server, read_log, name=name, project=project)
+                await agent.ask(task)
+                await agent.aclose()
+        one, other = ((each.tools, each.messages[:2]) for each in server.requests)
+        assert "[The project shop" in str(one)
+        assert (one == other) is shared
+
+
 @feature("`files=`: the agent is told of files that changed behind its back")
 @on_every_host
 async def test_an_agent_is_told_of_changed_files(host: str, tmp_path: Path) -> None:
