@@ -204,6 +204,8 @@ def chat(
     base_url: Annotated[str | None, Option(metavar="URL", help="OpenAI-compatible.")] = None,
     limit: Annotated[int | None, Option(metavar="N", help="Of a request; 1,500 tokens.")] = None,
     load: Annotated[str, Option(metavar="NAME", help="Go on with a saved conversation.")] = "",
+    embeddings: Annotated[str, Option(metavar="MODEL", help="Of the endpoint, or local.")] = "",
+    expand: Annotated[bool, Option("--expand", help="Search other wordings as well.")] = False,
 ) -> Action:
     """Talk with an agent that answers from a folder of knowledge under one hard limit of tokens.
 
@@ -213,7 +215,14 @@ def chat(
     from autogen_context.cli.chat import run_chat
 
     return partial(
-        run_chat, knowledge=knowledge, model=model, base_url=base_url, limit=limit, load=load
+        run_chat,
+        knowledge=knowledge,
+        model=model,
+        base_url=base_url,
+        limit=limit,
+        load=load,
+        embeddings=embeddings,
+        expand=expand,
     )
 
 
