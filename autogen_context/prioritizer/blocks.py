@@ -147,9 +147,10 @@ def parsed(arguments: str) -> object:
 
 def finite(number: str) -> float:
     """Parse a number; ``ValueError`` if it is not finite."""
-    if not isfinite(float(number)):
+    value = float(number)
+    if not isfinite(value):
         raise ValueError(f"JSON cannot write {number} again")
-    return float(number)
+    return value
 
 
 READ = json.JSONDecoder(parse_float=finite, parse_constant=finite).decode
