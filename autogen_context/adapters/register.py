@@ -97,7 +97,7 @@ def register(
                     f'pip install "{needed}"'
                 ) from error
             entry: Callable[..., AgentContext[Any]] = getattr(adapter, f"register_{module}")
-            return entry(agent, model, **named(options, str(getattr(agent, "name", ""))))
+            return entry(agent, model, **named(options, str(getattr(agent, "name", None) or "")))
     found = f"{type(agent).__module__}.{type(agent).__qualname__}"
     raise ValueError(
         f"agent: {found} is no agent of a known host; known are an AssistantAgent of autogen-agentchat 0.5.7 to 0.7, a "
