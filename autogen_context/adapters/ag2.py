@@ -233,17 +233,9 @@ def register_ag2(
         getattr(each.middleware, "func", None) is ContextMiddleware for each in agent.middleware
     ):
         raise ValueError("agent: it is registered already; register each once")
-    config = agent.config
-    named = getattr(config, "model", None)
-    options["config"] = settings_in(
-        model,
-        options,
-        {
-            "model": named if isinstance(named, str) else "",
-            "single_system": True,
-            "reserve_tokens": 0,
-        },
-    )
+    named = getattr(agent.config, "model", None)
+    said = {"model": named, "single_system": True, "reserve_tokens": 0}
+    options["config"] = settings_in(model, options, said)
     if options.get("model_client") == "host":
         options["model_client"] = complete_with(agent)
     options.setdefault("clock", time.time)

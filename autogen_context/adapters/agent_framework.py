@@ -10,7 +10,7 @@ what the provider bills. A ``ChatMiddleware`` stands around each call, within th
 import asyncio
 import time
 import warnings
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import partial
 from typing import Any, Self, Unpack, cast
@@ -61,7 +61,7 @@ class SessionState:
         return type(self)(self.manager.branch())
 
 
-class AgentFrameworkContext(AgentContext[Message], ChatMiddleware):
+class AgentFrameworkContext(AgentContext[Message]):
     """What ``register`` returns for an agent of Agent Framework: a manager for each of its sessions.
 
     ``manager`` and ``last_prepared`` are of the session that was prepared last.
@@ -96,8 +96,9 @@ class AgentFrameworkContext(AgentContext[Message], ChatMiddleware):
         session.state[self._key] = SessionState(manager)
         return manager
 
-    @override
-    async def process(self, context: ChatContext, call_next: Callable[[], Awaitable[None]]) -> None:
+    async def call_model(
+        self, context: ChatContext, call_next: Callable[[], Awaitable[None]]
+    ) -> None:
         """Prepare one request, and record what it is billed."""
         options = context.options or {}
         if options.get("conversation_id"):
@@ -110,7 +111,7 @@ class AgentFrameworkContext(AgentContext[Message], ChatMiddleware):
         manager = self.manager = self.manager_of(context.session)
         instructions = self._of_instructions(options)
         before = [instructions] if instructions.contents else []
-        messages = [self._named(message) for message in context.messages]
+        messages = [self._named(message) for message in with_reasoning(context.messages)]
         prepared = await manager.prepare([*before, *messages], schemas_in_options(options))
         self.last_prepared = prepared
         context.messages = prepared.messages[len(before) :]
@@ -169,21 +170,34 @@ class AgentFrameworkContext(AgentContext[Message], ChatMiddleware):
         )
 
 
+class ContextMiddleware(ChatMiddleware):
+    """Stands around each call of the model; it belongs to one agent."""
+
+    def __init__(self, of: AgentFrameworkContext) -> None:
+        self._of = of
+
+    @override
+    async def process(self, context: ChatContext, call_next: Callable[[], Awaitable[None]]) -> None:
+        await self._of.call_model(context, call_next)
+
+
 def register_agent_framework(
     agent: Agent[Any], model: str | None = None, **options: Unpack[ManagerOptions]
 ) -> AgentFrameworkContext:
     """Put an agent of Agent Framework inside its window; see ``autogen_context.register``."""
     own = list(agent.middleware or ())
-    if any(isinstance(each, AgentFrameworkContext) for each in own):
+    if any(isinstance(each, ContextMiddleware) for each in own):
         raise ValueError("agent: it is registered already; register each once")
+    if cast("object | None", agent.client) is None:
+        raise ValueError("agent: it has no client and so sends nothing to a model; give it one")
     named = agent.default_options.get("model") or getattr(agent.client, "model", None)
-    said = {"model": named if isinstance(named, str) else "", "reserve_tokens": 0}
+    said = {"model": named, "reserve_tokens": 0}
     options["config"] = settings_in(model, options, said)
     if options.get("model_client") == "host":
         options["model_client"] = complete_with(agent)
     options.setdefault("clock", time.time)
     context = AgentFrameworkContext(agent, options)
-    agent.middleware = [*own, context]
+    agent.middleware = [*own, ContextMiddleware(context)]
     tools: list[Any] = agent.default_options.get("tools") or []
     if tools:
         agent.default_options["tools"] = [*tools, context.recall_tool()]
@@ -208,6 +222,24 @@ def schemas_in_options(options: Mapping[str, Any]) -> list[Mapping[str, object]]
     elif isinstance(answer, Mapping):
         schemas.append(cast("Mapping[str, object]", answer))
     return schemas
+
+
+def with_reasoning(messages: Iterable[Message]) -> Iterator[Message]:
+    """The messages, each with the reasoning that stands in messages of its own before it: no provider takes one alone."""
+    waiting: list[Message] = []
+    for message in messages:
+        kinds = {content.type for content in message.contents}
+        if message.role == "assistant" and kinds == {"text_reasoning"}:
+            waiting.append(message)
+        elif message.role == "assistant" and waiting:
+            joined = copy(message)
+            joined.contents = [each for one in (*waiting, message) for each in one.contents]
+            yield joined
+            waiting = []
+        else:
+            yield from (*waiting, message)
+            waiting = []
+    yield from waiting
 
 
 def complete_with(agent: Agent[Any]) -> Complete:

@@ -57,6 +57,11 @@ def register_agentchat(
         )
     if isinstance(client, MeteredChatCompletionClient):
         raise ValueError("agent: it is registered already; register each once")  # noqa: TRY004 - likewise
+    if isinstance(before, ManagedChatCompletionContext) and before.is_registered:
+        raise ValueError(
+            "agent: its context is that of another agent, which is registered; give each agent a "
+            "ManagedChatCompletionContext of its own"
+        )
     if not isinstance(before, ManagedChatCompletionContext):
         options["config"] = settings_in(model, options, said_by(client))
         if options.get("model_client") == "host":
@@ -69,7 +74,7 @@ def register_agentchat(
         raise ValueError(
             "agent: it has a ManagedChatCompletionContext; give that these arguments, or give the agent none and register it"
         )
-    context.sees_images = client.model_info["vision"]
+    context.is_registered, context.sees_images = True, client.model_info["vision"]
     changed: dict[str, Any] = {
         CLIENT: MeteredChatCompletionClient(client, context),
         CONTEXT: context,

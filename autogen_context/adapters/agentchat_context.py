@@ -25,7 +25,7 @@ from autogen_core.tools import FunctionTool, Tool, ToolSchema
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from typing_extensions import override
 
-from autogen_context.adapters.agentchat_format import AgentChatFormat
+from autogen_context.adapters.agentchat_format import AgentChatFormat, as_llm_message
 from autogen_context.adapters.register import AgentContext, settings_in, with_reserve
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import CompletionFailed
@@ -114,6 +114,7 @@ class ManagedChatCompletionContext(
         manager: for what was billed so far, versions, changes, and all that is not here.
         envelope: what the agent sends beside this context, as far as it is known.
         handed_out: what ``get_messages`` returned last.
+        is_registered: whether an agent was registered with this context.
         sees_images: whether the agent's model does; for one that does not, agents of agentchat take images out.
         last_prepared: the last request with its certificate and the decisions; the system prompt leads it, if known.
 
@@ -146,6 +147,7 @@ class ManagedChatCompletionContext(
         }
         self.manager = self._new_manager()
         self.sees_images = True
+        self.is_registered = False
         self.last_prepared: Prepared[LLMMessage] | None = None
         self.handed_out: tuple[LLMMessage, ...] = ()
         self._answered_by = ""
@@ -154,7 +156,7 @@ class ManagedChatCompletionContext(
     @override
     async def add_message(self, message: LLMMessage) -> None:
         """Take a message in; it is read and measured now, once the first turn has loaded the tokenizer."""
-        await super().add_message(message)
+        await super().add_message(as_llm_message(message))
         if self._is_answer_due and isinstance(message, AssistantMessage):
             # The first answer after a request is that of the agent which sent it.
             first = self._answered_by = self._answered_by or message.source

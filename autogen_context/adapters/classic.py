@@ -141,7 +141,8 @@ def register_classic(
             "agent: it has no llm_config and so sends nothing to a model; register the agents that do"
         )
     first = next(iter(models_of(agent.llm_config)))
-    options["config"] = settings_in(model, options, {"model": str(first.get("model") or "")})
+    said = {"model": first.get("model")}
+    options["config"] = settings_in(model, options, said)
     if options.get("model_client") == "host":
         options["model_client"] = complete_with(agent)
     conversations = ContextTransform(**options).add_to_agent(agent)
@@ -156,8 +157,8 @@ def check(agent: ClassicAgent) -> None:
     if hooks is None:
         kind = f"{type(agent).__module__}.{type(agent).__qualname__}"
         raise ValueError(
-            f"agent: a ConversableAgent of classic AutoGen is wanted, with the hook {BEFORE_REPLY}, not {kind}; for an agent of "
-            "another host use register(agent)"
+            f"agent: a ConversableAgent of classic AutoGen is wanted, with the hook {BEFORE_REPLY}, not {kind}; pyautogen has it "
+            "from 0.2.15 on, and for an agent of another host use register(agent)"
         )
     if any(isinstance(getattr(hook, "__self__", None), AgentHooks) for hook in hooks):
         raise ValueError("agent: it has a ContextTransform already; register each agent once")

@@ -174,10 +174,14 @@ def give_recall_tool(
     """
     config: Mapping[str, Any] = agent.llm_config or {}
     tools: list[dict[str, Any]] = config.get("tools") or []
-    last = messages[-1] if messages else {}
-    runs_tools = bool(last.get("tool_calls") or last.get("function_call"))  # no model is asked now
-    if not tools or not messages or runs_tools:
-        return messages
+    last: object = messages[-1] if messages else None
+    if (
+        not tools
+        or not isinstance(last, dict)
+        or last.get("tool_calls")
+        or last.get("function_call")
+    ):
+        return messages  # no model is asked now
     for executor in executors_of(agent):
         recall = executor.function_map.get(RECALL_TOOL_NAME)
         if recall is None:

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 UNSEEN_TOKENS = 1_000
 UNSEEN_FRACTION = 0.125  # of a small window, at most
 
-# A class that every agent of a host has among its own: the host's package, our module, and the function in it.
+# A class that every agent of a host has among its own: the host's package, our module, and what its imports need.
 HOSTS: Mapping[str, tuple[str, str, str]] = {
-    "ChatAgent": ("autogen_agentchat", "agentchat", "register_agentchat"),
-    "ConversableAgent": ("autogen", "classic", "register_classic"),
-    "Agent": ("ag2", "ag2", "register_ag2"),
-    "RawAgent": ("agent_framework", "agent_framework", "register_agent_framework"),
+    "ChatAgent": ("autogen_agentchat", "agentchat", "autogen-agentchat>=0.5.7"),
+    "ConversableAgent": ("autogen", "classic", "pyautogen>=0.2.15"),
+    "Agent": ("ag2", "ag2", "ag2>=1.2"),
+    "RawAgent": ("agent_framework", "agent_framework", "agent-framework-core>=1.23"),
 }
 
 
@@ -71,7 +71,7 @@ def register(
     """Keep an agent inside its window from its next request on, without losing what it will need.
 
     System prompt and tools are measured, what the provider bills corrects the count, and an agent that takes tools gets
-    ``recall_context``, by which it has back what left its window.
+    the tool ``recall_context``, by which it can ask for what left its window.
 
     Args:
         agent: an ``AssistantAgent`` of autogen-agentchat 0.5.7 to 0.7 (of it ``_model_client``, ``_model_context`` and ``_workbench``
@@ -81,18 +81,23 @@ def register(
         options: as for ``IncrementalContextManager``; ``window_tokens`` is the one to begin with.
 
     Returns:
-        Whom to ask: ``explain``, ``pin``, ``last_prepared``, and ``manager`` for the rest.
+        The agent's context, to ask and to tell: ``explain``, ``pin``, ``last_prepared``, and ``manager`` for the rest.
 
     Raises:
         ValueError: the agent is of no known host or registered already, or a setting makes no sense.
     """
     for kind in type(agent).__mro__:
-        package, module, function = HOSTS.get(kind.__name__, ("", "", ""))
+        package, module, needed = HOSTS.get(kind.__name__, ("", "", ""))
         if package and kind.__module__.partition(".")[0] == package:
-            entry: Callable[..., AgentContext[Any]] = getattr(
-                import_module(f"{__package__}.{module}"), function
-            )
-            return entry(agent, model, **named(options, str(getattr(agent, "name", ""))))
+            try:
+                adapter = import_module(f"{__package__}.{module}")
+            except ImportError as error:
+                raise ValueError(
+                    f"agent: the release of {package} that is installed does not have all that is used of it ({error}); "
+                    f'pip install "{needed}"'
+                ) from error
+            entry: Callable[..., AgentContext[Any]] = getattr(adapter, f"register_{module}")
+            return entry(agent, model, **named(options, str(getattr(agent, "name", None) or "")))
     found = f"{type(agent).__module__}.{type(agent).__qualname__}"
     raise ValueError(
         f"agent: {found} is no agent of a known host; known are an AssistantAgent of autogen-agentchat 0.5.7 to 0.7, a "
@@ -125,13 +130,20 @@ def settings_in(
     model: str | None, options: ManagerOptions, said: Mapping[str, object] | None = None
 ) -> ContextConfig:
     """The settings among an entry's arguments, which are taken out; what the host says of its model is the weakest."""
-    return ContextConfig.for_entry(
+    config = ContextConfig.for_entry(
         options.pop("config", None),
-        said=said,
+        said={name: each for name, each in (said or {}).items() if each is not None},
         model=model,
         window_tokens=options.pop("window_tokens", None),
         reserve_tokens=options.pop("reserve_tokens", None),
     )
+    if said is not None and not config.model and config.window_tokens is None:
+        warnings.warn(
+            f"the agent does not say which model it asks: a window of {config.default_window_tokens} tokens is assumed; give "
+            "model= or window_tokens=",
+            stacklevel=4,
+        )
+    return config
 
 
 def with_reserve(config: ContextConfig, *, unseen: int) -> ContextConfig:

@@ -203,8 +203,9 @@ class SemanticCompressor:
             return known
         if target.count(text) <= target_tokens:
             return self._remembered(key, self._judged(text, text, "none", target))
-        source = read_source(text, target.keep)
-        short, strategy = structured(text, target, len(source.entries)) or stepped(source, target)
+        short, strategy = structured(text, target) or stepped(
+            read_source(text, target.keep), target
+        )
         if not short.strip():
             short = excerpt_with(text, target.keep, target_tokens, target.count)
             strategy = "shorten"
@@ -321,13 +322,15 @@ def counting(counter: CountsText) -> CountText:
     return cache(count)
 
 
-def structured(text: str, target: Target, statements: int) -> tuple[str, Strategy] | None:
+def structured(text: str, target: Target) -> tuple[str, Strategy] | None:
     """A text within a target by its structure; ``None`` where it has none, is what people say, or does not get there."""
     reducer = None if MARKER.match(text) else reducer_for(text)  # who speaks opens a transcript
     if reducer is None or reducer.kind in OF_WORDS:
         return None
-    if reducer.kind in LIKE_NOTES and statements > STATING_FRACTION * (text.count("\n") + 1):
-        return None
+    if reducer.kind in LIKE_NOTES:
+        statements = len(read_source(text).entries)
+        if statements > STATING_FRACTION * (text.count("\n") + 1):
+            return None
     for tighten in (minified, reducer.tighten) if reducer.kind == "json" else (reducer.tighten,):
         tight = tighten(text)
         if target.count(tight) <= target.tokens:

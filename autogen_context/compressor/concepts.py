@@ -140,24 +140,43 @@ def found(sentence: str) -> Sense:
     rules: list[ConceptKind] = [kind for label, kind in RULES.items() if label in labels]
     stems = terms(without(sentence, (place for place in places if place.label in SPOKEN)))
     about = frozenset(stem for stem in stems if not stem[0].isdigit())
-    runs = [run.rstrip(CONNECTORS) for run in RUNS.findall(sentence)]
-    concepts: list[Concept] = []
-    for run in runs:
-        if is_telling(run) and len(run) <= MOST:
-            if NUMBER.fullmatch(run):
-                concepts.append(Concept("number", run, about))
-            elif is_telling(run.replace("-", " ")) and SPELT.search(run) and terms(run):
-                concepts.append(Concept("value", run))
+    runs = [run_of(run) for run in RUNS.findall(sentence)]
+    concepts = [
+        Concept(run.kind, run.text, about) if run.kind == "number" else Concept(run.kind, run.text)
+        for run in runs
+        if run.kind
+    ]
     concepts += [Concept("name", name) for name in NAME.findall(sentence)]
     concepts += [Concept("quote", "".join(marks)) for marks in QUOTE.findall(sentence)]
     if about or rules or (not concepts and SIGN.search(sentence)):
         kind: ConceptKind = rules[0] if rules else "statement"
         concepts.append(Concept(kind, " ".join(sentence.split())[:CLAUSE_CHARS], about))
-    said = frozenset(map(str.lower, runs))
+    said = frozenset(run.lower for run in runs)
     return Sense(tuple(dict.fromkeys(concepts)), about, said, labels)
 
 
 known = lru_cache(maxsize=REMEMBERED)(found)
+
+
+class Run(NamedTuple):
+    """What stands without a space: a number, a value, or a word, without the signs behind it."""
+
+    text: str
+    lower: str
+    kind: Literal["number", "value", ""]
+
+
+@lru_cache(maxsize=REMEMBERED)
+def run_of(written: str) -> Run:
+    """What a run is; most come again."""
+    run = written.rstrip(CONNECTORS)
+    kind: Literal["number", "value", ""] = ""
+    if is_telling(run) and len(run) <= MOST:
+        if NUMBER.fullmatch(run):
+            kind = "number"
+        elif is_telling(run.replace("-", " ")) and SPELT.search(run) and terms(run):
+            kind = "value"
+    return Run(run, run.lower(), kind)
 
 
 def without(text: str, places: Iterable[Found]) -> str:

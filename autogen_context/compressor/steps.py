@@ -28,7 +28,7 @@ from autogen_context.compressor.passage import AUTHORITY, Passage, Speaker, join
 from autogen_context.compressor.shorten import CountText, excerpt
 from autogen_context.language.phrases import phrases
 from autogen_context.ledger import Entry, Ledger
-from autogen_context.ledger.ledger import speeches
+from autogen_context.ledger.ledger import MARKER, speeches
 from autogen_context.ledger.rendering import render
 
 BORDER = "\n\n"  # between the ledger and the rest; a rendered ledger ends at its first empty line
@@ -172,6 +172,10 @@ def without_redundancy(passages: Sequence[Passage], _: Target) -> list[Passage]:
         before = passages[stays.setdefault(said[at], at)]
         if AUTHORITY[passage.speaker.author] >= AUTHORITY[before.speaker.author]:
             stays[said[at]] = at
+    if any(MARKER.match(passage.text) for passage in passages):
+        stays[said[0]] = (
+            0  # else a line behind it would open the text, and with that somebody's turn
+        )
     return [
         passage
         for at, passage in enumerate(passages)

@@ -1,4 +1,4 @@
-"""What a user may set, where it comes from, and what is said of a setting that makes no sense."""
+"""All settings, their sources, and the errors for invalid ones."""
 
 from autogen_context.config.config import ContextConfig
 

@@ -1,8 +1,7 @@
-"""What a user may set, in one value that the manager and the adapters read, and where it was given.
+"""ContextConfig: all settings as one value, read from arguments, environment and a file.
 
-Promise: a ``ContextConfig`` that exists is valid; every key it was given is used, warned about, or an error that names
-the key, where it was given, and the way out; ``ContextConfig(**config.model_dump(mode="json", exclude_defaults=True))``
-equals ``config``.
+Promise: a ``ContextConfig`` that exists is valid. Every key that was given is used, warned about, or an error that names the
+key, its source and the way out. ``ContextConfig(**config.model_dump(mode="json", exclude_defaults=True))`` equals ``config``.
 """
 
 import json
@@ -36,11 +35,11 @@ TABLE = "autogen_context"
 TABLE_OF_THE_ORIGINAL = "agent"
 SUFFIXES = (".toml", ".json", ".yaml", ".yml")
 DISCOVERY = "discovery_url"
-SWITCH_OF_DISCOVERY = "enable_api_discovery"  # was a yes or no; what is needed is a URL
-# Keys of the original: the setting that each became, or what does its work without one.
+SWITCH_OF_DISCOVERY = "enable_api_discovery"  # a flag in the original; a URL is needed
+# Keys of the original: their new names, or what replaces them.
 RENAMED = {
     "compression_threshold": "compact_at_fraction",
-    "compression_ratio": "compact_to_fraction",  # both: what is left
+    "compression_ratio": "compact_to_fraction",  # both: fraction that remains
     "default_token_limit": "default_window_tokens",
     "model_limits_config_path": "limits_file",
     "model_limit_cache_ttl": "limits_ttl_s",
@@ -61,7 +60,7 @@ TRUTH = {
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A value that was given for a setting, not yet checked; its name is as the user wrote it, and where, for messages."""
+    """An unchecked value for a setting; ``name`` is the key as written, with its source, for messages."""
 
     key: str
     value: object
@@ -70,7 +69,7 @@ class Given:
 
 @dataclass(slots=True)
 class Reading:
-    """All that was given, understood: by setting, what cannot be used by key, and what has no effect."""
+    """The given values by setting, the problems by key, and the warnings."""
 
     given: dict[str, Given] = field(default_factory=dict[str, Given])
     problems: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
@@ -78,13 +77,13 @@ class Reading:
 
 
 class ContextConfig(Settings):
-    """How an agent's context is kept: a frozen value, from arguments alone.
+    """All settings, frozen; the constructor reads arguments alone.
 
-    ``ContextConfig.load`` reads a file and the environment as well. The keys of the original are understood;
-    docs/configuration.md lists both.
+    ``ContextConfig.load`` also reads a file and the environment. Keys of the original are accepted; docs/configuration.md
+    lists both.
 
     Raises:
-        ValueError: a setting is unknown, out of its range, or given twice with different values; all of them in one error.
+        ValueError: settings are unknown, out of range, or given twice with different values; one error lists them all.
     """
 
     @classmethod
@@ -98,13 +97,13 @@ class ContextConfig(Settings):
         """Read settings from arguments, else the environment, else a file, else the defaults.
 
         Args:
-            path: a .toml, .json, .yaml or .yml file; its settings stand at the top, or in a table ``autogen_context`` or ``agent``.
-                Left out, the file that the variable ``AUTOGEN_CONTEXT_CONFIG`` names, if any.
-            environ: variables such as ``AUTOGEN_CONTEXT_WINDOW_TOKENS``; left out, those of the process.
+            path: a .toml, .json, .yaml or .yml file with settings at the top level or in a table ``autogen_context`` or
+                ``agent``; default: the file named by ``AUTOGEN_CONTEXT_CONFIG``, if set.
+            environ: variables such as ``AUTOGEN_CONTEXT_WINDOW_TOKENS``; default: those of the process.
             settings: as for ``ContextConfig``.
 
         Returns:
-            The settings, each from the first place that gives it.
+            The settings, each from the first source that has it.
 
         Raises:
             ValueError: the file cannot be read, or a setting is wrong; it names the file or variable.
@@ -120,9 +119,9 @@ class ContextConfig(Settings):
     def for_entry(
         cls, config: Self | None, *, said: Mapping[str, object] | None = None, **settings: object
     ) -> Self:
-        """The settings of a manager or an adapter: what the host ``said`` of its model, the environment, ``config``, arguments.
+        """Return the settings of a manager or an adapter, from the host (``said``), the environment, ``config`` and arguments.
 
-        The later one wins; an argument that is ``None`` is not given.
+        Later sources win; an argument that is ``None`` counts as not given.
         """
         if config is not None:
             require_kind(
@@ -138,7 +137,7 @@ class ContextConfig(Settings):
         for given in given_in_environment(os.environ):
             if get_close_matches(given.key, known, n=1):
                 named.append(given)
-            else:  # some program's, which nobody meant for us
+            else:  # may belong to another program
                 warnings.warn(f"{given.name} has no effect: it names no setting", stacklevel=3)
         said_by_host = given_as_arguments(said or {})
         return cls._from_places(None, os.environ, said_by_host, named, given_as_arguments(chosen))
@@ -159,24 +158,24 @@ class ContextConfig(Settings):
         return cls.model_validate(reading)
 
     def updated(self, **settings: object) -> Self:
-        """These settings with others in place of them; ``None`` leaves one as it is."""
+        """Return a copy with some settings replaced; ``None`` leaves a setting unchanged."""
         given = {name: value for name, value in settings.items() if value is not None}
         return type(self).model_validate(self.model_dump(exclude_unset=True) | given)
 
     def attention_filter(self) -> AttentionFilter:
-        """What leaves out parts of a context by these settings: above a threshold, or the best so many."""
+        """Return the ``AttentionFilter`` of these settings: by threshold or top k."""
         return AttentionFilter(threshold=self.attention_threshold, top_k=self.attention_top_k)
 
     @override
     def __hash__(self) -> int:
-        """Equal settings have equal hashes, mappings among them included."""
+        """Hash by value, mappings included."""
         return hash(self.model_dump_json())
 
     @field_validator(*BELOW)
     @classmethod
     def _leaves_room(cls, value: float | None, info: ValidationInfo) -> float | None:
         other = BELOW[str(info.field_name)]
-        bound: object = info.data.get(other)  # none where it is wrong itself
+        bound: object = info.data.get(other)  # missing if it is invalid itself
         if value is not None and isinstance(bound, int | float) and value >= bound:
             message = "Input should be below {other}, which is {bound}"
             raise PydanticCustomError("too_large", message, {"other": other, "bound": bound})
@@ -199,11 +198,11 @@ class ContextConfig(Settings):
         if isinstance(given, Reading):
             reading = given
         elif isinstance(given, Mapping):
-            # isinstance cannot tell what a mapping holds; here it is the arguments of a call, or what stands for them.
+            # isinstance cannot check the key type; these are keyword arguments.
             arguments = given_as_arguments(cast("Mapping[str, object]", given))
             reading = cls._read([arguments], server_url=None)
             for text in reading.warnings:
-                warnings.warn(text, stacklevel=3)  # past this method and pydantic's __init__
+                warnings.warn(text, stacklevel=3)  # skip this method and pydantic's __init__
         else:
             return validate(given)
         problems = list(reading.problems)
@@ -215,7 +214,10 @@ class ContextConfig(Settings):
             if not problems:
                 return config
         lines: list[InitErrorDetails] = []
-        for key, message in problems:  # the key as the input: a secret under a wrong name stays out
+        for (
+            key,
+            message,
+        ) in problems:  # the key as input: the value may be a secret under a wrong name
             kind = PydanticCustomError("setting", "{message}", {"message": message})
             lines.append(InitErrorDetails(type=kind, loc=(key,), input=key))
         raise ValidationError.from_exception_data(cls.__name__, lines)
@@ -276,12 +278,12 @@ class ContextConfig(Settings):
 
 
 def given_as_arguments(settings: Mapping[str, object]) -> list[Given]:
-    """Settings from a call."""
+    """Return settings from a call."""
     return [Given(key, value, f"'{key}'") for key, value in settings.items()]
 
 
 def given_in_environment(environ: Mapping[str, str]) -> list[Given]:
-    """Settings from variables with the prefix; an empty variable counts as not set."""
+    """Return settings from variables with the prefix; empty variables count as not set."""
     return [
         Given(name.removeprefix(PREFIX).lower(), value, name)
         for name, value in environ.items()
@@ -290,7 +292,7 @@ def given_in_environment(environ: Mapping[str, str]) -> list[Given]:
 
 
 def given_in_file(path: Path) -> list[Given]:
-    """Settings from a TOML, JSON or YAML file; what is wrong with it is an error that names the file and the way out."""
+    """Return settings from a TOML, JSON or YAML file; errors name the file and the way out."""
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise unreadable(path, f"its name should end in {', '.join(SUFFIXES)}")
@@ -305,7 +307,7 @@ def given_in_file(path: Path) -> list[Given]:
 
 
 def parsed(text: str, suffix: str) -> object:
-    """A document; the error of a broken one tells the line. Parsers are imported by those who read such a file."""
+    """Parse a document; errors name the line. Parsers are imported on demand."""
     if suffix == ".json":
         return cast("object", json.loads(text))
     if suffix == ".toml":
@@ -323,9 +325,9 @@ def parsed(text: str, suffix: str) -> object:
 
 
 def table_of(document: object, path: Path) -> Mapping[object, object]:
-    """The settings in a document: a table ``autogen_context``, ``tool.autogen_context`` or ``agent``, else all of it.
+    """Return the table ``autogen_context``, ``tool.autogen_context`` or ``agent`` of a document, else all of it.
 
-    The original's files have a table ``agent``; a text under this name is the setting ``agent``.
+    Files of the original have a table ``agent``; a string under this name is the setting ``agent``.
     """
     whole = mapping_in(document, path)
     tool = mapping_in(whole.get("tool"), path)
@@ -340,16 +342,16 @@ def table_of(document: object, path: Path) -> Mapping[object, object]:
 
 
 def mapping_in(found: object, path: Path) -> Mapping[object, object]:
-    """What was found, if it maps names to values; nothing where it is empty."""
+    """Return a mapping as it is, ``None`` as an empty one; anything else is an error."""
     if found is None:
         return {}
     if not isinstance(found, Mapping):
         found_instead = f"{reprlib.repr(found)} stands where names and values should"
         raise unreadable(path, f"{found_instead}; write one line such as window_tokens = 8000")
-    # isinstance cannot tell what a mapping holds; its keys become text, its values are checked as settings.
+    # isinstance cannot check the key type; keys become strings, values are validated as settings.
     return cast("Mapping[object, object]", found)
 
 
 def unreadable(path: Path, why: str) -> ValueError:
-    """The error of a file that cannot be used; why, and the way out."""
+    """Return the error for a file that cannot be used, with the reason and the way out."""
     return ValueError(f"cannot read settings from {path}: {why}")

@@ -19,9 +19,10 @@ import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from typing import NamedTuple
 from unicodedata import normalize
 
 from pydantic import TypeAdapter
@@ -38,12 +39,12 @@ MOST_KNOWN = 20_000  # states, and words
 LONGEST_KNOWN = 40  # characters of a word that is remembered
 UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"  # Thai and Lao, kana, Han
 LETTER = rf"[^\W{UNSPACED}]"
-LETTERS = rf"(?:{LETTER}[\u0300-\u036f]*)+"  # with accents that stand alone
+LETTERS = rf"{LETTER}++(?:[\u0300-\u036f]++{LETTER}*+)*+"  # with accents that stand alone
 APOSTROPHE = "['\u2019\u02bc\uff07]"
 JOINED = rf"(?:s|d|m|ve|ll|re)(?!{LETTER})"
 TOKEN = re.compile(
-    rf"(?P<word>{LETTERS}n{APOSTROPHE}t(?!{LETTER})"  # don't
-    rf"|{LETTERS}(?:{APOSTROPHE}(?!{JOINED})(?={LETTER}))?"  # l' of l'accord
+    rf"(?P<word>{LETTERS}(?:(?<={LETTER}n|[\u0300-\u036f]n){APOSTROPHE}t(?!{LETTER})"  # don't
+    rf"|{APOSTROPHE}(?!{JOINED})(?={LETTER}))?"  # l' of l'accord
     rf"|{APOSTROPHE}{JOINED}"  # 've of we've
     rf"|[{UNSPACED}])"
     r"|(?P<end>[.!?\u2026]+(?=[\s\"')\]\u201d\u00bb]|$)|[\u3002\uff01\uff1f]|\n[ \t\r]*\n)"
@@ -97,8 +98,7 @@ def tables_of(file: Traversable) -> Tables:
         raise ValueError(f"{file.name}: {error}") from error
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A phrase that stands in a text."""
 
     label: str
@@ -137,25 +137,24 @@ def next_words(items: Items) -> Iterator[tuple[str | None, Items]]:
         yield head, rest
 
 
-class State:
-    """The places within phrases that some words may have led to; the next ones are worked out when they are first met.
+class State(dict[tuple[str, ...], "State | None"]):
+    """The places within phrases that some words may have led to, and behind each next word, given as what it is listed as, others.
 
-    ``known`` has the states that were met, of which each is made once; ``labels`` are of the phrases that are complete here.
+    These are worked out when they are first met; ``None`` where no phrase goes on. ``known`` has the states that were met, of
+    which each is made once; ``labels`` are of the phrases that are complete here.
     """
 
     def __init__(self, places: Iterable[Place], known: "dict[frozenset[Place], State]") -> None:
+        super().__init__()
         self._known = known
-        self._behind: dict[tuple[str, ...], State | None] = {}
         self._by_word: defaultdict[str | None, set[Place]] = defaultdict(set)
         for label, items in places:
             for word, rest in next_words(items):
                 self._by_word[word].add((label, rest))
         self.labels = [label for label, _ in self._by_word.pop("", ())]
 
-    def behind(self, keys: tuple[str, ...]) -> "State | None":
-        """The places behind one more word, given as what it is listed as; ``None`` where no phrase goes on."""
-        if keys in self._behind:
-            return self._behind[keys]
+    def __missing__(self, keys: tuple[str, ...]) -> "State | None":
+        """The places behind a word that was not met here before."""
         met = [self._by_word[key] for key in (None, *keys) if key in self._by_word]
         places = frozenset[Place]().union(*met)
         following = None
@@ -164,7 +163,7 @@ class State:
         if len(self._known) < MOST_KNOWN:
             if following is not None:
                 self._known[places] = following
-            self._behind[keys] = following
+            self[keys] = following
         return following
 
 
@@ -180,8 +179,9 @@ class PhraseMatcher:
             (opening if phrase.lstrip().startswith("^") else everywhere).append((label, items))
         known: dict[frozenset[Place], State] = {}
         self._first = (State(everywhere, known), State([*everywhere, *opening], known))
-        self._keys: dict[str, tuple[str, ...]] = {}
+        self._keys = lru_cache(MOST_KNOWN)(self._keys_of)
         self._beginnings = sorted({len(word) - 1 for word in self._words if word.endswith("*")})
+        self._may_begin = lru_cache(MOST_KNOWN)(self._has_beginning)
 
     def find(self, text: str) -> list[Found]:
         """The phrases in a text, in its order.
@@ -189,34 +189,34 @@ class PhraseMatcher:
         Of one label nothing overlaps: the first counts, and of those that begin at the same word the longest. Phrases of
         different labels may overlap.
         """
+        if not any(map(self._may_begin, text.split())):  # much quicker, since most words come again
+            return []
         stops: dict[tuple[str, int], int] = {}
         active: list[tuple[int, State]] = []  # where phrases begin, and how far they are
         opens = True
         for token in TOKEN.finditer(text):
-            if token.lastgroup != "word":
+            word: str | None = token[1]
+            if word is None:
                 opens = True
                 if token.lastgroup == "end":
                     active = []
                 continue
-            word = token.group()
-            keys = self._keys.get(word)
-            if keys is None:
-                keys = self._keys_of(word)
-                if len(self._keys) < MOST_KNOWN and len(word) <= LONGEST_KNOWN:
-                    self._keys[word] = keys
+            keys = self._keys(word) if len(word) <= LONGEST_KNOWN else self._keys_of(word)
             first, opens = self._first[opens], False
-            if keys or active:
-                moved = [(start, state.behind(keys)) for start, state in active]
-                moved.append((token.start(), first.behind(keys) if keys else None))
-                active = [(start, state) for start, state in moved if state is not None]
+            if not (keys or active):
+                continue
+            reached = [(start, state[keys]) for start, state in active]
+            if keys:
+                reached.append((token.start(), first[keys]))
+            active = [(start, state) for start, state in reached if state is not None]
             for start, state in active:
                 for label in state.labels:
                     stops[label, start] = token.end()
-        reached: dict[str, int] = {}
+        ends: dict[str, int] = {}
         found: list[Found] = []
         for (label, start), stop in sorted(stops.items(), key=lambda each: (each[0][1], -each[1])):
-            if start >= reached.get(label, 0):
-                reached[label] = stop
+            if start >= ends.get(label, 0):
+                ends[label] = stop
                 found.append(Found(label, start, stop))
         return found
 
@@ -224,11 +224,22 @@ class PhraseMatcher:
         """The labels of the phrases in a text."""
         return frozenset(found.label for found in self.find(text))
 
+    def _has_beginning(self, chunk: str) -> bool:
+        """Whether a phrase may begin in what stands between two spaces."""
+        if len(chunk) > LONGEST_KNOWN:
+            return True
+        listed = (self._keys(token[1]) for token in TOKEN.finditer(chunk) if token[1])
+        return any(self._first[True][keys] is not None for keys in listed if keys)
+
     def _keys_of(self, word: str) -> tuple[str, ...]:
         """What a word is listed as: itself, or a beginning of it with any ending."""
         folded = fold(word)
-        keys = (folded, *(f"{folded[:n]}*" for n in self._beginnings))
-        return tuple(key for key in dict.fromkeys(keys) if key in self._words)
+        known, size = self._words, len(folded)
+        whole = (folded,) if folded in known else ()
+        return (
+            *whole,
+            *(key for n in self._beginnings if n <= size and (key := f"{folded[:n]}*") in known),
+        )
 
 
 def fold(word: str) -> str:

@@ -1,7 +1,7 @@
-"""What a person asks for: something of the past, a summary of it, or neither.
+"""Classify a query: about the past, a request for a summary, or neither.
 
-Promise: whole words decide; the same text has the same kind; a text of any length costs about the same. Each verdict
-names the words that led to it. The words are data: the topic ``gate`` of each language.
+Promise: whole words decide; the same text has the same kind; the cost does not depend on its length. Each result names the
+words that led to it. The words are in the language files, topic ``gate``.
 """
 
 import re
@@ -14,8 +14,8 @@ __all__ = ["QueryKind", "kind_of"]
 
 QueryKind = Literal["casual", "recall", "summary"]
 
-END_CHARS = 600  # of a long text, from its head and from its tail: people ask before or behind what they paste
-REMEMBERED = 64  # texts
+END_CHARS = 600  # read from each end of a long text: people ask before or after what they paste
+REMEMBERED = 64  # cached texts
 SENTENCE_END = re.compile(r"(?<=[.!?])[\"'\u201d\u00bb)]*\s+|\n+|(?<=[\u3002\uff01\uff1f])")
 NOT_END = re.compile(r"[^.!?]")
 QUESTION = re.compile(r"[?\uff1f\u037e\u061f][\s\"')\]\u201d\u00bb]*$")
@@ -24,29 +24,28 @@ QUOTED = re.compile(
     r"\"[^\"\n]*\"|(?<!\w)'[^'\n]*'(?!\w)"
     r"|\u201c[^\u201d\n]*\u201d|\u00ab[^\u00bb\n]*\u00bb|\u201e[^\u201c\n]*\u201c"
 )
-LABELS: dict[str, tuple[QueryKind, str]] = {  # in the order in which they decide
+LABELS: dict[str, tuple[QueryKind, str]] = {  # in order of precedence
     "not": ("casual", "asks to keep something in mind"),
     "summary": ("summary", "asks for the whole in short"),
     "recall": ("recall", "asks for the past"),
-    "asked": ("recall", "asks for the past"),  # where it is a question
+    "asked": ("recall", "asks for the past"),  # if it is a question
     "world": ("casual", "asks what all may know"),
-    "perhaps": ("recall", "asks for the past"),  # where it names nothing
+    "perhaps": ("recall", "asks for the past"),  # if no name follows
 }
 
 
 def kind_of(text: str) -> tuple[QueryKind, str]:
-    """The kind of a query in any language, and the reason in words.
+    """Return the kind of a query, in any known language, and the reason in words.
 
-    ``recall`` where it asks for something said or done before, ``summary`` where it asks for the whole of it in short,
-    ``casual`` for anything else.
+    ``recall`` asks about something said or done before, ``summary`` for the whole in short, ``casual`` is anything else.
     """
     return kind_of_ends(ends_of(text))
 
 
 @lru_cache(REMEMBERED)
 def kind_of_ends(text: str) -> tuple[QueryKind, str]:
-    """The kind of a query that is as long as it is read; a turn asks several times."""
-    # Somebody else may have asked what it quotes.
+    """Return the kind of a shortened query; cached, since a turn asks several times."""
+    # Quoted sentences may be somebody else's question.
     plain = QUOTED.sub(lambda found: f'"{NOT_END.sub(" ", found[0][1:-1])}"', text)
     verdicts = [verdict for part in sentences(plain) if (verdict := verdict_on(part))]
     for kind in ("recall", "summary"):
@@ -57,7 +56,7 @@ def kind_of_ends(text: str) -> tuple[QueryKind, str]:
 
 
 def verdict_on(sentence: str) -> tuple[QueryKind, str] | None:
-    """What a sentence asks for, and why; the first of ``LABELS`` that fits decides."""
+    """Classify a sentence by the first of ``LABELS`` that fits."""
     found = {each.label: each for each in reversed(phrases("gate").find(sentence))}
     for label, (kind, reason) in LABELS.items():
         if label not in found or (label == "asked" and not is_question(sentence)):
@@ -69,15 +68,15 @@ def verdict_on(sentence: str) -> tuple[QueryKind, str] | None:
 
 
 def is_question(sentence: str) -> bool:
-    """Whether a sentence ends as questions do."""
+    """Whether a sentence ends with a question mark."""
     return QUESTION.search(sentence) is not None
 
 
 def ends_of(text: str) -> str:
-    """Both ends of a text; all of it where it is no longer than they are."""
+    """Return the beginning and the end of a long text, or all of a short one."""
     return text if len(text) <= 2 * END_CHARS else f"{text[:END_CHARS]}\n{text[-END_CHARS:]}"
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text."""
+    """Split a text into sentences."""
     return [part for part in SENTENCE_END.split(text) if part.strip()]

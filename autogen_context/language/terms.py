@@ -1,7 +1,7 @@
-"""The search terms of a text: words by their stems, identifiers whole and in parts.
+"""The search terms of a text: stems of words, identifiers whole and in parts.
 
-Promise: pure; linear in the length of the text, whatever is in it. What is written in several ways (``userName``,
-``user_name``, ``User names``) has terms in common. A stem need not be a word: it is compared with stems, never shown.
+Promise: pure, and linear in the length of the text. Different spellings (``userName``, ``user_name``, ``User names``) share
+terms. Stems are only compared, never shown.
 """
 
 import re
@@ -11,54 +11,55 @@ from unicodedata import normalize
 
 from autogen_context.language.phrases import listed
 
-WORD_CHARS = 100  # of one word; the rest is not indexed, and nothing longer is remembered
-REMEMBERED = 65_536  # words, and as many chunks, whose terms are not looked for again
-MOST_PARTS = 8  # what has more is no identifier but data
-LEAST_LETTERS = 2  # of a part
-LEAST_DIGITS = 3  # of a part
-LEAST_STEM = 2  # letters that an ending leaves at least
-LEAST_UNDOUBLED = 4  # shorter words keep a double letter at their end: add, egg
+WORD_CHARS = 100  # indexed of one word; longer ones are not cached
+REMEMBERED = 65_536  # cached words, and as many chunks
+MOST_PARTS = 8  # with more parts it is data, no identifier
+LEAST_LETTERS = 2  # of an indexed part
+LEAST_DIGITS = 3  # of an indexed number
+LEAST_STEM = 2  # letters left when an ending is removed
+LEAST_UNDOUBLED = 4  # shorter words keep a final double letter: add, egg
 
-LETTER = r"[\w\u0300-\u036f]"  # accents that stand alone belong to the letter before
+LETTER = r"[\w\u0300-\u036f]"  # combining accents belong to the letter before
 WORD = re.compile(rf"{LETTER}+(?:[.\-]{LETTER}+)*")
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 ACCENTS = re.compile(r"[\u0300-\u036f]")
-UNSPACED = re.compile(  # no space between words, or particles glued to them: kana, Han, Hangul
+UNSPACED = re.compile(  # scripts without spaces between words, or with attached particles: kana, Han, Hangul
     r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
 
-# What makes another word of a word, and the letters that must be left before it.
+# Derivational endings, and the letters that must be left before them.
 ENDINGS = {"ment": 4, "ness": 4, "ful": 4, "able": 4, "ly": 4, "al": 5, "er": 4, "or": 4} | {
     "sion": 3,
     "tion": 3,
     "ate": 5,
     "at": 5,
 }
+ANY_ENDING = tuple(ENDINGS)
 KEPT_OF_ENDING = {"sion": "s", "tion": "t"}  # version: vers, creation: creat
 
 
 @cache
 def stop_words() -> frozenset[str]:
-    """Frequent English words, in questions more than in answers."""
+    """Return frequent English words, which are not indexed."""
     rows = [row for label, row in listed("terms") if label == "frequent"]
     return frozenset(" ".join(rows).split())
 
 
 @cache
 def irregular() -> dict[str, str]:
-    """Forms of English words that no ending tells, and of which word they are."""
+    """Return irregular English forms and their base words."""
     rows = [row.split() for label, row in listed("terms") if label == "forms"]
     return {form: word for word, *forms in rows for form in forms}
 
 
 def terms(text: str) -> list[str]:
-    """The terms of a text, in its order, repeated as in it.
+    """Return the terms of a text in order, with repetitions.
 
-    A word gives its stem; an identifier itself, what stands between its dots and hyphens, and the stems of the parts (at
-    ``_``, capitals and longer numbers); Chinese, Japanese and Korean pairs of characters. Frequent English words give
-    nothing. Of a word, 100 characters are looked at.
+    A word gives its stem; an identifier gives itself, its segments at dots and hyphens, and the stems of their parts (at
+    ``_``, capitals and longer numbers); Chinese, Japanese and Korean give pairs of characters. Frequent English words give
+    nothing. Only the first 100 characters of a word count.
     """
-    chunks = text.split()  # quicker than a search for words, and most chunks come again
+    chunks = text.split()  # faster than searching words, and most chunks are cached
     if len(max(chunks, key=len, default="")) <= WORD_CHARS:
         return list(chain.from_iterable(map(terms_of_chunk, chunks)))
     found: list[str] = []
@@ -66,7 +67,7 @@ def terms(text: str) -> list[str]:
         if len(chunk) <= WORD_CHARS:
             found += terms_of_chunk(chunk)
             continue
-        for match in WORD.finditer(chunk):  # data, or a script that has no spaces
+        for match in WORD.finditer(chunk):  # data, or a script without spaces
             word = match.group()
             runs = UNSPACED.findall(word) if len(word) > WORD_CHARS else []
             pairs = [pair for run in runs for pair in pairs_of(run)]
@@ -76,13 +77,13 @@ def terms(text: str) -> list[str]:
 
 @lru_cache(REMEMBERED)
 def terms_of_chunk(chunk: str) -> tuple[str, ...]:
-    """The terms of what stands between two spaces, and is no longer than a word may be."""
+    """Return the terms of a chunk between spaces; cached."""
     return tuple(term for word in WORD.findall(chunk) for term in terms_of_word(word))
 
 
 @lru_cache(REMEMBERED)
 def terms_of_word(word: str) -> tuple[str, ...]:
-    """The terms of one word; none for a stop word."""
+    """Return the terms of one word; none for a stop word."""
     if word.isascii():
         return terms_of_spaced(word)
     folded = normalize("NFC", ACCENTS.sub("", normalize("NFKD", word)))
@@ -92,7 +93,7 @@ def terms_of_word(word: str) -> tuple[str, ...]:
 
 
 def terms_of_spaced(word: str) -> tuple[str, ...]:
-    """A plain word's stem, nothing for a stop word; of an identifier itself, its segments, and their parts."""
+    """Return the stem of a plain word, or an identifier with its segments and parts."""
     if word.isalpha() and (word[1:].islower() or word.isupper() or len(word) == 1):
         lower = word.lower()
         return () if lower in stop_words() else (stem(lower),)
@@ -109,12 +110,12 @@ def terms_of_spaced(word: str) -> tuple[str, ...]:
 
 
 def pairs_of(run: str) -> list[str]:
-    """Each two neighbouring characters; a single one alone."""
+    """Return all pairs of neighbouring characters; a single character is returned alone."""
     return [run[i : i + 2] for i in range(max(1, len(run) - 1))]
 
 
 def stem(word: str) -> str:
-    """What the forms of an English word in lower case share; never longer than the word but for irregular forms.
+    """Return the stem of an English word in lower case; never longer than the word, except for irregular forms.
 
     Source:
         The first steps of Porter (1980), with fewer endings and a table of irregular forms;
@@ -133,7 +134,7 @@ def stem(word: str) -> str:
 
 
 def singular(word: str) -> str:
-    """Without the s of a plural or of a verb."""
+    """Remove the s of a plural or a verb."""
     if len(word) < LEAST_STEM + 1 or word[-1] != "s" or word[-2] in "sui":
         return word
     if len(word) > LEAST_STEM + 2 and word.endswith("ies"):
@@ -143,8 +144,8 @@ def singular(word: str) -> str:
 
 
 def without_endings(word: str) -> str:
-    """Without the endings that make nouns, adjectives and adverbs, one after the other."""
-    for ending, least in ENDINGS.items():
+    """Remove derivational endings, one after the other."""
+    for ending, least in ENDINGS.items() if word.endswith(ANY_ENDING) else ():
         if word.endswith(ending):
             rest = undoubled(word[: -len(ending)])
             if len(rest) >= least:
@@ -153,7 +154,7 @@ def without_endings(word: str) -> str:
 
 
 def undoubled(word: str) -> str:
-    """Without the second of two equal consonants at its end."""
+    """Remove the second of two equal final letters."""
     if len(word) >= LEAST_UNDOUBLED and word[-1] == word[-2] != "e":
         return word[:-1]
     return word

@@ -19,6 +19,7 @@ from autogen_context.ledger.reader import (
     Statement,
     is_quoted,
     looked_at,
+    may_be_sure,
     read,
 )
 from autogen_context.ledger.rendering import (
@@ -86,6 +87,8 @@ class Ledger:
         """Take in what one text states."""
         require_text("text", text)
         learnt: list[Entry] = []
+        if self._only_sure and not may_be_sure(text, author):
+            return learnt
         for speaker, start, end in speeches(text, author):
             said, at = text[start:end], 0
             for block in BLOCK.finditer(said) if speaker in AUTHORITIES else ():

@@ -8,7 +8,7 @@ sentences are about the same where they are the same but for the value that they
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
 from autogen_context.language.phrases import Found, phrases
@@ -38,7 +38,27 @@ GAP_CHARS = 16  # between "is" and its value: "at about"
 BORDER = 2  # characters between a limit and its value, or a colon and its value
 ANNOUNCED_CHARS = 80  # in front of a colon, that may say whose words follow
 MOST_LOOKED_AT = 400  # characters of a line in which colons are looked for
-REMEMBERED = 8_192  # sentences
+REMEMBERED = 8_192  # words
+LOOKED_AT = 2_048  # sentences, which take 1 KB each
+SURE = {  # one of these cues stands in whatever is surely a statement, but for what a label or a colon says
+    *(
+        "forbid",
+        "oblige",
+        "limit",
+        "if",
+        "prefer",
+        "person",
+        "decide",
+        "aim",
+        "manner",
+        "standing",
+        "sets",
+        "is",
+        "becomes",
+    ),
+    *("lead", "interjection", "recast", "withdraw", "withdrawn", "no_longer", "not_but", "instead"),
+}
+LABEL_SIGNS = re.compile("[:\u2013\u2014\n]| - ")
 SILENT = ("filler", "change", "lead")  # what tells nothing of what a sentence is about
 LABELS: dict[str, Kind] = {  # what a label in front of a statement says that it is
     "names_rule": "constraint",
@@ -159,21 +179,58 @@ class Link(NamedTuple):
     labels: bool = False  # whether it is a colon, with a value or a whole sentence behind it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
-    """A sentence that was looked at: its cues by label, and its values, in order."""
+    """A sentence, its cues by label, and what it is compared by, looked for where that is asked for."""
 
-    text: str
-    cues: Cues
-    values: tuple[Value, ...]
-    key: str  # what it gives a value; empty where it gives none, or that cannot be told
-    relation: str | None  # the words before the value; ``None`` behind a verb of change
-    mask: str  # the sentence without its last value; empty where nothing stands before that
-    terms: frozenset[str]  # stems of the words that tell something
+    def __init__(self, text: str) -> None:
+        self.text = text
+        found: dict[str, list[Found]] = {}
+        for each in phrases("ledger").find(text):
+            found.setdefault(each.label, []).append(each)
+        self.cues: Cues = {label: tuple(each) for label, each in found.items()}
+
+    @cached_property
+    def values(self) -> tuple[Value, ...]:
+        """Its values, in order."""
+        return tuple(values_of(self.text, self.cues))
+
+    @cached_property
+    def words(self) -> tuple[Word, ...]:
+        """The words that tell something."""
+        return tuple(telling_words(self.text, self.cues))
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """Stems of the words that tell something, but for denials."""
+        denials = {each.start for each in self.cues.get("negates", ())}
+        return frozenset(word for at, word in self.words if at not in denials)
+
+    @cached_property
+    def mask(self) -> str:
+        """It without its last value; empty where nothing stands before that."""
+        last = self.values[-1] if self.values else None
+        if last is None or not self.words or self.words[0][0] >= last.start:
+            return ""
+        return without(self.words, last)
+
+    @cached_property
+    def given(self) -> tuple[str, str | None]:
+        """What it gives a value, empty where it gives none or that cannot be told, and the words before; none behind a verb of change."""
+        return given(self)
+
+    @property
+    def key(self) -> str:
+        """What it gives a value."""
+        return self.given[0]
+
+    @property
+    def relation(self) -> str | None:
+        """The words before the value."""
+        return self.given[1]
 
     def has(self, *labels: str) -> bool:
         """Whether one of these cues stands in it."""
-        return any(label in self.cues for label in labels)
+        return not self.cues.keys().isdisjoint(labels)
 
     def opens(self, label: str) -> Found | None:
         """The cue that it begins with."""
@@ -189,31 +246,11 @@ class Sentence:
     def limited(self) -> list[Value]:
         """The values that stand right behind a limit."""
         ends = [each.stop for each in self.cues.get("limit", ())]
-        return [v for v in self.values if any(0 < v.start - end <= BORDER for end in ends)]
+        values = self.values if ends else ()
+        return [v for v in values if any(0 < v.start - end <= BORDER for end in ends)]
 
 
-@lru_cache(REMEMBERED)
-def looked_at(text: str) -> Sentence:
-    """A sentence with what it is compared by."""
-    found: dict[str, list[Found]] = {}
-    for each in phrases("ledger").find(text):
-        found.setdefault(each.label, []).append(each)
-    cues = {label: tuple(each) for label, each in found.items()}
-    values = tuple(values_of(text, cues))
-    words = tuple(telling_words(text, cues))
-    denials = {each.start for each in cues.get("negates", ())}
-    last = values[-1] if values else None
-    bare = Sentence(
-        text=text,
-        cues=cues,
-        values=values,
-        key="",
-        relation="",
-        mask=without(words, last) if last and words and words[0][0] < last.start else "",
-        terms=frozenset(word for at, word in words if at not in denials),
-    )
-    key, relation = given(bare, words)
-    return replace(bare, key=key, relation=relation)
+looked_at = lru_cache(LOOKED_AT)(Sentence)
 
 
 def values_of(text: str, cues: Cues) -> Iterator[Value]:
@@ -277,14 +314,16 @@ def telling_words(text: str, cues: Cues) -> Iterator[Word]:
 stemmed = lru_cache(REMEMBERED)(stem)
 
 
-def given(sentence: Sentence, words: Sequence[Word]) -> tuple[str, str | None]:
+def given(sentence: Sentence) -> tuple[str, str | None]:
     """What a sentence gives a value, and by which relation; empty where it gives none or that cannot be told."""
-    nothing, link = ("", ""), link_of(sentence)
+    nothing = ("", "")
     if sentence.has("adds", "told"):
         return nothing
+    link = link_of(sentence)
     if link is None or sentence.has("negates", "forbid"):
         limited = next((v for v in sentence.limited if v.group != "<term>"), None)
-        return (without(words, limited), "") if limited else nothing
+        return (without(sentence.words, limited), "") if limited else nothing
+    words = sentence.words
     value = next((each for each in sentence.values if each.start >= link.stop), None)
     about = between(words, link.subject, link.start)
     if value is None or not about or value.start - link.stop > GAP_CHARS:
@@ -388,6 +427,14 @@ def read(text: str, author: Author = "person") -> list[Statement]:
     return [statement for part in parts for statement in read_part(part, author)]
 
 
+def may_be_sure(text: str, author: Author) -> bool:
+    """Whether a text may hold what is surely a statement; of a line of plain words its cues tell, quickly, since most have none."""
+    if not text[:1].isalpha() or LABEL_SIGNS.search(text):
+        return True
+    cues = looked_at(text.rstrip(" .!?\u2026")).cues
+    return not SURE.isdisjoint(cues) if author in AUTHORITIES else "decide" in cues
+
+
 def read_part(text: str, author: Author) -> Iterator[Statement]:
     """What a part of a text states; a heading or a label counts for the list or the line behind it."""
     plain = unquoted(text)
@@ -407,7 +454,7 @@ def read_part(text: str, author: Author) -> Iterator[Statement]:
         above = f"{heading}: " if heading and label is None and listed else ""
         found = stated(looked_at(above + written), label, author) if written else None
         if found is not None:
-            yield replace(found, changes=found.changes or "change" in led)
+            yield replace(found, changes=True) if "change" in led else found
 
 
 def tells(text: str) -> bool:
@@ -546,8 +593,8 @@ def fact_of(sentence: Sentence) -> tuple[Kind | None, bool]:
         return None, False
     if link:
         return ("fact", True) if sentence.opens("definite") else (None, False)
-    tells = len(sentence.terms) >= LEAST_TERMS or not sentence.text.isascii()
-    return ("fact" if tells and sentence.values else None), False
+    tells = sentence.values and (len(sentence.terms) >= LEAST_TERMS or not sentence.text.isascii())
+    return ("fact" if tells else None), False
 
 
 def reported_kind(sentence: Sentence) -> Kind | None:

@@ -121,14 +121,17 @@ def shortened(text: str) -> str:
     plain = short if says_the_same(short, text) else text
     link = next(iter(looked_at(plain).cues.get("is", ())), None)
     keyed = f"{plain[: link.start].strip()}: {plain[link.stop :].strip()}" if link else plain
-    return keyed if says_the_same(keyed, plain) and looked_at(plain).key else plain
+    return keyed if link and looked_at(plain).key and says_the_same(keyed, plain) else plain
 
 
 def says_the_same(short: str, text: str) -> bool:
     """Whether a shorter text gives the same thing the same values."""
+    if not 0 < len(short) < len(text):
+        return False
     one, other = looked_at(short), looked_at(text)
-    same = (one.key, one.relation) == (other.key, other.relation) and len(short) < len(text)
-    return bool(short) and same and [v.text for v in one.values] == [v.text for v in other.values]
+    return one.given == other.given and [v.text for v in one.values] == [
+        v.text for v in other.values
+    ]
 
 
 def written(lines: Lines) -> str:

@@ -1,7 +1,7 @@
-"""What the pipeline knows of a message, whatever host it came from.
+"""The engine's own form of a message, independent of the host.
 
-Promise: a ``Message`` is an immutable value and shares no mutable object with the host. The host's own object is called the
-*payload*; a ``HostFormat`` reads payloads into messages and writes them, and no stage looks at a payload itself.
+Promise: a ``Message`` is immutable and shares no mutable object with the host. The host's object is the *payload*; a
+``HostFormat`` converts payloads to messages and back, and no other code reads a payload.
 """
 
 from collections.abc import Sequence
@@ -12,24 +12,24 @@ from typing import Protocol
 from pydantic import InstanceOf
 
 Text = InstanceOf[str]
-"""Any string; what a tool returns may hold lone surrogates, which pydantic's own strings refuse."""
+"""Any string, lone surrogates included, which pydantic's own ``str`` refuses and tools do return."""
 
 SYSTEM_ROLES = frozenset({"system", "developer"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """One call that the model asked for; an ``older`` one stands in OpenAI's older form, a ``function_call``."""
+    """A tool call; ``older`` marks OpenAI's older form, ``function_call``."""
 
-    id: Text  # by which its result names it; may be empty
+    id: Text  # referenced by its result; may be empty
     name: Text
-    arguments: Text  # as the host has them, normally JSON text
+    arguments: Text  # as the host sent them, normally JSON
     older: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """What one call returned; ``call_id`` may be empty, then it is paired by position."""
+    """The result of a tool call; with an empty ``call_id`` it is paired by position."""
 
     call_id: Text
     text: Text
@@ -38,7 +38,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Image:
-    """An image in a message; 0 where a size in pixels is not known."""
+    """An image in a message; a size in pixels of 0 means unknown."""
 
     width: int = 0
     height: int = 0
@@ -49,50 +49,52 @@ class Image:
 class Message:
     """One message of a conversation."""
 
-    role: Text  # system, developer, user, assistant, tool, or what else the host uses
+    role: Text  # system, developer, user, assistant, tool, or another one of the host
     text: Text = ""  # all text of the content, parts joined with a newline
     calls: tuple[ToolCall, ...] = ()  # of an assistant message
-    results: tuple[ToolResult, ...] = ()  # of a tool message; some hosts put all of a step in one
-    name: Text = ""  # the author's, where the host sends one
+    results: tuple[
+        ToolResult, ...
+    ] = ()  # of a tool message; some hosts put several into one message
+    name: Text = ""  # of the author, if the host sends one
     images: tuple[Image, ...] = ()
-    extra: Text = ""  # provider fields that are sent along, as JSON text; counted, never changed
-    own: bool = False  # whether no host ever sent it, not even with other texts
-    text_parts: int = 1  # of how many parts the text is; apart they may cost more than joined
-    intensity: float = 0.0  # of the emotion in it, 0..1, where the host has a model that says so
+    extra: Text = ""  # other provider fields as JSON; counted, never changed
+    own: bool = False  # written by the engine, not derived from a message of the host
+    text_parts: int = 1  # number of text parts; several may cost more tokens than one
+    intensity: float = 0.0  # emotional intensity, 0..1, if the host reports one
 
 
 class HostFormat(Protocol):
-    """How one host writes a conversation down.
+    """Reads and writes the messages of one host.
 
     Attributes:
-        own_name: the author's name under which the host sends what we compose for the user's role; may be empty.
+        own_name: author name that the host gives to user messages composed by the engine; may be empty.
     """
 
     own_name: str
 
     def read(self, payload: object, /) -> Message:
-        """The message in a payload; a ``ValueError`` that says what is wrong where it is none of this host."""
+        """Convert a payload to a message; ``ValueError`` with the reason if it is no message of this host."""
         ...
 
     def snapshot(self, payload: object, /) -> object:
-        """A private value, equal for payloads of equal content; it shares no mutable object with the payload."""
+        """Return a private copy that compares equal for equal content and shares no mutable object."""
         ...
 
     def digest(self, snapshot: object, /) -> bytes:
-        """16 bytes, equal exactly where the content is of which the snapshots were taken."""
+        """Return 16 bytes that are equal exactly for snapshots of equal content."""
         ...
 
     def rewrite(self, payload: object, message: Message, /) -> object:
-        """A new payload with the texts, calls, results and images of ``message`` and all other fields of ``payload``."""
+        """Return a new payload with the texts, calls, results and images of ``message`` and the other fields of ``payload``."""
         ...
 
     def compose(self, message: Message, /) -> object:
-        """A payload for a message that no host ever sent (a notice, a supplied result)."""
+        """Return a payload for a message written by the engine, such as a notice or a missing result."""
         ...
 
 
 def content_digest(*parts: str | bytes) -> bytes:
-    """16 bytes that stand for these parts in this order; any string goes, lone surrogates included."""
+    """Hash these parts in order to 16 bytes; accepts any string, lone surrogates included."""
     state = blake2b(digest_size=16)
     for part in parts:
         data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
@@ -101,12 +103,12 @@ def content_digest(*parts: str | bytes) -> bytes:
 
 
 def image_note(images: int) -> str:
-    """What stands where so many images were."""
+    """Return the text that replaces this many images."""
     return "[image left out]" if images == 1 else f"[{images} images left out]"
 
 
 def without_images(message: Message) -> Message:
-    """The message with a note in place of its images, where its text is read."""
+    """Return the message with its images replaced by a note in its text."""
     if not message.images:
         return message
     note = image_note(len(message.images))
@@ -118,7 +120,7 @@ def without_images(message: Message) -> Message:
 
 
 def joined_text(messages: Sequence[Message]) -> str:
-    """Everything readable in these messages: texts, calls and results, one per line block."""
+    """Join all texts, calls and results of messages with newlines."""
     lines: list[str] = []
     for message in messages:
         lines.extend([message.text] if message.text else [])

@@ -1,10 +1,10 @@
-"""Read and write messages as OpenAI's chat format has them, as dicts or as the client library's own objects.
+"""Read and write messages in OpenAI's chat format, as dicts or objects of the client library.
 
-Promise: what cannot be a message is refused with its reason; unknown fields and content parts are counted and come back
-untouched; a rewritten message keeps every field but those that were rewritten; a copy shares no object that can change.
+Promise: invalid messages are refused with a reason. Unknown fields and content parts are counted and returned untouched. A
+rewritten message keeps all other fields, and copies share no mutable object.
 
-Source: https://platform.openai.com/docs/api-reference/chat (read 2026-11); ``function_call`` and the role ``function``
-are its older form and read as a call and a result without id. A client object is what has ``model_dump``.
+Source: https://platform.openai.com/docs/api-reference/chat (read 2026-11). ``function_call`` and the role ``function`` are
+its older form, read as a call and a result without id. A client object is anything with ``model_dump``.
 """
 
 import json
@@ -20,7 +20,7 @@ Fields = Mapping[str, object]
 
 RESULT_ROLES = frozenset({"tool", "function"})
 CALL_FIELDS = frozenset({"tool_calls", "function_call"})
-# What is read, and metadata, which is for tools beside the model: no provider is sent it.
+# Fields that are read, and metadata, which is not sent to providers.
 NOT_EXTRA = CALL_FIELDS | {"role", "content", "name", "tool_call_id", "metadata"}
 READ_KEYS = NOT_EXTRA - CALL_FIELDS
 OF_A_CALL = frozenset({"id", "type", "index", "function", "custom"})
@@ -34,7 +34,7 @@ class OpenAIChat:
     own_name = ""
 
     def read(self, payload: object, /) -> Message:
-        """The message in a dict or client object; a ``ValueError`` where a field is missing or of the wrong type."""
+        """Convert a dict or client object; ``ValueError`` if a field is missing or of the wrong type."""
         fields = fields_of(payload)
         role = fields.get("role")
         if not isinstance(role, str) or not role:
@@ -57,21 +57,21 @@ class OpenAIChat:
         )
 
     def snapshot(self, payload: object, /) -> object:
-        """A private deep copy; strings are shared, since nobody can change them."""
+        """Return a private deep copy; strings are shared, since they are immutable."""
         return copied(fields_of(payload))
 
     def digest(self, snapshot: object, /) -> bytes:
-        """16 bytes that stand for a snapshot, whatever the order of its fields."""
+        """Hash a snapshot to 16 bytes, independent of field order."""
         fields = fields_of(snapshot)
         if all(type(key) is type(value) is str for key, value in fields.items()):
-            return content_digest(repr(sorted(fields.items())))  # the usual message, and quicker
+            return content_digest(repr(sorted(fields.items())))  # the usual message, faster
         try:
             return content_digest(canonical(fields))
-        except ValueError:  # keys of two types have no order; deep inside they are not refused
+        except ValueError:  # keys of mixed types cannot be sorted
             return content_digest(repr(fields))
 
     def rewrite(self, payload: object, message: Message, /) -> dict[str, object]:
-        """A new dict with the texts of ``message`` and all other fields of ``payload``."""
+        """Return a new dict with the texts of ``message`` and all other fields of ``payload``."""
         fields = fields_of(payload)
         if fields.get("role") != message.role:
             return self.compose(message)
@@ -92,7 +92,7 @@ class OpenAIChat:
         return written
 
     def compose(self, message: Message, /) -> dict[str, object]:
-        """A dict for a message of our own; it has one result at most."""
+        """Return a dict for a message of the engine, which has at most one result."""
         if not message.results:
             return {"role": message.role, "content": message.text}
         result = message.results[0]
@@ -102,7 +102,7 @@ class OpenAIChat:
 
 
 def messages_in(given: Iterable[object]) -> Iterator[Message]:
-    """The messages in a list of them, be they in OpenAI's format or ``Message`` already; ``InvalidTranscript`` where one is neither."""
+    """Convert messages in OpenAI's format, or ``Message`` objects; ``InvalidTranscript`` for anything else."""
     require_several("messages", given, give="a list of messages")
     for index, message in enumerate(given):
         try:
@@ -112,7 +112,7 @@ def messages_in(given: Iterable[object]) -> Iterator[Message]:
 
 
 def intensity_of(fields: Fields) -> float:
-    """The emotional intensity, 0..1, as assistants with an emotion model write it into ``metadata``; 0 where none is given."""
+    """Read ``metadata.emotion_data.emotional_intensity``, 0..1; 0 if there is none."""
     metadata = object_fields(fields.get("metadata")) or {}
     emotion = object_fields(metadata.get("emotion_data")) or {}
     value = emotion.get("emotional_intensity")
@@ -121,7 +121,7 @@ def intensity_of(fields: Fields) -> float:
 
 
 class Content(NamedTuple):
-    """What is in a content: its texts joined by newlines, how many there were, images, and all other parts."""
+    """The parts of a content: texts joined by newlines and their number, images, all other parts."""
 
     text: str = ""
     text_parts: int = 1
@@ -130,7 +130,7 @@ class Content(NamedTuple):
 
 
 def read_content(content: object) -> Content:
-    """Text, images and all other parts of a content."""
+    """Split a content into text, images and other parts."""
     if content is None or isinstance(content, str):
         return Content(content or "")
     texts: list[str] = []
@@ -150,7 +150,7 @@ def read_content(content: object) -> Content:
 
 
 def text_of(part: object) -> str | None:
-    """The text of a text part."""
+    """Return the text of a text part, ``None`` for other parts."""
     if isinstance(part, str):
         return part
     fields = object_fields(part) or {}
@@ -160,12 +160,12 @@ def text_of(part: object) -> str | None:
 
 
 def is_image(part: object) -> bool:
-    """Whether a part is an image; its size is not read from the data."""
+    """Whether a part is an image."""
     return (object_fields(part) or {}).get("type") in IMAGE_TYPES
 
 
 def read_calls(fields: Fields) -> tuple[ToolCall, ...]:
-    """The calls of an assistant message, in order; a ``function_call`` that is a text is none."""
+    """Return the calls of an assistant message in order; a ``function_call`` that is a string is ignored."""
     calls = tuple(map(read_call, call_fields(fields)))
     older = fields.get("function_call")
     if not older or isinstance(older, str):
@@ -174,7 +174,7 @@ def read_calls(fields: Fields) -> tuple[ToolCall, ...]:
 
 
 def call_fields(fields: Fields) -> list[Fields]:
-    """The objects in ``tool_calls``."""
+    """Return the objects in ``tool_calls``."""
     calls = fields.get("tool_calls")
     if not calls:
         return []
@@ -183,7 +183,7 @@ def call_fields(fields: Fields) -> list[Fields]:
 
 
 def read_call(call: Fields) -> ToolCall:
-    """One call; custom tools have ``custom.input`` where functions have ``function.arguments``."""
+    """Read one call; custom tools use ``custom.input`` instead of ``function.arguments``."""
     inner = call.get("function") or call.get("custom")
     if inner is None:
         raise ValueError("a tool call needs a 'function' with 'name' and 'arguments'")
@@ -197,7 +197,7 @@ def read_call(call: Fields) -> ToolCall:
 
 
 def unread(fields: Fields, parts: Sequence[object]) -> str:
-    """All that is sent and is neither text nor image nor call nor name, as JSON; empty if there is nothing."""
+    """Return all other fields and parts that are sent, as JSON; empty if there are none."""
     if fields.keys() <= READ_KEYS and not parts and isinstance(fields.get("name") or "", str):
         return ""
     if {type(key) for key in fields} != {str}:
@@ -214,7 +214,7 @@ def unread(fields: Fields, parts: Sequence[object]) -> str:
     else:
         older = fields.get("function_call")
         extra |= {"function_call": older} if older and isinstance(older, str) else {}
-        beside = [  # of name and arguments: signatures
+        beside = [  # further fields of calls, such as signatures
             {key: value for key, value in call.items() if key not in OF_A_CALL and value}
             for call in call_fields(fields)
         ]
@@ -223,7 +223,7 @@ def unread(fields: Fields, parts: Sequence[object]) -> str:
 
 
 def written_content(content: object, message: Message) -> object:
-    """The content with the message's text in it; parts that are no text stay, images only if the message has them."""
+    """Return the content with the message's text; other parts are kept, images only if the message has them."""
     text = message.results[0].text if message.results else message.text
     if not isinstance(content, Sequence) or isinstance(content, str):
         return text if text or content is not None else None
@@ -238,13 +238,13 @@ def written_content(content: object, message: Message) -> object:
 
 
 def text_in(fields: Fields, key: str) -> str:
-    """The text in a field; empty where it is missing or no text."""
+    """Return a string field; empty if it is missing or no string."""
     value = fields.get(key)
     return value if isinstance(value, str) else ""
 
 
 def fields_of(payload: object, what: str = "a message") -> Fields:
-    """The fields of a dict or client object; a ``ValueError`` where it is neither."""
+    """Return the fields of a dict or client object; ``ValueError`` for anything else."""
     fields = object_fields(payload)
     if fields is None:
         raise ValueError(f"{what} must be a dict or a client object, got {type(payload).__name__}")
@@ -252,15 +252,15 @@ def fields_of(payload: object, what: str = "a message") -> Fields:
 
 
 def object_fields(value: object) -> Fields | None:
-    """The fields of a mapping or client object; ``None`` if it is neither."""
-    if type(value) is dict or isinstance(value, Mapping):  # the first is quicker
+    """Return the fields of a mapping or client object, else ``None``."""
+    if type(value) is dict or isinstance(value, Mapping):  # the first test is faster
         return cast("Fields", value)  # JSON objects have string keys
     dump = cast("Callable[..., Fields] | None", getattr(value, "model_dump", None))
     return dump(exclude_none=True) if callable(dump) else None
 
 
 def copied(value: object) -> object:
-    """A deep copy; what is no dict, list or client object is shared."""
+    """Return a deep copy of dicts, lists and client objects; other values are shared."""
     kind = type(value)
     if kind in PLAIN:
         return value
@@ -273,7 +273,7 @@ def copied(value: object) -> object:
 
 
 def canonical(value: object) -> str:
-    """JSON text, equal for equal values; a ``ValueError`` where a key is no string, or the value holds itself."""
+    """Serialise to JSON, equal for equal values; ``ValueError`` for keys that are no strings or a cyclic value."""
     try:
         return _ENCODER.encode(value)
     except TypeError as error:
@@ -281,7 +281,7 @@ def canonical(value: object) -> str:
 
 
 def described(value: object) -> object:
-    """A stable stand-in for a value that JSON does not know."""
+    """Return a stable representation of a value that JSON does not support."""
     if isinstance(value, bytes | bytearray):
         return content_digest(bytes(value)).hex()
     fields = object_fields(value)

@@ -1,7 +1,7 @@
-"""What is sent: stretches of the host's own messages, and messages written anew; in the roles that a strict model takes.
+"""Pieces of a request: ranges of the host's messages, and rewritten messages; role rules of strict chat templates.
 
-Promise: pieces name the host's messages by position and hold none of its objects. With role rules every text stays, in its
-order, a call is never parted from its results, and what follows later changes nothing before the last message.
+Promise: pieces refer to the host's messages by position and hold none of its objects. With role rules every text is kept in
+order, calls stay with their results, and later messages change nothing before the last message.
 Source of the rules: the chat templates of Mistral and Gemma, which raise on any other order (read 2026-11).
 """
 
@@ -19,7 +19,7 @@ BETWEEN = "\n\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verbatim:
-    """The host's messages from ``start`` up to but not including ``stop``, as they are."""
+    """The host's messages from ``start`` to before ``stop``, unchanged."""
 
     start: int
     stop: int
@@ -27,7 +27,7 @@ class Verbatim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A message written anew: the host's message at ``index`` with other texts, or, without index, one of our own."""
+    """A rewritten message: the host's message at ``index`` with other texts, or without index one of the engine."""
 
     message: Message
     index: int | None = None
@@ -37,7 +37,7 @@ Piece = Verbatim | Written
 
 
 def coalesce(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
-    """The same pieces with neighbouring stretches joined: as many pieces as there are interruptions."""
+    """Merge adjacent ranges."""
     found: list[Piece] = []
     for piece in pieces:
         last = found[-1] if found else None
@@ -49,7 +49,7 @@ def coalesce(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
 
 
 def messages_of(pieces: Iterable[Piece], messages: Sequence[Message]) -> list[Message]:
-    """What the pieces say, as messages."""
+    """Return the messages of the pieces."""
     said: list[Message] = []
     for piece in pieces:
         if isinstance(piece, Verbatim):
@@ -60,19 +60,19 @@ def messages_of(pieces: Iterable[Piece], messages: Sequence[Message]) -> list[Me
 
 
 def index_of(piece: Piece) -> int | None:
-    """Which of the host's messages a piece stands for."""
+    """Return the position of the host's message that a piece represents, or ``None``."""
     return piece.start if isinstance(piece, Verbatim) else piece.index
 
 
 def same_at_front(known: Sequence[object], given: Sequence[object]) -> int:
-    """How many objects at the front of both lists are the same ones."""
-    if all(map(is_, known, given)):  # the usual case, and twice as fast
+    """Return the length of the common prefix by identity."""
+    if all(map(is_, known, given)):  # the usual case, twice as fast
         return min(len(known), len(given))
     return sum(1 for _ in takewhile(bool, map(is_, known, given)))
 
 
 def equal_at_front(known: tuple[object, ...], given: tuple[object, ...]) -> int:
-    """How many values at the front of both tuples are equal; quickest where that is all but a few."""
+    """Return the length of the common prefix by equality; fastest if only the end differs."""
     most = min(len(known), len(given))
     step = 1
     while step < most and known[: most - step] != given[: most - step]:
@@ -85,13 +85,13 @@ def equal_at_front(known: tuple[object, ...], given: tuple[object, ...]) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleRules:
-    """What a model insists on: user and assistant in turn, the user first; one system message, the first."""
+    """Rules of a chat template: alternating user and assistant, user first; a single system message at the front."""
 
     alternate: bool = False
     single_system: bool = False
 
     def apply(self, pieces: Sequence[Piece], messages: Sequence[Message]) -> tuple[Piece, ...]:
-        """The pieces as the model takes them: plain neighbours joined, others parted by a filler; the same without rules."""
+        """Apply the rules: join plain neighbours of one role, separate others by a filler message."""
         if not (self.alternate or self.single_system):
             return tuple(pieces)
         rows: Iterable[Written] = chain.from_iterable(
@@ -113,7 +113,7 @@ class RoleRules:
 
 
 def with_one_system(rows: Sequence[Written]) -> Iterator[Written]:
-    """The leading system messages joined to one; later ones as messages of the user."""
+    """Join the leading system messages; later ones become user messages."""
     leading = list(takewhile(lambda row: row.message.role in SYSTEM_ROLES, rows))
     if leading:
         yield reduce(joined, leading)
@@ -123,11 +123,11 @@ def with_one_system(rows: Sequence[Written]) -> Iterator[Written]:
 
 
 def alternating(rows: Iterable[Written]) -> Iterator[Written]:
-    """The rows with neighbours of one side joined, or parted by a filler; the user begins."""
+    """Join or separate neighbours of the same side, and begin with the user."""
     last: Written | None = None
     for row in rows:
         side, before = side_of(row.message), "assistant"
-        in_step = last is not None and row.message.results  # behind its call, or another result
+        in_step = last is not None and row.message.results  # follows its call, or another result
         if last is not None:
             before = side_of(last.message)
             if side == before and is_plain(last.message) and is_plain(row.message):
@@ -144,19 +144,19 @@ def alternating(rows: Iterable[Written]) -> Iterator[Written]:
 
 
 def side_of(message: Message) -> str:
-    """Whose turn it is: results are the user's side, calls and answers the assistant's."""
+    """Return the side of a message: tool results count as user, calls and answers as assistant."""
     if message.role in SYSTEM_ROLES:
         return "system"
     return "assistant" if message.role == "assistant" else "user"
 
 
 def is_plain(message: Message) -> bool:
-    """Whether it may be joined: there is nothing in it but text, and it is no system message."""
+    """Whether a message may be joined with others: text only, and no system message."""
     beside = message.calls or message.results or message.images or message.extra
     return not beside and message.role not in SYSTEM_ROLES
 
 
 def joined(one: Written, other: Written) -> Written:
-    """Two rows as one message in the place of the first."""
+    """Join two messages in the place of the first."""
     texts = filter(None, (one.message.text, other.message.text))
     return replace(one, message=replace(one.message, text=BETWEEN.join(texts)))

@@ -1,7 +1,7 @@
-"""What is saved as JSON data, and read back: frozen records through pydantic.
+"""Save frozen records as JSON data and load them, by pydantic.
 
-Promise: what is read equals what was written, whatever the texts hold. What is damaged or of another release is refused
-with the names of the fields; no value is shown, since it may be what somebody said. Reading runs nothing.
+Promise: a loaded record equals the saved one, whatever its texts contain. Damaged data, or data of another release, is
+refused with the names of the fields; values are never shown, since they may be private. Loading runs no code.
 """
 
 import json
@@ -20,12 +20,12 @@ Messages = tuple[Message, ...]
 
 @cache
 def adapter_of(shape: Hashable) -> TypeAdapter[object]:
-    """Writes and reads a type, which is given as what can be remembered; made once."""
+    """Return the cached ``TypeAdapter`` of a type."""
     return TypeAdapter(cast("type[object]", shape))
 
 
 def saved(record: object) -> dict[str, object]:
-    """A record as JSON data, without fields that have their defaults."""
+    """Return a record as JSON data, without fields at their defaults."""
     adapter = adapter_of(cast("Hashable", type(record)))
     data = adapter.dump_python(record, mode="json", exclude_defaults=True)
     return cast("dict[str, object]", data)  # a record is an object
@@ -34,7 +34,7 @@ def saved(record: object) -> dict[str, object]:
 def read_saved(
     shape: type[Shape], data: object, *, what: str, schema: int, source: str = "to_json()"
 ) -> Shape:
-    """The data of ``what`` (in words: ``"facts"``) as ``source`` gave it, in its shape; ``StateError`` where it is damaged."""
+    """Load data as ``shape``; ``what`` and ``source`` name it in the ``StateError`` raised if it is damaged."""
     if not isinstance(data, Mapping):
         raise damaged(what, f"expected an object, got {type(data).__name__}", source)
     found = cast("Mapping[str, object]", data).get("schema", schema)
@@ -52,13 +52,13 @@ def read_saved(
 
 
 def damaged(what: str, why: str, source: str) -> StateError:
-    """The error of data that cannot be read."""
+    """Return the error for data that cannot be read."""
     verb = "are" if what.endswith("s") else "is"
     return StateError(f"the saved {what} {verb} damaged: {why}; give what {source} returned")
 
 
 def faults(error: ValidationError) -> str:
-    """Each field that is missing or wrong, by its place in the data."""
+    """List the missing and invalid fields by their path."""
     told: list[str] = []
     for each in error.errors(include_url=False, include_context=False, include_input=False):
         place = f"'{'.'.join(map(str, each['loc']))}'" if each["loc"] else "all"
@@ -67,14 +67,14 @@ def faults(error: ValidationError) -> str:
 
 
 def messages_as_bytes(messages: Sequence[Message]) -> bytes:
-    """JSON of messages; no escapes beside those that JSON asks for, so that it is about as long as the texts."""
+    """Serialise messages to JSON, with as few escapes as possible."""
     data = [saved(message) for message in messages]
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "surrogatepass")
 
 
 def messages_from_bytes(data: bytes) -> tuple[Message, ...]:
-    """The messages that were written so; a ``ValueError`` where these are no such bytes."""
+    """Load messages from ``messages_as_bytes``; ``ValueError`` for other bytes."""
     try:
         listed = json.loads(data.decode("utf-8", "surrogatepass"))
         messages = cast("Messages", adapter_of(cast("Hashable", Messages)).validate_python(listed))

@@ -1,10 +1,10 @@
-"""Cut a transcript into units that are kept, compressed or dropped whole, and repair those that came in broken.
+"""Split a transcript into units that are kept, compressed or dropped as a whole, and repair broken ones.
 
-Promise: the messages of the units, in order, are those of the transcript, and no cut falls between a tool call and its
-results; feeding messages one by one or all at once gives the same units. A repaired unit has no orphan, holds all texts of
-the broken one, and depends on that unit alone; one without faults is left as it is.
+Promise: the units' messages in order are the transcript, and a tool call is never separated from its results. Feeding
+messages one by one or all at once gives the same units. A repaired unit has no orphan, keeps all texts, and depends on that
+unit alone; units without faults are unchanged.
 
-A result answers the open call with its id; where none has it (empty, renumbered or repeated ids), the oldest open call.
+A result answers the pending call with its id; without a match (empty, renumbered or repeated ids) the oldest pending call.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,8 +23,8 @@ class Unit:
 
     start: int  # position of the first message in the transcript
     messages: tuple[Message, ...]  # one or more, in order
-    unanswered: tuple[ToolCall, ...] = ()  # the calls that have no result (yet)
-    faulty: bool = False  # results do not name the call that they answer, or there is no such call
+    unanswered: tuple[ToolCall, ...] = ()  # calls without a result
+    faulty: bool = False  # a result has a wrong id or role, or no call
 
     @property
     def stop(self) -> int:
@@ -33,22 +33,22 @@ class Unit:
 
     @property
     def has_calls(self) -> bool:
-        """Whether this is a call with its results."""
+        """Whether this is an assistant message with tool calls."""
         return bool(self.messages[0].calls)
 
     @property
     def is_stray(self) -> bool:
-        """Whether this is a result that no call precedes."""
+        """Whether this is a result without a call."""
         return bool(self.messages[0].results)
 
 
 def segment(messages: Iterable[Message], *, start: int = 0) -> list[Unit]:
-    """The units of a transcript whose first message stands at position ``start``."""
+    """Split a transcript whose first message has position ``start``."""
     return extend([], messages, start=start)
 
 
 def extend(units: Sequence[Unit], messages: Iterable[Message], *, start: int = 0) -> list[Unit]:
-    """The units after more messages: those given, of which only the last may have grown, and new ones."""
+    """Return the units after more messages; of the given ones only the last may grow."""
     grown = list(units)
     for position, message in enumerate(messages, grown[-1].stop if grown else start):
         last = grown[-1] if grown else None
@@ -72,7 +72,7 @@ def extend(units: Sequence[Unit], messages: Iterable[Message], *, start: int = 0
 
 
 def role_of(message: Message, call: ToolCall) -> str:
-    """In which role a message with the result of a call stands: a ``function_call`` is answered by a ``function``, no other is."""
+    """Return the role for the result of a call: ``function`` for a ``function_call``, otherwise ``tool``."""
     if call.older and message.role == "tool":
         return "function"
     return "tool" if message.role == "function" and not call.older else message.role
@@ -81,7 +81,7 @@ def role_of(message: Message, call: ToolCall) -> str:
 def pair(
     calls: Sequence[ToolCall], results: Sequence[ToolResult]
 ) -> tuple[list[tuple[ToolCall | None, ToolResult]], tuple[ToolCall, ...]]:
-    """Each result with the call that it answers, and the calls that are left; ``None`` where no call is left."""
+    """Pair each result with the call it answers, or ``None``; also return the calls without a result."""
     left = list(calls)
     pairs: list[tuple[ToolCall | None, ToolResult]] = []
     for result in results:
@@ -92,7 +92,7 @@ def pair(
 
 
 def repaired(unit: Unit, *, last: bool) -> tuple[Piece, ...]:
-    """The unit as it may be sent, a piece for each message; a call at the end of the transcript is pending, not broken."""
+    """Return the unit in a valid form, one piece per message; in the ``last`` unit calls may be pending."""
     if unit.is_stray:
         return (Written(message=as_user(unit.messages[0]), index=unit.start),)
     pieces = with_matching_ids(unit) if unit.faulty else as_it_came(unit)
@@ -104,12 +104,12 @@ def repaired(unit: Unit, *, last: bool) -> tuple[Piece, ...]:
 
 
 def as_it_came(unit: Unit) -> tuple[Piece, ...]:
-    """The unit unchanged, a piece for each message."""
+    """Return the unit unchanged, one piece per message."""
     return tuple([Verbatim(start=i, stop=i + 1) for i in range(unit.start, unit.stop)])
 
 
 def as_user(message: Message) -> Message:
-    """Results without a call, and what a person said beside them, as a marked message of the user."""
+    """Convert results without a call to a marked user message, with any text beside them."""
     message = without_images(message)
     said = [message.text] if message.text else []
     text = "\n".join([NO_CALL, *(result.text for result in message.results), *said])
@@ -117,7 +117,7 @@ def as_user(message: Message) -> Message:
 
 
 def with_matching_ids(unit: Unit) -> tuple[Piece, ...]:
-    """The unit with each result under the id and in the role of its call; one too many joins the one before it, marked."""
+    """Give each result the id and role of its call; a surplus result is appended, marked, to the one before."""
     first, *rest = unit.messages
     pieces: list[Piece] = [Verbatim(start=unit.start, stop=unit.start + 1)]
     unanswered: tuple[ToolCall, ...] = first.calls
@@ -133,7 +133,7 @@ def with_matching_ids(unit: Unit) -> tuple[Piece, ...]:
                 name = call.name if call.older else result.name
                 results.append(replace(result, call_id=call.id, name=name))
         written = replace(message, role=role, results=tuple(results))
-        if role != message.role:  # the other form has no images
+        if role != message.role:  # the older form has no images
             written = without_images(written)
         as_is = Verbatim(start=index, stop=index + 1)
         pieces.append(as_is if written == message else Written(message=written, index=index))

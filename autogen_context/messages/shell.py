@@ -1,6 +1,6 @@
-"""What a shell's command line does: which programs run, on which files, and what is asked of them.
+"""Read a shell command line: which programs run, on which files, and for what.
 
-Any text goes, in time proportional to its length; of a long one the beginning is read. An unknown program runs something.
+Any text is accepted, in linear time; only the beginning of a long one is read. An unknown program counts as a run.
 """
 
 # ruff: noqa: SIM905 - words in a line
@@ -28,7 +28,7 @@ Kind = TypeVar("Kind", bound=str)
 
 READ_CHARS = 20_000
 MOST_COMMANDS = 100
-HEAD_LINES = 10  # that head shows where it is not told how many
+HEAD_LINES = 10  # default of head
 STRENGTH: tuple[ToolKind, ...] = ("test", "run", "write", "search", "read", "other")
 
 _TOKEN = re.compile(
@@ -41,7 +41,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_LEADING = re.compile(  # words in front of a command, each ended by a NUL, with what belongs to them
+_LEADING = re.compile(  # prefixes of a command with their arguments, each word ended by NUL
     r"(?:(?:uv|poetry|pipenv|pdm|hatch)\0run|(?:bundle|npm|pnpm|yarn)\0exec|\w+\+?=[^\0]*"
     r"|(?:timeout|flock)(?:\0-[^\0]+)*\0[^\0]+|(?:sudo|xargs|nice)(?:\0-[ugInPdLs]\0[^\0]+|\0-[^\0]+)*"
     r"|(?:env|nohup|time|exec|command|stdbuf|npx|uvx|eval|builtin)(?:\0-[^\0]+)*"
@@ -49,17 +49,17 @@ _LEADING = re.compile(  # words in front of a command, each ended by a NUL, with
 )
 _LINES = re.compile(r"(?<!\S)(\d{1,9})(?:,(\d{1,9}|\$))?p;?(?!\S)")
 _COUNT = re.compile(r"(?<!\S)-(?:n ?|-lines[= ])?(\d{1,9})(?!\S)")
-_FILE = re.compile(r"(?!\d+\Z|-\Z|/dev/).+", re.DOTALL)  # no other stream, no device
+_FILE = re.compile(r"(?!\d+\Z|-\Z|/dev/).+", re.DOTALL)  # no stream number, no device
 _TEST_FILE = re.compile(r"(?:test_.*|.*[_.-]tests?|tests?)\.\w+", re.IGNORECASE)
 
 
 def rows_of(rows: Mapping[Kind, str]) -> dict[str, Kind]:
-    """Each word with the name of its row."""
+    """Map each word to the name of its row."""
     return {word: name for name, words in rows.items() for word in words.split()}
 
 
-# What a program does with its arguments. It reads them (whole, in part, or through a filter that is the first of them),
-# searches (a pattern that is the first of them, or places), or writes (all, the last, or files that it does not name).
+# What a program does with its arguments: read them (whole, in part, or after a filter as first argument), search (a pattern
+# as first argument, or places), or write (all of them, the last one, or files it does not name).
 PROGRAMS = rows_of(
     {
         "read": "cat bat less more nl tac open view type zcat Get-Content",
@@ -72,12 +72,12 @@ PROGRAMS = rows_of(
         "write": "mkdir rmdir touch chmod chown patch apply_patch dd unzip tar zip gzip gunzip bzip2 xz",
     }
 )
-# They do nothing to see, or only for what comes behind them.
+# No effect of their own.
 IDLE = frozenset(
     "cd pushd popd export set source . echo printf sleep true false exit pwd clear alias unset wait : history "
     "[ [[ ulimit umask trap shift return local declare kill date test for done fi in case esac function select".split()
 )
-# What the subcommands of git do that write nothing; of the others some name the files.
+# Git subcommands that write nothing; of the others, GIT_WRITES name their files.
 GIT: Mapping[str, ToolKind] = rows_of(
     {
         "read": "diff show log status blame reflog describe rev-parse shortlog",
@@ -86,7 +86,7 @@ GIT: Mapping[str, ToolKind] = rows_of(
     }
 )
 GIT_WRITES = frozenset({"checkout", "restore", "rm", "mv"})
-# Programs that test, and the first arguments of others that do.
+# Test runners, and first arguments that make other programs test.
 TESTERS = frozenset(
     "pytest py.test unittest nose nosetests tox nox ctest rspec phpunit jest vitest mocha playwright cypress "
     "runtests.py runtests test tests trial doctest".split()
@@ -96,27 +96,29 @@ SHELLS = frozenset("bash sh zsh dash ksh fish".split())
 INTERPRETERS = SHELLS | frozenset(
     "python python2 python3 pypy3 ipython node ts-node tsx deno ruby perl php lua julia Rscript".split()
 )
-# How much a test tells of what it does, not what it tests.
+# Flags for a test run's output, not for what it tests.
 TEST_MANNERS = re.compile(r"-v+|-q+|-[xsl]|--(?:verbose|quiet|silent|tb=\w+|color=\w+|no-header)")
-# The flags that have a word of their own behind them, as a rule; a number is no argument either.
+# Flags that usually take the next word as their value.
 VALUE_FLAGS = frozenset("-e -C -F -d -g -X -W --glob --type".split())
 
 
 @dataclass(slots=True)
 class Command:
-    """One command, filled as a line is read."""
+    """One command, filled in while the line is parsed."""
 
-    piped: bool = False  # whether its input is what the command before wrote
+    piped: bool = False  # reads the output of the previous command
     words: list[str] = field(default_factory=list[str])  # without quotes
-    files: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])  # behind operators
+    files: list[tuple[str, str]] = field(
+        default_factory=list[tuple[str, str]]
+    )  # (redirect operator, file)
     document: str = ""  # the here-document that is its input
 
 
 def commands_of(line: str) -> list[Command]:
-    """The commands of a command line, in order; a hundred at most. What stands in a here-document is no command."""
-    text = line[: READ_CHARS - 2] + "\n\n"  # the last command ends, also behind a backslash
+    """Parse a command line into at most ``MOST_COMMANDS`` commands; here-documents are data."""
+    text = line[: READ_CHARS - 2] + "\n\n"  # ends the last command, even after a backslash
     commands, command, operator, at = list[Command](), Command(), "", 0
-    owner, border = command, ""  # of the here-document that begins with the next line
+    owner, border = command, ""  # of a here-document that begins on the next line
     while len(commands) < MOST_COMMANDS and (token := _TOKEN.match(text, at)):
         at, kind, said = token.end(), token.lastgroup, token.group()
         if kind == "word":
@@ -143,7 +145,7 @@ def commands_of(line: str) -> list[Command]:
 
 
 def unquoted(word: str) -> str:
-    """A word as the program gets it; one whose quotes are open stays as it is."""
+    """Remove the quotes of a word; a word with an open quote is unchanged."""
     if not any(quote in word for quote in "'\"\\"):
         return word
     if word[0] == word[-1] == "'" and word.count("'") == len("''"):  # a script, which may be long
@@ -155,7 +157,7 @@ def unquoted(word: str) -> str:
 
 
 def action_of_command(line: str, *, folder: str = "") -> ToolAction:
-    """What a command line does in a folder, as far as that is known: the strongest kind of its commands, all views and writes."""
+    """Return what a command line does in a folder: the strongest kind of its commands, all views and writes."""
     done: list[ToolAction] = []
     for command in commands_of(line):
         text = "\0".join((*command.words, ""))
@@ -179,18 +181,18 @@ def action_of_command(line: str, *, folder: str = "") -> ToolAction:
 
 
 def redirected(action: ToolAction, command: Command, folder: str) -> ToolAction:
-    """The action with the files that its output goes to; what does nothing but fill a file writes it."""
+    """Add the files of output redirections; a command that only fills a file is a write."""
     anew = paths_of([file for how, file in command.files if ">" in how and ">>" not in how], folder)
     files = (*anew, *paths_of([file for how, file in command.files if ">>" in how], folder))
     if action.kind in ("write", "run", "test"):
         return replace(action, writes=(*action.writes, *files))
-    told = command.document or action.kind == "other"  # the content stands in the line itself
+    told = command.document or action.kind == "other"  # the content is in the command line
     views = tuple(View(path=path) for path in anew) if told else ()
     return ToolAction(kind="write", subjects=files, views=views, writes=files)
 
 
 def piped(source: ToolAction, action: ToolAction, words: Words) -> ToolAction:
-    """What two commands do together, of which one reads what the other writes."""
+    """Combine two commands of a pipe."""
     if action.kind in ("write", "run", "test"):
         both = merged([source, action])
         asks_both = both.kind == action.kind and action.key and source.key
@@ -207,7 +209,7 @@ def piped(source: ToolAction, action: ToolAction, words: Words) -> ToolAction:
 
 
 def merged(actions: Sequence[ToolAction], *, folder: str = "") -> ToolAction:
-    """Several actions as one."""
+    """Combine several actions."""
     if len(actions) == 1 and not folder:
         return actions[0]
     kind = STRENGTH[min((STRENGTH.index(action.kind) for action in actions), default=-1)]
@@ -224,7 +226,7 @@ def merged(actions: Sequence[ToolAction], *, folder: str = "") -> ToolAction:
 
 
 def action_of_words(words: Words, command: Command, folder: str) -> ToolAction:
-    """What one command does, but for where its output goes."""
+    """Return what one command does, without its redirections."""
     if not words or words[0] in IDLE:
         return ToolAction(kind="other", key=key_of(" ".join(words), command.document))
     key = key_of(" ".join(words), command.document)
@@ -249,7 +251,7 @@ def action_of_words(words: Words, command: Command, folder: str) -> ToolAction:
         if which:
             files = paths_of(plain[-1:] if which == "last" else plain, folder)
         return ToolAction(kind="write", subjects=files or plain, writes=files)
-    if does == "read":  # without a file it is the filter of a pipe
+    if does == "read":  # without a file it filters a pipe
         has_script = which == "filter" and not {"-e", "-f"} & set(words)
         files = paths_of(plain[has_script:], folder)
         views = (View(path=path) for path in files)
@@ -264,7 +266,7 @@ def action_of_words(words: Words, command: Command, folder: str) -> ToolAction:
 
 
 def plain_arguments(words: Words) -> Words:
-    """The arguments of a program that are no flags and belong to none."""
+    """Return the positional arguments."""
     return tuple(
         word
         for before, word in pairwise(("", *words[1:]))
@@ -273,12 +275,12 @@ def plain_arguments(words: Words) -> Words:
 
 
 def paths_of(words: Iterable[str], folder: str) -> Words:
-    """Those that are paths, as they are written here."""
+    """Return the normalised paths among words."""
     return tuple(path for word in words if (path := path_of(word, folder=folder)))
 
 
 def narrowed(view: View, words: Words) -> View:
-    """What of a view is left behind a filter; a stretch of lines behind ``sed -n`` and ``head``."""
+    """Restrict a view by a filter; ``sed -n`` and ``head`` give a range of lines."""
     program, said = basename((*words, "")[0]), " ".join(words)
     stretches = _LINES.findall(said) if program == "sed" and "-n" in words else []
     if view.whole and len(stretches) == 1:
@@ -292,7 +294,7 @@ def narrowed(view: View, words: Words) -> View:
 
 
 def running(words: Words, key: str) -> ToolAction:
-    """What a program runs, or tests; of an interpreter the script, none where that is written inline."""
+    """Return the run or test action of a program; for an interpreter the script counts, if it is a file."""
     plain = plain_arguments(words)
     target: Words = (words[0], *plain)
     if basename(words[0]) in INTERPRETERS:

@@ -1,7 +1,7 @@
-"""What a tool call does, from the tool's name and the call's arguments.
+"""Derive what a tool call does from the tool's name and the arguments.
 
-Whole words of a name decide, never parts of words; what the user says of a tool decides before them. Any arguments go, those
-that are no JSON too, in time proportional to their length.
+Whole words of the name decide, unless the user has configured the tool. Any arguments are accepted, invalid JSON included,
+in linear time.
 """
 
 # ruff: noqa: SIM905 - words in a line
@@ -28,18 +28,18 @@ from autogen_context.messages.tool_action import (
     path_of,
 )
 
-# "shell": what it does stands in its command line.
+# "shell": its command line decides.
 NamedKind = ToolKind | Literal["shell"]
 Fields = Mapping[str, object]
 
 NAME_CHARS = 200
-ARGUMENT_CHARS = 4_000_000  # of larger arguments nothing is read but that they are there
-NESTED = 3  # lists and objects within arguments that are looked into
+ARGUMENT_CHARS = 4_000_000  # larger arguments are not parsed
+NESTED = 3  # levels of nested arguments searched for files
 MOST_FILES = 100
-REMEMBERED_CALLS = 2_000  # the newest, as long as their arguments are short
-SHORT_CHARS = 4_096  # of arguments
+REMEMBERED_CALLS = 2_000  # cached calls with short arguments
+SHORT_CHARS = 4_096  # most characters of short arguments
 
-# What a word in a tool's name says.
+# Words in a tool's name and the kind they indicate.
 _SAYS: Mapping[NamedKind, str] = {
     "read": "read view open cat get fetch load show retrieve print display describe inspect head tail peek download "
     "browse look extract preview check",
@@ -53,7 +53,7 @@ _SAYS: Mapping[NamedKind, str] = {
 }
 NAME_WORDS = rows_of(_SAYS)
 
-# Under which names arguments come.
+# Common names of arguments.
 COMMAND_KEYS = "command cmd command_line commandline script commands shell_command".split()
 PATH_KEYS = frozenset(
     "path paths file files file_path filepath file_paths filename file_name target_file absolute_path relative_path "
@@ -79,19 +79,19 @@ _NEW_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolKinds:
-    """What tools do by their names.
+    """Classifies tools by name.
 
     Attributes:
-        named: for tools of your own: a name, in any case, and what it does; ``shell`` where its command line says it.
+        named: kinds of your own tools by name, case-insensitive; ``shell`` if the command line decides.
 
     Raises:
-        ValueError: a name has a kind that there is not.
+        ValueError: a kind is unknown.
     """
 
     named: Mapping[str, NamedKind] = field(default_factory=dict[str, NamedKind], hash=False)
 
     def __post_init__(self) -> None:
-        """Check the kinds; keep the names without their case."""
+        """Validate the kinds and fold the case of the names."""
         kinds = (*get_args(ToolKind), "shell")
         for name, kind in self.named.items():
             if kind not in kinds:
@@ -105,18 +105,18 @@ BY_NAME = ToolKinds()
 
 
 def action_of(call: ToolCall, kinds: ToolKinds = BY_NAME) -> ToolAction:
-    """What a call does, by its arguments (JSON text, as a rule) and by what its tool does."""
+    """Return what a call does, by its tool and its arguments."""
     return (read_action if len(call.arguments) > SHORT_CHARS else known_action)(call, kinds)
 
 
 def read_action(call: ToolCall, kinds: ToolKinds) -> ToolAction:
-    """The same, read from the call."""
+    """Return what a call does, uncached."""
     said = kinds.named.get(call.name.casefold())
     words = kinds_in(call.name[:NAME_CHARS])
     kind = said or ("shell" if "shell" in words else kind_of_words(words))
     arguments = read_arguments(call.arguments)
     line = command_in(arguments) if said in (None, "shell") else ""
-    if line.isidentifier() and not PATH_KEYS.isdisjoint(arguments):  # the command of an editor
+    if line.isidentifier() and not PATH_KEYS.isdisjoint(arguments):  # an editor's command
         return of_files(kind_of_words(kinds_in(line)), call, arguments)
     if kind == "shell" and not call.arguments.lstrip().startswith("{"):
         line = call.arguments
@@ -125,24 +125,24 @@ def read_action(call: ToolCall, kinds: ToolKinds) -> ToolAction:
     return of_files(kind_of_words(words) if kind == "shell" else kind, call, arguments)
 
 
-# Asked for as a call comes in, and again when its turn is over.
+# Needed when a call arrives and again when its turn ends.
 known_action = lru_cache(REMEMBERED_CALLS)(read_action)
 
 
 def actions_of(unit: Unit, kinds: ToolKinds = BY_NAME) -> tuple[ToolAction, ...]:
-    """What the calls of a unit do, in their order."""
+    """Return what the calls of a unit do, in order."""
     return tuple(action_of(call, kinds) for call in unit.messages[0].calls)
 
 
 @lru_cache(REMEMBERED_CALLS)
 def kinds_in(name: str) -> tuple[NamedKind, ...]:
-    """What each word of a name says, where it says something."""
+    """Return the kinds that the words of a name indicate."""
     words = [part.lower() for part in _PART.findall(name)]
     return tuple(NAME_WORDS[word] for word in words if word in NAME_WORDS)
 
 
 def kind_of_words(words: tuple[NamedKind, ...]) -> ToolKind:
-    """What the words of a name say but for those of shells: the first that says something, and a few pairs."""
+    """Return the kind that a name indicates: the first one, with two exceptions; shells are skipped."""
     said: list[ToolKind] = [kind for kind in words if kind != "shell"]
     first: ToolKind = said[0] if said else ("run" if words else "other")
     if first == "run" and "test" in said:
@@ -153,7 +153,7 @@ def kind_of_words(words: tuple[NamedKind, ...]) -> ToolKind:
 
 
 def read_arguments(text: str) -> Fields:
-    """The arguments by their names, as the tables have them; none where the text is no JSON object."""
+    """Parse arguments, with names in snake case; empty if the text is no JSON object."""
     try:
         value: object = json.loads(text) if len(text) <= ARGUMENT_CHARS else None
     except (ValueError, RecursionError):
@@ -162,18 +162,18 @@ def read_arguments(text: str) -> Fields:
 
 
 def snake_keys(fields: Fields) -> Fields:
-    """An object with its keys as the tables have them: ``filePath`` is ``file_path``."""
+    """Convert the keys of an object to snake case: ``filePath`` to ``file_path``."""
     return {snake(key[:NAME_CHARS]): item for key, item in fields.items()}
 
 
 @lru_cache(REMEMBERED_CALLS)
 def snake(key: str) -> str:
-    """A key in lower case, its words joined by underscores."""
+    """Convert a key to snake case."""
     return _NEW_WORD.sub("_", key).replace("-", "_").lower()
 
 
 def command_in(arguments: Fields) -> str:
-    """The command line in arguments; empty where there is none."""
+    """Return the command line in arguments; empty if there is none."""
     for value in filter(None, map(arguments.get, COMMAND_KEYS)):
         if isinstance(value, str):
             return value
@@ -183,7 +183,7 @@ def command_in(arguments: Fields) -> str:
 
 
 def of_files(kind: ToolKind, call: ToolCall, arguments: Fields) -> ToolAction:
-    """What a call does with the files that it names; one that names none is known by its arguments, in any order."""
+    """Return what a call does with the files in its arguments; without files its sorted arguments are the key."""
     views = tuple(dict.fromkeys(islice(views_in(arguments), MOST_FILES)))
     files = tuple(dict.fromkeys(view.path for view in views))
     if kind == "read" and views:
@@ -204,7 +204,7 @@ def of_files(kind: ToolKind, call: ToolCall, arguments: Fields) -> ToolAction:
 
 
 def views_in(arguments: Fields, depth: int = 0) -> Iterator[View]:
-    """The files that arguments name, each with the lines and parts named beside it."""
+    """Yield the files in arguments, each with the lines and parts given beside it."""
     for key, value in arguments.items():
         for item in cast("list[object]", value) if isinstance(value, list) else [value]:
             if isinstance(item, str) and key in PATH_KEYS and (path := path_of(item)):
@@ -216,7 +216,7 @@ def views_in(arguments: Fields, depth: int = 0) -> Iterator[View]:
 
 
 def lines_in(arguments: Fields) -> tuple[int, int] | None:
-    """The lines that arguments name; ``None`` where they name none."""
+    """Return the range of lines in arguments, or ``None``."""
     for value in map(arguments.get, RANGE_KEYS):
         if isinstance(value, list):
             numbers = [n for n in cast("list[object]", value) if isinstance(n, int)]

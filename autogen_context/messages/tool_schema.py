@@ -1,7 +1,7 @@
-"""The schemas of tools that go with a request, and ours: ``recall_context``, with which an agent asks back what left.
+"""Tool schemas of a request, and the tool ``recall_context``, with which an agent retrieves originals.
 
-Promise: whatever arguments a model makes up, the answer is a text; where they make no sense, one that says how to do
-better. What is no list of schemas is refused before anything is counted.
+Promise: for any arguments of a model the answer is a text; for invalid ones it explains the correct usage. Anything but a
+list of schemas is refused before it is counted.
 """
 
 import json
@@ -29,15 +29,15 @@ USAGE = (
 
 
 class RecallsContext(Protocol):
-    """Who answers the tool: a manager."""
+    """Answers the tool; a manager does."""
 
     def recall_context(self, handle: str = "", query: str = "", lines: str = "") -> str:
-        """The text for the model; never raises for what a model may ask."""
+        """Return the text for the model; never raises for its arguments."""
         ...
 
 
 def schemas_in(tools: Sequence[Mapping[str, object]] | None) -> Sequence[Mapping[str, object]]:
-    """The schemas that a host hands over; a ``ValueError`` where it is no list of mappings."""
+    """Validate tool schemas; ``ValueError`` unless they are a list of mappings."""
     if not tools:
         return ()
     schemas = listed("tools", tools, give="a list of schemas, such as [recall_tool_schema()]")
@@ -48,7 +48,7 @@ def schemas_in(tools: Sequence[Mapping[str, object]] | None) -> Sequence[Mapping
 
 
 def recall_tool_schema() -> dict[str, object]:
-    """The tool as OpenAI's chat API takes it in ``tools``; a new dict each time."""
+    """Return the tool's schema for ``tools`` of OpenAI's chat API; a new dict each time."""
     properties = {
         name: {"type": "string", "description": text} for name, text in RECALL_ARGUMENTS.items()
     }
@@ -61,7 +61,7 @@ def recall_tool_schema() -> dict[str, object]:
 
 
 def has_recall_tool(tools: Sequence[Mapping[str, object]]) -> bool:
-    """Whether the tool is among these schemas, in OpenAI's form or with its name at the top."""
+    """Whether the tool is among these schemas, in OpenAI's form or with the name at the top level."""
     functions = (tool.get("function", tool) for tool in tools)
     return any(
         cast("Mapping[str, object]", function).get("name") == RECALL_TOOL_NAME
@@ -71,7 +71,7 @@ def has_recall_tool(tools: Sequence[Mapping[str, object]]) -> bool:
 
 
 def answer_recall(recaller: RecallsContext, arguments: str | Mapping[str, object]) -> str:
-    """The content of the tool message for arguments as they came from the model: JSON text, or what was parsed from it."""
+    """Answer a call; ``arguments`` are the model's JSON, or the object parsed from it."""
     try:
         given: object = json.loads(arguments or "{}") if isinstance(arguments, str) else arguments
     except (ValueError, RecursionError):
@@ -85,12 +85,12 @@ def answer_recall(recaller: RecallsContext, arguments: str | Mapping[str, object
 
 
 def recall_arguments(given: Mapping[str, object]) -> dict[str, str]:
-    """The arguments that the tool knows, as the texts that they should be: 150 is '150', [120, 180] is '120-180'."""
+    """Return the known arguments as strings: 150 as '150', [120, 180] as '120-180'."""
     return {name: as_text(given[name]) for name in RECALL_ARGUMENTS if name in given}
 
 
 def as_text(value: object) -> str:
-    """An argument that should be a string."""
+    """Convert an argument to a string."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         return "-".join(map(str, cast("Sequence[object]", value)))
     return "" if value is None else str(value)

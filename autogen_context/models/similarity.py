@@ -1,4 +1,4 @@
-"""How near two texts are, by their vectors: the same with numpy and without, alone and among others."""
+"""Cosine similarity of vectors, with equal results with and without numpy, alone and in batches."""
 
 from array import array
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ HAS_NUMPY = find_spec("numpy") is not None
 
 
 def unit_vector(values: Sequence[float]) -> Sequence[float]:
-    """The vector of length 1 in the same direction, as 32-bit floats that nobody can change; of zeros it is zeros."""
+    """Return the unit vector as read-only 32-bit floats; zeros stay zeros."""
     length = hypot(*values)
     if not values or not isfinite(length):
         raise ValueError("a vector needs at least one number, and all of them finite")

@@ -1,1 +1,1 @@
-"""What matters for a task: categories, what later units make worthless, and the ranking."""
+"""What matters for a task: one score for units and blocks, from identifiers, relevance, age and category."""

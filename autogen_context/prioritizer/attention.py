@@ -1,8 +1,8 @@
-"""How relevant texts are to a query, by words and by meaning; labelled parts, and which of them are kept.
+"""Relevance of texts to a query, lexical and by embeddings; scoring and filtering of labelled parts.
 
-Promise: scores are numbers in 0..1 on a fixed scale, whatever else there is: 1 for a text that holds all of the query as
-densely as the query itself, 0 for one that shares no term with it. Where an embedding model fails, words decide. A filter
-keeps what is critical, whatever it scores. Why as it is: docs/decisions/0007-relevance.md.
+Promise: scores are on a fixed scale 0..1, independent of the other texts: 1 for a text with all terms of the query at the
+query's own density, 0 without a common term. If the embedding model fails, scores are lexical. The filter keeps critical
+parts whatever their score. Source: docs/decisions/0007-relevance.md.
 """
 
 import logging
@@ -28,32 +28,34 @@ from autogen_context.models.similarity import similarities
 
 logger = logging.getLogger(__name__)
 
-SATURATION = 2.0  # k1 of BM25: how much more a term says that comes again and again
-LENGTH_FRACTION = 0.75  # b of BM25: how much of a document's length counts against it
-USUAL_TERMS = 100  # of a text that is judged alone: about a paragraph
+SATURATION = 2.0  # k1 of BM25: weight of repeated terms
+LENGTH_FRACTION = 0.75  # b of BM25: length normalisation
+USUAL_TERMS = 100  # assumed average length in terms, about a paragraph
 SEMANTIC_FRACTION = 0.5  # of a fused score
-UNRELATED_COSINE = 0.1  # what sentence embeddings give for texts on different things, on average
-MOST_HOLDERS = 256  # documents of a term that are looked at for its sake: a query costs no more in a longer history
-REACH = 4  # neighbours on each side that count, each half as much as the one before it
+UNRELATED_COSINE = 0.1  # average cosine of sentence embeddings of unrelated texts
+MOST_HOLDERS = (
+    256  # documents examined per term, so that a query does not cost more in a longer history
+)
+REACH = 4  # neighbours on each side that count, each half as much as the one nearer
 NEARNESS = tuple(0.5 ** abs(distance) for distance in range(-REACH, REACH + 1))
-NAMED_WORDS = 3  # of those in common, in a reason
-NAMED_CHARS = 40  # of one of them
+NAMED_WORDS = 3  # common words named in a reason
+NAMED_CHARS = 40  # of each
 SCORES = "what AttentionScorer().score(query, parts) returns"
 
 Query = str | Mapping[str, float]
-"""What is asked: a text, or several with their weights."""
+"""A query: one text, or several texts with weights."""
 Held = Mapping[int, float]
-"""How often each document holds a term, by position."""
+"""Occurrences of a term by document position."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextPart:
-    """One part of what an agent might be told.
+    """A labelled part of a context.
 
     Attributes:
-        label: what kind of part it is: ``goal``, ``steering``, ``memory``, ``actions``, ``hypotheses``, or your own.
-        text: what it says.
-        critical: whether it stays, whatever it scores.
+        label: its kind: ``goal``, ``steering``, ``memory``, ``actions``, ``hypotheses``, or your own.
+        text: its content.
+        critical: whether it is kept whatever its score.
     """
 
     label: str
@@ -63,15 +65,14 @@ class ContextPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttentionScore:
-    """What a part has to do with a query.
+    """Relevance of a part to a query.
 
     Attributes:
         part: the part.
         score: 0..1 on a fixed scale; compare this with a threshold.
-        share: of the attention that all parts together get, a softmax; the shares of n parts sum to 1, so that they sink
-            as parts are added.
-        temperature: of the softmax; the lower, the more goes to the best.
-        reasons: where the score comes from.
+        share: softmax over all parts; the shares of n parts sum to 1, so they fall as parts are added.
+        temperature: of the softmax; a lower one favours the best part.
+        reasons: explanation of the score.
     """
 
     part: ContextPart
@@ -82,11 +83,11 @@ class AttentionScore:
 
 
 class AttentionScorer:
-    """Scores parts by words, and by meaning as well where it is given vectors.
+    """Scores the relevance of parts to a query: lexical, and by embeddings if given vectors.
 
     Args:
-        vectors: keeps and computes vectors, for example a ``VectorStore``; none, and words decide.
-        temperature: of the softmax that is reported beside the scores.
+        vectors: computes and stores embeddings, for example a ``VectorStore``; ``None`` for lexical scores alone.
+        temperature: of the softmax that is reported with the scores.
 
     Raises:
         ValueError: ``temperature`` is not positive.
@@ -99,17 +100,17 @@ class AttentionScorer:
         self._temperature = temperature
 
     async def score(self, query: Query, parts: Sequence[ContextPart]) -> list[AttentionScore]:
-        """Score parts for a query; vectors that are missing are computed first.
+        """Score parts for a query, computing missing embeddings first.
 
         Args:
-            query: a text, or several with their weights.
+            query: a text, or several with weights.
             parts: n parts.
 
         Returns:
-            n scores, in the order of the parts; each 0 where a part has nothing to do with the query.
+            n scores, in the order of the parts; 0 for an unrelated part.
 
         Raises:
-            ValueError: the query is none, a weight is not positive, or one of the parts is none.
+            ValueError: ``query`` has another type, a weight is not positive, or a part is no ``ContextPart``.
         """
         texts = asked(query, parts)
         if self._vectors is None or not parts or not texts:
@@ -123,7 +124,7 @@ class AttentionScorer:
         return self._scores(texts, parts, found)
 
     def score_nowait(self, query: Query, parts: Sequence[ContextPart]) -> list[AttentionScore]:
-        """The same, with the vectors that are at hand."""
+        """Score parts with the embeddings that are in memory; never waits. Arguments and errors as of ``score``."""
         texts = asked(query, parts)
         if self._vectors is None:
             return self._scores(texts, parts, {})
@@ -143,7 +144,7 @@ class AttentionScorer:
         best = max(scores, default=0.0)
         powers = [exp((score - best) / self._temperature) for score in scores]
         whole = sum(powers)
-        wanted: dict[str, str] = {}  # the word that each term of the query comes from
+        wanted: dict[str, str] = {}  # term of the query -> its word
         for word in (word for text in texts for word in text.split()):
             wanted |= {term: word for term in terms(word) if term not in wanted}
         found: list[AttentionScore] = []
@@ -166,15 +167,15 @@ class AttentionScorer:
 
 
 class AttentionFilter:
-    """Leaves out what scores low.
+    """Drops parts with a low score.
 
     Args:
-        threshold: the least score that is kept, 0..1; one for scores, never for shares.
-        top_k: keep so many of the best instead, whatever their scores; what is critical comes on top of them.
-        critical_labels: parts with such a label are critical, as those that say so themselves; in any case of letters.
+        threshold: lowest score that is kept, 0..1; it applies to ``score``, never to ``share``.
+        top_k: keep this many of the best parts instead, whatever their score; critical parts are kept in addition.
+        critical_labels: labels of parts to treat as critical, case-insensitive.
 
     Raises:
-        ValueError: ``threshold`` is not in 0..1, ``top_k`` not positive, or ``critical_labels`` a single text.
+        ValueError: ``threshold`` is not in 0..1, ``top_k`` not positive, or ``critical_labels`` a single string.
     """
 
     def __init__(
@@ -196,16 +197,16 @@ class AttentionFilter:
         self._critical_labels = frozenset(label.casefold() for label in critical_labels)
 
     def filter(self, scores: Sequence[AttentionScore]) -> list[AttentionScore]:
-        """The scores of the parts that are kept.
+        """Return the scores of the parts to keep.
 
         Args:
-            scores: of n parts, in any order.
+            scores: n scores, in any order.
 
         Returns:
-            At most n of them, best first; equal ones in the order in which they came.
+            At most n of them, best first; ties keep their order.
 
         Raises:
-            ValueError: one is no score.
+            ValueError: an element is no ``AttentionScore``.
         """
         for at, score in enumerate(listed("scores", scores, give=SCORES)):
             require_kind(f"scores[{at}]", score, AttentionScore, give=SCORES)
@@ -222,17 +223,17 @@ class AttentionFilter:
 
 
 def require_parts(parts: object) -> None:
-    """Refuse what is no part, such as a plain text or a message."""
+    """Raise ``ValueError`` unless every element is a ``ContextPart``."""
     for at, part in enumerate(listed("parts", parts, give="a list of ContextPart(label, text)")):
         require_kind(f"parts[{at}]", part, ContextPart, give="ContextPart(label, text)")
 
 
 def asked(query: object, parts: object) -> Mapping[str, float]:
-    """The texts of a query with their weights, where it is one and the parts are such."""
+    """Validate query and parts, and return the texts of the query with their weights."""
     require_parts(parts)
     if not isinstance(query, str | Mapping):
         raise wrong_argument("query", query, "a text, or several with their weights")
-    return weighted(cast("Query", query))  # its weights are looked at there
+    return weighted(cast("Query", query))  # which checks the weights
 
 
 def semantic_scores(
@@ -240,7 +241,7 @@ def semantic_scores(
     parts: Sequence[ContextPart],
     vectors: Mapping[str, Sequence[float]],
 ) -> list[float | None]:
-    """The score of each part by its vector: the mean over the texts of a query that have one, by their weights."""
+    """Score parts by embeddings: weighted mean over the query's texts; ``None`` for a part without a vector."""
     known = {text: weight for text, weight in texts.items() if text in vectors}
     whole = sum(known.values())
     scores = {part.text: 0.0 for part in parts if known and part.text in vectors}
@@ -251,15 +252,15 @@ def semantic_scores(
     return [min(1.0, scores[part.text]) if part.text in scores else None for part in parts]
 
 
-# ---- relevance of texts
+# ---- lexical relevance
 
 
 def relevances(query: Query, texts: Iterable[str]) -> list[float]:
-    """How much each text has to do with a query, whatever the others are.
+    """Score texts for a query, each independent of the others, 0..1.
 
-    A score is the BM25 of the text over that of the query itself, with all terms alike: a term that all texts hold is one
-    that was asked for all the same. Of a query of several texts it is the mean by their weights; texts without a term are
-    left out of it. Why: docs/decisions/0007-relevance.md.
+    The score is the BM25 of the text divided by that of the query itself, without idf, so that a term counts even if all
+    texts contain it. For several query texts it is their weighted mean, without texts that have no term.
+    Source: docs/decisions/0007-relevance.md.
     """
     counted = [(Counter(terms(text)), weight) for text, weight in weighted(query).items()]
     wanted = [(counts, weight) for counts, weight in counted if counts]
@@ -279,31 +280,28 @@ def relevances(query: Query, texts: Iterable[str]) -> list[float]:
 
 
 class LexicalIndex:
-    """BM25 over documents that come one by one; what a document adds costs time in proportion to it alone.
+    """Incremental BM25; adding a document takes time in proportion to its length.
 
-    A score is the BM25 of the document over that of the query itself, had it been a document, at most 1. A term that no
-    document holds counts like one that a single document holds. Lengths are relative to the average document, or to the
-    query where that is longer.
+    The score is the BM25 of the document divided by that of the query as a document, at most 1. A term without documents
+    counts as if it had one. Lengths are relative to the average document, or to the query if that is longer.
 
     Source:
         Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, with the idf of Lucene.
     """
 
     def __init__(self) -> None:
-        self._lengths: list[
-            int
-        ] = []  # of each document, in terms, each as often as it stands there
+        self._lengths: list[int] = []  # of each document, in terms with repetitions
         self._total_length = 0
         self._holders: defaultdict[str, dict[int, int]] = defaultdict(
             dict
-        )  # in the order of the documents
+        )  # term -> document -> occurrences, in document order
 
     def __len__(self) -> int:
-        """How many documents there are."""
+        """Number of documents."""
         return len(self._lengths)
 
     def add(self, text: str) -> None:
-        """Append a document; without any term it is one that scores 0."""
+        """Append a document; one without terms scores 0."""
         found = terms(text)
         holders, at = self._holders, len(self._lengths)
         for term, times in Counter(found).items():
@@ -312,7 +310,7 @@ class LexicalIndex:
         self._total_length += len(found)
 
     def truncate(self, documents: int) -> None:
-        """Forget all but the first so many documents; ``ValueError`` where there are fewer."""
+        """Remove all documents after the first ``documents``; ``ValueError`` if there are fewer."""
         if not 0 <= documents <= len(self):
             raise ValueError(f"documents={documents}: give 0 to {len(self)}, what is there")
         for term, held in list(self._holders.items()) if documents < len(self) else ():
@@ -325,25 +323,25 @@ class LexicalIndex:
 
     @classmethod
     def of(cls, lengths: Sequence[int], postings: Mapping[str, Sequence[int]]) -> "LexicalIndex":
-        """The index of many documents at once, from what ``postings_of`` gives."""
+        """Build an index of many documents at once from the result of ``postings_of``."""
         index = cls()
         index._lengths, index._total_length = list(lengths), sum(lengths)
         index._holders.update({term: Counter(at) for term, at in postings.items()})
         return index
 
     def scores(self, query: str) -> dict[int, float]:
-        """How much documents have to do with a query, by position, above 0 to 1; those that share no term are not in it."""
+        """Return scores above 0, at most 1, by document position; documents without a common term are left out."""
         return self._scores(query, lambda held: held, self._lengths)
 
     def scores_nearby(self, query: str) -> dict[int, float]:
-        """The same with the words of neighbours: half of what a direct neighbour holds, a quarter of the next, four on each side.
+        """Score documents with the terms of their neighbours added: half of a direct neighbour's, a quarter of the next, ...
 
-        What stands between others that match then scores as they do.
+        A document between others that match then scores like them.
         """
         return self._scores(query, self._lent, LengthsAround(self._lengths))
 
     def _lent(self, held: Held) -> Held:
-        """How often each document holds a term, its own and what its neighbours lend; sums of such counts are exact."""
+        """Add the neighbours' occurrences, weighted by distance; sums of such counts are exact."""
         lent: defaultdict[int, float] = defaultdict(float)
         last = len(self) - 1
         for document, times in held.items():
@@ -358,12 +356,12 @@ class LexicalIndex:
         held_by: Callable[[Held], Held],
         lengths: Sequence[int] | Mapping[int, float],
     ) -> dict[int, float]:
-        """The scores for a query; only documents that hold one of its terms, or those beside them, are looked at."""
+        """Score a query; only documents with one of its terms, and their neighbours, are examined."""
         wanted = Counter(terms(query))
         all_holders = [self._holders.get(term, dict[int, int]()) for term in wanted]
         near: Collection[int] = ()
         if frequent := [each for each in all_holders if len(each) > MOST_HOLDERS]:
-            # What stands everywhere tells the documents apart that a rarer word found, else the newest.
+            # Count frequent terms only in documents that a rarer term found, else in the newest.
             rare = [each for each in all_holders if len(each) <= MOST_HOLDERS]
             near = set[int]().union(*map(held_by, rare)) or list(
                 islice(reversed(frequent[0]), MOST_HOLDERS)
@@ -373,7 +371,7 @@ class LexicalIndex:
             each if len(each) <= most else {at: each[at] for at in near if at in each}
             for each in all_holders
         ]
-        many = sum(map(len, looked_at)) > len(self)  # then a list is quicker
+        many = sum(map(len, looked_at)) > len(self)  # a list is faster then
         totals = [0.0] * len(self) if many else defaultdict[int, float](float)
         pivot = max(1, wanted.total(), self._total_length / max(1, len(self)))
         shortest, per_term = damping_of(0, pivot), damping_of(1, pivot) - damping_of(0, pivot)
@@ -389,7 +387,7 @@ class LexicalIndex:
 
 
 def postings_of(texts: Iterable[str]) -> tuple[list[int], dict[str, list[int]]]:
-    """Of documents their lengths in terms, and of each term the documents that hold it, each as often as it does."""
+    """Return the documents' lengths in terms, and for each term its documents, one entry per occurrence."""
     lengths, postings = list[int](), defaultdict[str, list[int]](list)
     for at, text in enumerate(texts):
         found = terms(text)
@@ -400,20 +398,20 @@ def postings_of(texts: Iterable[str]) -> tuple[list[int], dict[str, list[int]]]:
 
 
 class LengthsAround(dict[int, float]):
-    """The mean length of each document and its neighbours, worked out where it is asked for."""
+    """Mean length of each document and its neighbours, computed on demand."""
 
     def __init__(self, lengths: Sequence[int]) -> None:
         super().__init__()
         self._lengths = lengths
 
     def __missing__(self, at: int) -> float:
-        """Where it is not known yet."""
+        """Compute and store it."""
         self[at] = mean_around(self._lengths, at)
         return self[at]
 
 
 def mean_around(values: Sequence[float], at: int) -> float:
-    """The mean of a value and its neighbours, by their nearness; at both ends there are fewer."""
+    """Return the mean of a value and its neighbours, weighted by distance."""
     first = max(0, at - REACH)
     weights = NEARNESS[first - at + REACH : len(values) - at + REACH]
     weighed: float = sum(map(mul, weights, values[first : at + REACH + 1]))
@@ -421,17 +419,17 @@ def mean_around(values: Sequence[float], at: int) -> float:
 
 
 def means_around(values: Sequence[float]) -> list[float]:
-    """For each value the mean of it and its neighbours."""
+    """Return ``mean_around`` for every position."""
     return [mean_around(values, at) for at in range(len(values))]
 
 
 def relatedness(cosine: float) -> float:
-    """A cosine of two sentence embeddings on the scale of scores: 1 for the same direction, 0 for unrelated texts."""
+    """Map a cosine of sentence embeddings to a score: 1 for the same direction, 0 for unrelated texts."""
     return max(0.0, min(1.0, (cosine - UNRELATED_COSINE) / (1 - UNRELATED_COSINE)))
 
 
 def fused(lexical: Sequence[float], semantic: Sequence[float | None]) -> list[float]:
-    """Two scores of each document as one: their mean, or the one by words where there is none by meaning."""
+    """Combine lexical and semantic scores: their mean, or the lexical one if there is no semantic one."""
     return [
         words if meaning is None else words + SEMANTIC_FRACTION * (meaning - words)
         for words, meaning in zip(lexical, semantic, strict=True)
@@ -439,7 +437,7 @@ def fused(lexical: Sequence[float], semantic: Sequence[float | None]) -> list[fl
 
 
 def weighted(query: Query) -> Mapping[str, float]:
-    """The texts of a query with their weights; ``ValueError`` where one is not positive and finite."""
+    """Return the texts of a query with weights; ``ValueError`` if a weight is not positive and finite."""
     texts = {query: 1.0} if isinstance(query, str) else query
     for text, weight in texts.items():
         if not (isfinite(weight) and weight > 0):
@@ -450,5 +448,5 @@ def weighted(query: Query) -> Mapping[str, float]:
 
 
 def damping_of(length: float, pivot: float) -> float:
-    """How often a term has to stand in a document of this length to say half of what it can."""
+    """Return the occurrences at which a term reaches half its weight in a document of this length."""
     return SATURATION * (1 - LENGTH_FRACTION + LENGTH_FRACTION * (length / pivot))

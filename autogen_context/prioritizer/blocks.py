@@ -1,7 +1,7 @@
-"""Texts of a unit in blocks, the smallest parts that are kept or left out whole, and the unit with some of them left out.
+"""Split the texts of a unit into blocks, the smallest parts that are kept or dropped, and rebuild a unit from some of them.
 
-Promise: the blocks of a text, joined, are the text; linear time. With some blocks left out names, ids and pairs stay, valid
-JSON stays valid JSON, a mark stands where something was left out, and no text grows.
+Promise: the blocks of a text joined are the text; linear time. A rebuilt unit keeps names, ids and call-result pairs, valid
+JSON stays valid, each gap has a mark, and no text grows.
 """
 
 import json
@@ -18,31 +18,33 @@ from autogen_context.messages.message import Message
 
 BLOCK_LINES = 12
 BLOCK_CHARS = 480
-LONGEST_LINE = 260  # characters; a longer one is cut
-PART_CHARS = (60, 200)  # of such a line: a cut falls between these
-LEAST_OPENED = 60  # characters of a block before a line that opens something ends it
-LEAST_ENDED = 90  # characters of a block before an empty line ends it
-MANY = 4  # values of a text that look alike; the model may well pick one of three
-WHOLE_LINE = 16  # characters; shorter lines are not looked for as a whole
-SHORT_ARGUMENT = 120  # characters; shorter strings say what the call does and are never cut
-MOST_LEVELS = 64  # of lists and objects in each other; what is nested deeper is not taken apart
+LONGEST_LINE = 260  # characters; longer lines are split
+PART_CHARS = (60, 200)  # least and most characters of a part of such a line
+LEAST_OPENED = 60  # characters before the beginning of a definition or list item ends a block
+LEAST_ENDED = 90  # characters before an empty line ends a block
+MANY = 4  # similar values in a text from which on each weighs less
+WHOLE_LINE = 16  # characters; shorter lines are not compared as a whole
+SHORT_ARGUMENT = 120  # characters; shorter strings are never cut, they say what the call does
+MOST_LEVELS = 64  # nesting of JSON arguments; deeper ones are kept whole
 
 SEPARATORS = ("}, ", "], ", ". ", "; ", ", ", " ")
-NUMBERED = r"\s*+(?:\d++[\t:|]?+\s*+)?"  # listings number their lines; possessive, so that spaces cost linear time
+NUMBERED = r"\s*+(?:\d++[\t:|]?+\s*+)?"  # a line number; possessive, for linear time
 EMPTY = re.compile(NUMBERED + "$")
 OPENING = re.compile(
     NUMBERED
     + r"(?:async def|def|class|function|export|public|func|impl|fn|@|#{1,4} |\d++\. |[-*] |diff |@@|Traceback|FAILED|ERROR)"
 )
-ALONE = re.compile(r"[\ud800-\udfff]")  # half a character: JSON can name it, nothing can send it
+ALONE = re.compile(
+    r"[\ud800-\udfff]"
+)  # a lone surrogate: JSON can escape it, UTF-8 cannot encode it
 
 Place = Literal["text", "result", "argument"]
 Kept = Mapping[int, Collection[int]]
-"""For a passage, by position, the blocks that stay; nothing stays of those that are not in it."""
+"""Passage -> its kept blocks, by position; passages that are not in it lose all blocks."""
 
 
 class Block(NamedTuple):
-    """A few lines of a text: what they name, and those long enough to be repeated as a whole, without the space around."""
+    """A few lines of a text, the values they name, and their longer lines, stripped."""
 
     text: str
     values: frozenset[str]
@@ -51,7 +53,7 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One text of a unit that can be cut: a message's own, a result, or the n-th string (``leaf``) in the arguments of a call."""
+    """A text of a unit that can be cut: a message's text, a result, or the n-th string (``leaf``) in a call's arguments."""
 
     message: int
     place: Place
@@ -63,7 +65,7 @@ class Passage:
 
 
 def blocks_of(text: str) -> tuple[Block, ...]:
-    """The blocks of a text, in order; each ends at an empty line, before a line that opens something, or when it is full."""
+    """Split a text into blocks, at empty lines, before definitions and list items, or when a block is full."""
     groups: list[list[str]] = []
     chars = 0
     for part in parts_of(text):
@@ -88,7 +90,7 @@ def blocks_of(text: str) -> tuple[Block, ...]:
 
 
 def parts_of(text: str) -> list[str]:
-    """The lines of a text, with their ends; a long one is cut where its objects, sentences or words end."""
+    """Split a text into lines with their ends; long lines are split after objects, sentences or words."""
     lines = text.splitlines(keepends=True)
     if max(map(len, lines), default=0) <= LONGEST_LINE:
         return lines
@@ -106,7 +108,7 @@ def parts_of(text: str) -> list[str]:
 
 
 def passages_of(messages: Sequence[Message]) -> tuple[Passage, ...]:
-    """The texts of a unit that can be cut, in the order in which they are read."""
+    """Return the texts of a unit that can be cut, in reading order."""
     passages: list[Passage] = []
     for position, message in enumerate(messages):
         found: list[tuple[Place, int, int, str]] = [("text", 0, 0, message.text)]
@@ -124,16 +126,17 @@ def passages_of(messages: Sequence[Message]) -> tuple[Passage, ...]:
 
 
 def alike_in(blocks: Sequence[Block]) -> Mapping[str, int]:
-    """The telling values of a text that look like many in it, each with how many look so."""
-    shapes = {value: shape_of(value) for value in NOTHING.union(*[b.values for b in blocks])}
+    """Return the identifiers of a text that share their shape with ``MANY`` or more, with that number."""
+    values = NOTHING.union(*[block.values for block in blocks])
+    shapes = {value: shape for value in values if (shape := shape_of(value))}
     if len(shapes) < MANY:
         return {}
-    many = {s: n for s, n in Counter(filter(None, shapes.values())).items() if n >= MANY}
+    many = {shape: n for shape, n in Counter(shapes.values()).items() if n >= MANY}
     return {value: many[shape] for value, shape in shapes.items() if shape in many}
 
 
 def parsed(arguments: str) -> object:
-    """The JSON value of arguments; ``None`` where they are none that can be written again, or nested too deep."""
+    """Parse JSON arguments; ``None`` if they are invalid, cannot be written again, or are nested too deep."""
     try:
         value: object = READ(arguments)
         strings_in(value)
@@ -143,17 +146,18 @@ def parsed(arguments: str) -> object:
 
 
 def finite(number: str) -> float:
-    """A number as JSON can write it; ``ValueError`` where it cannot."""
-    if not isfinite(float(number)):
+    """Parse a number; ``ValueError`` if it is not finite."""
+    value = float(number)
+    if not isfinite(value):
         raise ValueError(f"JSON cannot write {number} again")
-    return float(number)
+    return value
 
 
 READ = json.JSONDecoder(parse_float=finite, parse_constant=finite).decode
 
 
 def strings_in(value: object) -> list[str]:
-    """The strings of a JSON value, in the order in which they are written; keys are none."""
+    """Return the strings of a JSON value in document order, without keys."""
     found: list[str] = []
 
     def note(text: str) -> str:
@@ -165,7 +169,7 @@ def strings_in(value: object) -> list[str]:
 
 
 def with_strings(value: object, change: Callable[[str], str], levels: int = MOST_LEVELS) -> object:
-    """The same JSON value with each of its strings changed; ``RecursionError`` where it is nested deeper than so many levels."""
+    """Apply ``change`` to each string of a JSON value; ``RecursionError`` if it is nested deeper than ``levels``."""
     if isinstance(value, str):
         return change(value)
     if not isinstance(value, list | dict):
@@ -181,7 +185,7 @@ def with_strings(value: object, change: Callable[[str], str], levels: int = MOST
 def extracted(
     messages: Sequence[Message], passages: Sequence[Passage], kept: Kept
 ) -> tuple[Message, ...]:
-    """The messages of a unit with some of the blocks of its passages; those that lost nothing are the same objects."""
+    """Return the messages of a unit with only the kept blocks; unchanged messages are the same objects."""
     texts: dict[int, dict[tuple[Place, int, int], str]] = {}
     for i, passage in enumerate(passages):
         stays, text, gap = kept.get(i, ()), "", ""
@@ -202,7 +206,7 @@ def extracted(
 
 
 def marked(gap: str) -> str:
-    """What stands where this was left out: a mark, or itself if that is no longer."""
+    """Return the mark for a gap, or the text itself if it is not longer."""
     lines = gap.count("\n")
     mark = f"[… {lines} lines …]" if lines > 1 else "[…]"
     mark += "\n" if gap.endswith("\n") else ""
@@ -210,7 +214,7 @@ def marked(gap: str) -> str:
 
 
 def with_texts(message: Message, texts: Mapping[tuple[Place, int, int], str]) -> Message:
-    """The message with other texts for some of its passages; itself where none of them changes it."""
+    """Return the message with some of its texts replaced, or the same object if nothing changes."""
     cut = {index for place, index, _ in texts if place == "argument"}
     calls = list(message.calls)
     for i in cut:
@@ -229,6 +233,6 @@ def with_texts(message: Message, texts: Mapping[tuple[Place, int, int], str]) ->
 
 
 def renewed(index: int, texts: Mapping[tuple[Place, int, int], str]) -> Callable[[str], str]:
-    """What gives each string in the arguments of a call, in their order, its other text if it has one."""
+    """Return a function that replaces the strings of a call's arguments, called in document order."""
     leaves = count()
     return lambda text: texts.get(("argument", index, next(leaves)), text)

@@ -1,6 +1,6 @@
-"""The seven categories of context: what each weighs for a task, and which of them a unit or a labelled part belongs to.
+"""The seven categories of context: their weights for a task, and the category of a unit or labelled part.
 
-What people say is data (topic ``unit`` of the languages); names of files, labels and tools are technical, and stand here.
+Phrases of people are in the language files (topic ``unit``); names of files, labels and tools are here.
 """
 
 import re
@@ -19,8 +19,8 @@ Category = Literal[
     "requirements", "related", "design", "structure", "memory", "execution", "general"
 ]
 
-# What the task at hand requires; the history of related tasks; design decisions; the project's structure; patterns from
-# memory; what was executed and came out; anything else.
+# Requirements of the current task, history of related tasks, design decisions, project structure, memory, execution
+# history, anything else.
 BASE_WEIGHTS: Mapping[Category, float] = {
     "requirements": 1.0,
     "related": 0.9,
@@ -33,7 +33,7 @@ BASE_WEIGHTS: Mapping[Category, float] = {
 LEAST_MULTIPLIER = 0.25
 MOST_MULTIPLIER = 4.0
 
-# 1 where a category is not named.
+# Categories that are not listed have 1.
 TYPE_MULTIPLIERS: Mapping[TaskType, Mapping[Category, float]] = {
     "debug": {"execution": 1.8, "related": 1.1, "design": 0.8, "general": 0.7},
     "implement": {"requirements": 1.2, "design": 1.2, "structure": 1.2, "memory": 0.8, "general": 0.7},
@@ -44,7 +44,7 @@ TYPE_MULTIPLIERS: Mapping[TaskType, Mapping[Category, float]] = {
     "chat": {"memory": 1.5, "general": 1.5, "design": 0.6, "structure": 0.5, "execution": 0.5},
 }  # fmt: skip  # a row a type
 
-# What is done for a task and what came out of it are one history; the tables of budgets have no section for the rest.
+# Budgets have one section for related and execution history, and none for general.
 SECTION_OF: Mapping[Category, Section] = {
     "requirements": "requirements",
     "design": "design",
@@ -55,11 +55,13 @@ SECTION_OF: Mapping[Category, Section] = {
     "general": "execution_history",
 }
 
-END_CHARS = 800  # of a text, from its beginning and from its end
-HEADING_CHARS = 120  # of a line that says that memories follow
-FEWEST_WORDS = 4  # of an answer that says more than that it is one
+END_CHARS = 800  # read from the beginning and from the end of a text
+HEADING_CHARS = 120  # most characters of a heading above memories
+FEWEST_WORDS = 4  # shorter answers are general
 
 _PART = re.compile(r"[^\W\d_]+")
+# One of these is in all that the pattern behind them finds, which takes far longer to look for it.
+_PARTS = ("err", "exce", "trace", "fail", "fatal", "panic", "denied", "refus", "unable", "found")
 _ERROR = re.compile(  # as programs print it
     r"(?<!\b0 )(?<!\bno )\b(?i:errors?|exception|traceback|failed|failures?|fatal|panic|denied|refused|unable to|not found)\b|[a-z](?:Error|Exception)\b"
 )
@@ -82,9 +84,7 @@ OF_KIND: Mapping[ToolKind, Category] = {
     "read": "related",
     "other": "general",
 }
-RANK: tuple[ToolKind, ...] = tuple(
-    OF_KIND
-)  # of several calls in a message, the first of these says most
+RANK: tuple[ToolKind, ...] = tuple(OF_KIND)  # precedence among several calls of a message
 MEMORY_TOOLS = frozenset({"memory", "memories", "remember", "recall", "knowledge", "facts"})
 
 _LABELS: Mapping[Category, str] = {
@@ -102,14 +102,14 @@ _LABELS: Mapping[Category, str] = {
 LABEL_WORDS: Mapping[str, Category] = {
     word: category for category, words in _LABELS.items() for word in words.split()
 }
-RECORDS = frozenset({"history", "log", "logs"})  # of something, which may be named before
+RECORDS = frozenset({"history", "log", "logs"})  # of something that the label may name before it
 OF_WHAT = frozenset({"of", "for", "from", "about", "in", "on", "to", "with"})
 
 
 def weights_of(
     task_type: TaskType, *, advised: Mapping[Category, float] | None = None
 ) -> dict[Category, float]:
-    """The weight of each category for a task: its base times the multiplier advised, or that of the rules."""
+    """Return each category's weight: its base times the advised multiplier, else that of the rules."""
     multipliers = multipliers_of(task_type) | dict(advised or {})
     return {
         category: base * clamped(multipliers[category]) for category, base in BASE_WEIGHTS.items()
@@ -117,17 +117,17 @@ def weights_of(
 
 
 def multipliers_of(task_type: TaskType) -> dict[Category, float]:
-    """The multiplier of each category for a type of task, by the rules."""
+    """Return each category's multiplier for a type of task, by the rules."""
     return {category: TYPE_MULTIPLIERS[task_type].get(category, 1.0) for category in BASE_WEIGHTS}
 
 
 def clamped(multiplier: float) -> float:
-    """The multiplier within its bounds."""
+    """Return the multiplier within its bounds."""
     return min(MOST_MULTIPLIER, max(LEAST_MULTIPLIER, multiplier))
 
 
 def category_of(unit: Unit, actions: Sequence[ToolAction] | None = None) -> Category:
-    """The category of a unit, whose calls do ``actions``; by the names of the tools where these are not given."""
+    """Return the category of a unit; ``actions`` are derived from tool names if not given."""
     first = unit.messages[0]
     text = first.text
     if first.calls:
@@ -147,7 +147,7 @@ def category_of(unit: Unit, actions: Sequence[ToolAction] | None = None) -> Cate
 
 
 def category_of_calls(message: Message, actions: Sequence[ToolAction]) -> Category:
-    """The category of a message with calls, by the one that says most."""
+    """Return the category of a message with tool calls, by the call with precedence."""
     names = {word for call in message.calls for word in words_of(call.name)}
     if not MEMORY_TOOLS.isdisjoint(names):
         return "memory"
@@ -164,10 +164,10 @@ def category_of_calls(message: Message, actions: Sequence[ToolAction]) -> Catego
 
 
 def category_of_label(label: str) -> Category:
-    """The category of a labelled part, by the last word of its label that tells: ``system_graph`` is a graph.
+    """Return the category of a label, by its last known word: ``system_graph`` is a graph.
 
-    Of a record (``execution_history``, ``decision log``) what it is of tells, but for the task: its history is no
-    requirement. Behind a preposition stands only what a part is about.
+    For a record (``execution_history``, ``decision log``) the word before decides, except for the task, whose history is
+    no requirement. Words after a preposition are ignored.
     """
     words = words_of(label)
     words = words[: next((i for i, w in enumerate(words) if w in OF_WHAT and i), len(words))]
@@ -183,7 +183,7 @@ def category_of_label(label: str) -> Category:
 
 
 def is_decision(text: str) -> bool:
-    """Whether a text states what was decided."""
+    """Whether a text states a decision."""
     read = ends_of(text)
     return any(
         found.label == "decision" or (found.label == "title" and read.startswith(":", found.stop))
@@ -192,16 +192,18 @@ def is_decision(text: str) -> bool:
 
 
 def tells_of_error(answer: str) -> bool:
-    """Whether there is a word for an error in what came out."""
-    return _ERROR.search(ends_of(answer)) is not None
+    """Whether an output mentions an error."""
+    text = ends_of(answer)
+    lower = text.lower()
+    return any(part in lower for part in _PARTS) and _ERROR.search(text) is not None
 
 
 def ends_of(text: str) -> str:
-    """The beginning and the end of a text."""
+    """Return the beginning and the end of a text."""
     return text if len(text) <= 2 * END_CHARS else f"{text[:END_CHARS]}\n{text[-END_CHARS:]}"
 
 
 def words_of(name: str) -> list[str]:
-    """The words of a label or a tool's name."""
+    """Return the words of a label or a tool name, lower case."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name[:END_CHARS])
     return [word.lower() for word in _PART.findall(spaced.replace("_", " "))]

@@ -1,10 +1,10 @@
 """ContextPrioritizer: what matters for the task at hand, and why.
 
-Promise: one score chooses what stays and is the one that ``explain`` shows, whoever gives it; it falls when the same values
-already stand among what is kept. Sums over sets are exact (``fsum``), as their order differs from process to process. The
-constants are round numbers, chosen on recorded conversations: docs/decisions/0011-plan.md.
+Promise: the score that chooses what is kept is the one that ``explain`` shows. The score of a block falls once the values it
+names are kept elsewhere. Sums over sets use ``fsum``, so that they do not depend on iteration order. The constants are round
+numbers, chosen on recorded conversations: docs/decisions/0011-plan.md.
 
-A prioritizer of your own is one method, ``scores``; ``UnitScores`` makes the score of each unit into one for each block:
+Your own prioritizer needs one method, ``scores``; ``UnitScores`` turns one score per unit into scores of blocks:
 
     class Shortest:
         def scores(self, conversation, need):
@@ -26,34 +26,38 @@ from autogen_context.prioritizer.blocks import Place
 from autogen_context.prioritizer.category import Category, category_of_label, weights_of
 from autogen_context.prioritizer.references import References, UnitText
 
-LEAST = 0.2  # of its weight, for a part that shares no word with the task
+LEAST = 0.2  # fraction of its weight for a part that shares no word with the task
 
-PLAIN = 0.02  # of a telling value, for a plain word
-USED = 1.2  # beside 1, times log(1 + uses), for a value that the model used
-USE_FADES = 20  # units after its last use until that counts 1/e
-ASKED = 1.0  # beside 1, for a value that a person named
-FOCUS = 1.0  # beside 1, for a value of the newest step
-FOCUS_UNITS = 5  # that the newest steps are
-KEPT = 0.3  # of its weight, for a value that stands among what is kept
-KEPT_LINE = 0.15  # of a line, if that stands among what is kept
-LINE: Mapping[Place, float] = {"text": 0.0, "result": 0.5, "argument": 0.3}  # for a whole line
-HOTTEST = 6.0  # a block is not hotter than this
-HEATS_NEXT = 0.5  # of its heat, for the block behind it: what a heading names
-HEATS_LAST = 0.25  # of its heat, for the block before it
-CALLED = 1.5  # for the arguments of a call: what a model wrote it writes again
-SEARCHED = 0.5  # for what a search gave: names to choose from, in lines that no edit repeats
-SUPERSEDED = 0.25  # of the score of a unit that later ones show again
-STALE = 0.25  # of the score of a unit that shows a file as it was before it changed on disk
-FADES = 0.75  # of the room: where so much has come since, age counts
-FADING = 0.5  # exponent
-SHARPNESS = 4  # exponent of an answer's score: many half answers are worth less than a whole one
-AS_GOOD = 1e-6  # of what answers as well as another, or not at all, the newer one stays
-NAMED_VALUES = 3  # of a unit, in a reason
-NAMED_CHARS = 40  # of one of them
+PLAIN = 0.02  # weight of a plain word, relative to an identifier
+USED = 1.2  # bonus for a value that the model used, times log(1 + uses)
+USE_FADES = 20  # units after the last use until that bonus fell to 1/e
+ASKED = 1.0  # bonus for a value that a person named
+FOCUS = 1.0  # bonus for a value of the newest step
+FOCUS_UNITS = 5  # newest units that count as current work
+KEPT = 0.3  # fraction of its weight for a value that is kept elsewhere
+KEPT_LINE = 0.15  # the same for a whole line
+LINE: Mapping[Place, float] = {
+    "text": 0.0,
+    "result": 0.5,
+    "argument": 0.3,
+}  # weight of a whole line
+HOTTEST = 6.0  # the most heat of a block: weights of used, asked and current values
+HEATS_NEXT = 0.5  # fraction passed on to the following block, as from a heading
+HEATS_LAST = 0.25  # fraction passed on to the previous block
+CALLED = 1.5  # factor for tool call arguments: a model repeats what it wrote
+SEARCHED = 0.5  # factor for search results: lists of names that no edit repeats
+SUPERSEDED = 0.25  # factor for a unit whose content later units show again
+STALE = 0.25  # factor for a unit that shows an outdated version of a file
+FADES = 0.75  # of the room: tokens behind a unit from which its age matters
+FADING = 0.5  # exponent of the age factor
+SHARPNESS = 4  # exponent of relevance: one full answer beats many partial ones
+AS_GOOD = 1e-6  # tie-break in favour of newer units
+NAMED_VALUES = 3  # values named in a reason
+NAMED_CHARS = 40  # of each
 
 
 class BlockAt(NamedTuple):
-    """Where a block stands: which unit, which of its passages, which block of that; older ones first."""
+    """Position of a block: unit, passage of the unit, block of the passage; sorts oldest first."""
 
     unit: int
     passage: int
@@ -62,14 +66,14 @@ class BlockAt(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """What a compaction chooses for.
+    """What a compaction has to choose for.
 
     Attributes:
-        room_tokens: what all may have together; how much age counts is relative to it.
-        task: what a person said last; empty where nobody did.
-        relevance: of messages to the newest one, by position, 0..1, where that asks for the past; else empty.
-        stale: units that show a file as it was before it changed on disk.
-        advised: what a model says that each category counts for the task, 1 as usual; empty where none did.
+        room_tokens: budget of all kept units together; age counts relative to it.
+        task: the newest message of a person, or empty.
+        relevance: relevance of messages to the newest one, 0..1 by position, if that asks about the past; else empty.
+        stale: units that show an outdated version of a file.
+        advised: a model's multiplier for each category, 1 for no change; empty without a model.
     """
 
     room_tokens: int
@@ -80,43 +84,43 @@ class Need:
 
 
 class Scores(Protocol):
-    """The scores of one compaction: of each block, given what is kept so far."""
+    """Scores blocks within one compaction, given what is kept so far."""
 
     def score(self, at: BlockAt, /) -> float:
-        """What a block adds to what is kept: not negative, and never more after something was kept."""
+        """Return what a block adds, 0 or more; it never rises when something else is kept."""
         ...
 
     def keep(self, at: BlockAt, /) -> None:
-        """Take a block as kept."""
+        """Note that a block is kept."""
         ...
 
     def keep_unit(self, unit: int, /) -> None:
-        """Take a whole unit as kept."""
+        """Note that a whole unit is kept."""
         ...
 
     def reasons(self, unit: int, /) -> tuple[str, ...]:
-        """Where the scores of a unit's blocks come from, in words."""
+        """Explain the scores of a unit's blocks in words."""
         ...
 
 
 class Prioritizer(Protocol):
-    """Says what matters."""
+    """Decides what matters in a compaction."""
 
     def scores(self, conversation: References, need: Need, /) -> Scores:
-        """Score a conversation, what stands in each unit and who used it again, for one compaction."""
+        """Return the scores of a conversation's blocks for one compaction."""
         ...
 
 
 class UnitScores:
-    """Scores blocks by their units: each counts what its unit does, for each character.
+    """Scores of blocks from one score per unit, in proportion to their length.
 
     Args:
-        conversation: the units.
-        scores: of each unit, 0 or more; the highest stays longest.
-        reasons: of each unit, in words; may be left out.
+        conversation: n units.
+        scores: n numbers, 0 or more; the highest are kept longest.
+        reasons: n explanations in words, optional.
 
     Raises:
-        ValueError: there is not one score for each unit, or one is negative or no number.
+        ValueError: ``scores`` has another length, or a score is negative or not finite.
     """
 
     def __init__(
@@ -134,24 +138,24 @@ class UnitScores:
         self._reasons = reasons
 
     def score(self, at: BlockAt) -> float:
-        """The score of its unit, for each character."""
+        """Return the score of its unit times its characters."""
         block = self._units[at.unit].passages[at.passage].blocks[at.block]
         return self._scores[at.unit] * len(block.text)
 
     def keep(self, at: BlockAt) -> None:
-        """Nothing changes."""
+        """Do nothing: scores do not depend on what is kept."""
 
     def keep_unit(self, unit: int) -> None:
-        """Nothing changes."""
+        """Do nothing, as above."""
 
     def reasons(self, unit: int) -> tuple[str, ...]:
-        """As they were given."""
+        """Return the reasons that were given."""
         return (self._reasons[unit],) if self._reasons else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Priority:
-    """What a labelled part matters, 0..1, and where that comes from, what weighs most first."""
+    """Importance of a labelled part, 0..1, and its reasons, strongest first."""
 
     score: float
     reasons: tuple[str, ...]
@@ -159,12 +163,12 @@ class Priority:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrioritizedContext:
-    """What matters for a task, in order.
+    """Parts ranked for a task.
 
     Attributes:
-        task: what it was ranked for.
+        task: the task.
         priorities: n priorities, in the order of the parts.
-        order: n positions, most important first: what is critical, then by score; equals as they came.
+        order: n positions, most important first: critical parts, then by score; ties keep their order.
     """
 
     task: TaskDefinition
@@ -173,11 +177,11 @@ class PrioritizedContext:
 
 
 class ContextPrioritizer:
-    """Says what matters: of a conversation for a compaction, of labelled parts for a task.
+    """Decides what matters: blocks of a conversation in a compaction, labelled parts for a task.
 
     Args:
-        category_exponent: how much the weight of a unit's category for the task counts in a conversation, 0..1. At 0 what is
-            named again decides alone: on recorded runs that keeps more than any weight of categories does.
+        category_exponent: influence of a unit's category in a conversation, 0..1. At 0, the default, only the values that a
+            block names count: on recorded runs that keeps more than any weighting by category.
 
     Raises:
         ValueError: ``category_exponent`` is not in 0..1.
@@ -188,7 +192,7 @@ class ContextPrioritizer:
         self._category_exponent = category_exponent
 
     def scores(self, conversation: References, need: Need) -> Scores:
-        """Score the blocks of a conversation: by what they answer where a person asks for the past, else by what they name."""
+        """Score blocks by the values they name, or, if a person asks about the past, by relevance to the question."""
         if need.relevance:
             return answer_scores(conversation, need.relevance)
         counts: dict[Category, float] = dict(need.advised)
@@ -205,18 +209,18 @@ class ContextPrioritizer:
         *,
         advised: Mapping[Category, float] | None = None,
     ) -> PrioritizedContext:
-        """Rank labelled parts: the weight of their category for the task, by the words that they share with it.
+        """Rank labelled parts by the weight of their category for the task, times their relevance to it.
 
         Args:
-            task: what is to be done.
+            task: the task, or its text.
             parts: n parts, in any order.
-            advised: multipliers of categories, in place of the rules' for the type of task.
+            advised: multipliers of categories that replace those of the rules.
 
         Returns:
-            n priorities, and the order.
+            n priorities and their order.
 
         Raises:
-            ValueError: one of the parts is none.
+            ValueError: an element of ``parts`` is no ``ContextPart``.
         """
         require_parts(parts)
         task = task if isinstance(task, TaskDefinition) else TaskDefinition.from_text(task)
@@ -238,7 +242,7 @@ class ContextPrioritizer:
 
 
 class PassageScore(NamedTuple):
-    """What of a passage does not change while blocks are chosen: of each block, of all of them, and of each line."""
+    """The terms of a passage's score that stay constant within a compaction."""
 
     alike: Sequence[Mapping[str, float]]
     heat: Sequence[float]
@@ -247,11 +251,11 @@ class PassageScore(NamedTuple):
 
 
 class ValueScores:
-    """Scores blocks by how likely the turns to come name again what they name, given what is kept.
+    """Scores blocks by how likely later turns need the values they name, given what is kept.
 
-    A value counts by how telling it is, how rare, and whether the model used it, a person asked for it or the newest steps
-    are about it; a line that an edit could repeat counts more near what is being worked on. All of it fades with age. What
-    stands among what is kept counts little, and so does one of many values that look alike in a text.
+    A value weighs more if it is an identifier, rare, used by the model, named by a person, or part of the newest steps. A
+    line that an edit could repeat weighs more near the current work. Scores fall with age; a value that is kept elsewhere,
+    or that is one of many similar ones in its text, weighs little.
     """
 
     def __init__(
@@ -262,13 +266,13 @@ class ValueScores:
         self._stale = need.stale
         self._categories = categories
         self._fades = max(1.0, FADES * need.room_tokens)
-        self._ages: dict[int, int] = {}  # how many tokens came after a unit that stands for choice
+        self._ages: dict[int, int] = {}  # tokens after each unit that may be chosen
         behind = 0
         for unit in range(len(units) - 1, min(conversation.standing, default=len(units)) - 1, -1):
             self._ages[unit] = behind
             behind += units[unit].candidate.tokens
         newest = units[-FOCUS_UNITS:]
-        self._focus = {  # what the newest steps are about, 1 in the newest one and less before
+        self._focus = {  # values of the newest steps: 1 in the newest, less in earlier ones
             value: (position + 1 + FOCUS_UNITS - len(newest)) / FOCUS_UNITS
             for position, unit_text in enumerate(newest)
             for value in unit_text.named.used
@@ -280,17 +284,17 @@ class ValueScores:
         self._passages: dict[tuple[int, int], PassageScore] = {}
 
     def keep_unit(self, unit: int) -> None:
-        """Take a unit as kept."""
+        """Note that a unit is kept."""
         text = self._units[unit]
         self._keep(text.values, text.lines)
 
     def keep(self, at: BlockAt) -> None:
-        """Take a block as kept."""
+        """Note that a block is kept."""
         block = self._units[at.unit].passages[at.passage].blocks[at.block]
         self._keep(block.values, block.lines)
 
     def score(self, at: BlockAt) -> float:
-        """What a block adds to what is kept."""
+        """Return what a block adds to what is kept."""
         unit, passage, position = at
         block = self._units[unit].passages[passage].blocks[position]
         known = self._passages.get((unit, passage))
@@ -311,7 +315,7 @@ class ValueScores:
         return known.factor * (values + known.line * lines * (1 + known.heat[position]))
 
     def reasons(self, unit: int) -> tuple[str, ...]:
-        """What a unit names that counts most, who used it since, its age, and what takes away from it."""
+        """Name the strongest values of a unit, later uses, its age, and what lowers its score."""
         text, superseded = self._units[unit], self._conversation.superseded
         values = sorted(text.values, key=lambda value: (-self._weight(value), value))
         later = {i for value in values for i in self._conversation.uses(value) if i > unit}
@@ -373,7 +377,7 @@ class ValueScores:
         if self._categories:
             factor *= self._categories.get(text.category, 1.0)
         used, asked, focus = self._conversation.used, self._conversation.asked, self._focus
-        alike = {  # of many that look alike the model picks one
+        alike = {  # of many similar values the model picks one
             value: weights[value] * max(1, n - 2) ** -0.5
             for value, n in passage.alike.items()
             if value not in used
@@ -393,13 +397,13 @@ class ValueScores:
 
 
 def is_search(text: UnitText) -> bool:
-    """Whether a unit calls something, searches, and does nothing else."""
+    """Whether all tool calls of a unit, at least one, are searches."""
     actions = text.named.actions
     return bool(actions) and all(action.kind == "search" for action in actions)
 
 
 def spread(heat: Sequence[float]) -> list[float]:
-    """The heat of each block with what the others pass on to it, less with each block between them."""
+    """Add to each block's heat what its neighbours pass on, decaying with distance."""
     passed = [0.0] * len(heat)
     carried = 0.0
     for i, own in enumerate(heat):
@@ -413,7 +417,7 @@ def spread(heat: Sequence[float]) -> list[float]:
 
 
 def answer_scores(conversation: References, relevance: Mapping[int, float]) -> UnitScores:
-    """The scores for somebody who asks for the past: as much as a unit answers, whatever is kept; of equals the newer one."""
+    """Score units by their relevance to a question about the past; ties go to the newer unit."""
     answers = [relevance_of(text.unit, relevance) for text in conversation.units]
     newer = AS_GOOD / max(1, len(answers))
     return UnitScores(
@@ -424,5 +428,5 @@ def answer_scores(conversation: References, relevance: Mapping[int, float]) -> U
 
 
 def relevance_of(unit: Unit, relevance: Mapping[int, float]) -> float:
-    """How relevant the messages of a unit are, the most relevant one."""
+    """Return the highest relevance among the messages of a unit."""
     return max(relevance.get(at, 0.0) for at in range(unit.start, unit.stop))

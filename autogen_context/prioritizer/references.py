@@ -1,7 +1,7 @@
-"""What units have to do with each other: which values stand where, who used them again, and what later units supersede.
+"""References between units: where values occur, who used them again, and which units are superseded.
 
-Promise: following unit by unit or all at once gives the same, and costs what is new. Only units that stand for choice are
-cut into blocks. A unit is superseded only where later ones show all that it shows.
+Promise: following unit by unit or all at once gives the same result, and costs what is new. Only units under consideration
+are split into blocks. A unit is superseded only if later units show everything that it shows.
 """
 
 from collections import Counter, defaultdict
@@ -19,11 +19,11 @@ from autogen_context.prioritizer.blocks import Passage, parsed, passages_of, str
 from autogen_context.prioritizer.category import Category, category_of
 from autogen_context.view.decision import Candidate
 
-LEAST_FRACTION = 0.5  # of an older read's characters, that a newer one must have to take its place
-OUTCOMES: frozenset[ToolKind] = frozenset({"run", "test"})  # that they failed is what came out
-MOST_COMPARED = 200  # of the views of one file, with a newer one
-TOLD_CHARS = 80  # of a command, in a reason
-IN_CALL = 2**62  # characters of a content that stands in the call itself: nothing of it is missing
+LEAST_FRACTION = 0.5  # of an older read's characters that a newer read needs to supersede it
+OUTCOMES: frozenset[ToolKind] = frozenset({"run", "test"})  # a failure is a result of these
+MOST_COMPARED = 200  # earlier views of a file compared with a new one
+TOLD_CHARS = 80  # of a command in a reason
+IN_CALL = 2**62  # size of content that is complete in the call itself
 WORDS: Mapping[ToolKind, str] = {
     "read": "read",
     "write": "version",
@@ -34,17 +34,17 @@ WORDS: Mapping[ToolKind, str] = {
 
 
 class Named(NamedTuple):
-    """Values of a unit by who named them, and what its calls do."""
+    """Values of a unit by who named them, and the actions of its tool calls."""
 
     used: tuple[str, ...]  # by the model
     asked: tuple[str, ...]  # by a person
-    is_sought: bool
+    is_sought: bool  # by a person or a system message
     actions: tuple[ToolAction, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitText:
-    """What stands in a unit; what is read of it is kept while it stands for choice."""
+    """The content of a unit; parsed content is kept only while the unit is under consideration."""
 
     candidate: Candidate
     kinds: ToolKinds
@@ -53,49 +53,51 @@ class UnitText:
 
     @property
     def named(self) -> Named:
-        """Who names what."""
+        """Values by who named them."""
         return self.read or named_in(self.candidate, self.kinds)
 
     @property
     def unit(self) -> Unit:
-        """The unit itself."""
+        """The unit."""
         return self.candidate.unit
 
     @property
     def messages(self) -> Sequence[Message]:
-        """What it says."""
+        """Its messages, as they may be sent."""
         return self.candidate.said
 
     @property
     def category(self) -> Category:
-        """Which of the seven it belongs to."""
+        """Its category, one of seven."""
         return category_of(self.unit, self.named.actions)
 
     @property
     def tokens_per_char(self) -> float:
-        """Of its texts, as if its tokens were spread evenly over them."""
+        """Average tokens per character."""
         return self.candidate.tokens / max(1, sum(passage.chars for passage in self.passages))
 
     @property
     def values(self) -> frozenset[str]:
-        """All that it names."""
+        """All values that it names."""
         blocks = (block.values for p in self.passages for block in p.blocks)
         return frozenset(self.named.used).union(*blocks)
 
     @property
     def lines(self) -> frozenset[str]:
-        """All lines of its blocks that an edit could repeat."""
+        """The longer lines of its blocks, which an edit could repeat."""
         return frozenset(line for p in self.passages for block in p.blocks for line in block.lines)
 
 
 class References:
-    """The values of a conversation, whose tools do what ``kinds`` says."""
+    """The units of a conversation and the values in them; ``kinds`` classifies the tools."""
 
     def __init__(self, kinds: ToolKinds = BY_NAME) -> None:
         self.units: list[UnitText] = []
-        self.blocks: Counter[str] = Counter()  # of units that stand for choice, with a value
-        self.total_blocks = 0  # of these units
-        self.asked: Counter[str] = Counter()  # in how many units a person named a value
+        self.blocks: Counter[str] = (
+            Counter()
+        )  # number of blocks with a value, in the units under consideration
+        self.total_blocks = 0  # number of their blocks
+        self.asked: Counter[str] = Counter()  # number of units in which a person named a value
         self.superseded = Superseded()
         self._kinds = kinds
         self._cut: set[int] = set()
@@ -103,20 +105,20 @@ class References:
 
     @property
     def standing(self) -> list[int]:
-        """The units whose texts are in blocks, ascending: those that stand for choice."""
+        """The units under consideration, whose texts are split into blocks, ascending."""
         return sorted(self._cut)
 
     @property
     def used(self) -> Collection[str]:
-        """The values that the model named."""
+        """All values that the model named."""
         return self._uses.keys()
 
     def uses(self, value: str) -> Sequence[int]:
-        """The units in which the model named a value, oldest first."""
+        """Return the units in which the model named a value, oldest first."""
         return self._uses.get(value, ())
 
     def follow(self, candidates: Sequence[Candidate]) -> None:
-        """Read what is new; where a candidate is the same as before, so are those before it."""
+        """Read new units; if a candidate is unchanged, so are all before it."""
         same = min(len(self.units), len(candidates))
         while same and self.units[same - 1].candidate is not candidates[same - 1]:
             same -= 1
@@ -133,14 +135,16 @@ class References:
         for candidate in candidates[same:]:
             named, here = named_in(candidate, self._kinds), len(self.units)
             for value in named.used:
-                known = self._uses.setdefault(value, [here])  # a list that grew is larger
+                known = self._uses.setdefault(
+                    value, [here]
+                )  # list literals are smaller than grown lists
                 known += [] if known[-1] == here else [here]
             self.asked.update(named.asked)
             self.units.append(UnitText(candidate=candidate, kinds=self._kinds, read=named))
             self.superseded.add(candidate.unit, named.actions)
 
     def cut(self, units: Iterable[int]) -> None:
-        """Have the texts of these units in blocks, and of no others."""
+        """Split the texts of exactly these units into blocks."""
         wanted = set(units)
         for unit in self._cut - wanted:
             self._forget_blocks(unit)
@@ -163,7 +167,7 @@ class References:
 
 
 def forget(values: Iterable[str], counts: Counter[str]) -> None:
-    """Count values one less; those that are left nowhere are not in it any more."""
+    """Decrement the counts of values and remove those at 0."""
     for value in values:
         counts[value] -= 1
         if not counts[value]:
@@ -171,7 +175,7 @@ def forget(values: Iterable[str], counts: Counter[str]) -> None:
 
 
 def named_in(candidate: Candidate, kinds: ToolKinds) -> Named:
-    """Who names what in a unit; the keys of arguments are the tool's, and nothing that a model named."""
+    """Return the values of a unit by who named them; keys of tool arguments do not count as named by the model."""
     used, asked, told = NOTHING, NOTHING, NOTHING
     for message in candidate.said:
         if message.role == "assistant":
@@ -179,7 +183,7 @@ def named_in(candidate: Candidate, kinds: ToolKinds) -> Named:
             for call in message.calls:
                 value = parsed(call.arguments)
                 texts += [call.arguments] if value is None else strings_in(value)
-            used |= values_of("\n".join(texts))  # no value has that within
+            used |= values_of("\n".join(texts))  # no value spans lines
         elif message.role in SYSTEM_ROLES:
             told |= values_of(message.text)
         elif message.role == "user" and not (message.own or message.results):
@@ -192,12 +196,12 @@ def named_in(candidate: Candidate, kinds: ToolKinds) -> Named:
     )
 
 
-# ---- what later units make worthless
+# ---- superseded units
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Shown:
-    """One thing that a unit shows: a view of a file, or the answer to what was asked; and which unit shows it again."""
+    """One thing that a unit shows: a view of a file, or the result of a command or query; ``by`` shows it again."""
 
     unit: int
     kind: ToolKind
@@ -207,39 +211,39 @@ class Shown:
 
     @property
     def place(self) -> str:
-        """Where things are kept that may supersede each other; no file has such a name as what was asked."""
+        """Key under which things are compared; the prefix keeps commands apart from files."""
         return self.what.path if isinstance(self.what, View) else f"\0{self.what}"
 
     @property
     def told(self) -> str:
-        """What was shown, in words."""
+        """Short description for a reason."""
         what = self.what.told() if isinstance(self.what, View) else self.what
         return what if len(what) <= TOLD_CHARS else f"{what[:TOLD_CHARS]}…"
 
     def replaces(self, older: "Shown") -> bool:
-        """Whether it is all that was shown before; what gives far less, such as "unchanged since", is not."""
+        """Whether it shows all that the older one showed; a far smaller result, such as "unchanged", does not."""
         if isinstance(self.what, str) or isinstance(older.what, str):
             return self.what == older.what
         return self.what.covers(older.what) and self.chars >= LEAST_FRACTION * older.chars
 
 
-SHOWS_NOTHING: tuple[Sequence[Shown], bool] = ((), False)  # what most units share
+SHOWS_NOTHING: tuple[Sequence[Shown], bool] = ((), False)  # shared by most units
 
 
 class Superseded:
-    """Which unit of a growing list is superseded by which; a unit costs about the same however many there are."""
+    """Tracks which units are superseded; the cost of a unit does not grow with their number."""
 
     def __init__(self) -> None:
-        # What each unit shows, and whether it did more than can be shown again.
+        # What each unit shows, and whether it also did something that no later unit can show.
         self._units: list[tuple[Sequence[Shown], bool]] = []
         self._shown: defaultdict[str, list[Shown]] = defaultdict(list)  # by place
 
     def __len__(self) -> int:
-        """How many units there are."""
+        """Number of units."""
         return len(self._units)
 
     def add(self, unit: Unit, actions: Sequence[ToolAction] | None = None) -> None:
-        """Append a unit, whose calls do ``actions``; a call that failed or has no result supersedes nothing."""
+        """Append a unit with the actions of its calls; failed and pending calls supersede nothing."""
         here, found, lasting = len(self), list[Shown](), False
         known = actions_of(unit) if actions is None else actions
         for action, (_, answer) in zip(known, answers_of(unit), strict=True):
@@ -264,7 +268,7 @@ class Superseded:
         self._units.append((tuple(found), lasting) if found or lasting else SHOWS_NOTHING)
 
     def truncate(self, units: int) -> None:
-        """Forget all but the first so many units, and what they made of those."""
+        """Remove all units after the first ``units``, and undo what they superseded."""
         while len(self) > units:
             found, _ = self._units.pop()
             for shown in reversed(found):
@@ -276,17 +280,17 @@ class Superseded:
                     del self._shown[shown.place]
 
     def by(self, index: int) -> int | None:
-        """The later unit that, with those before it, shows all that this one shows; ``None`` where none does."""
+        """Return the unit from which on everything that this one shows is shown again, or ``None``."""
         shown, lasting = self._units[index]
         found = [each.by for each in shown if each.by is not None]
         return max(found) if found and len(found) == len(shown) and not lasting else None
 
     def showing(self, path: str) -> list[int]:
-        """The units that show something of a file, or tried to, which no later unit shows, oldest first."""
+        """Return the units whose view of a file is not superseded, oldest first."""
         return [shown.unit for shown in self._shown.get(path, ()) if shown.by is None]
 
     def reason(self, index: int) -> str:
-        """Why a unit is superseded, in words; empty where it is not."""
+        """Explain why a unit is superseded; empty if it is not."""
         if self.by(index) is None:
             return ""
         first = self._units[index][0][0]

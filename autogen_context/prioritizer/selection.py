@@ -1,8 +1,8 @@
-"""Choose the blocks with the highest score for their tokens, and say what becomes of the units that they are of.
+"""Choose the blocks with the highest score per token, and decide on their units.
 
-Promise: what is chosen fits the room, by the count of what would be sent; a unit stays whole, in parts with marks, or goes,
-and none grows. Greedy by score per token, evaluated lazily (Minoux, "Accelerated greedy algorithms for maximizing submodular
-set functions", 1978); how far that is from the best choice of all: docs/decisions/0011-plan.md.
+Promise: the chosen blocks fit the room as they would be sent. A unit is kept whole, shortened with marks, or dropped, and
+never grows. Source: lazy greedy selection (Minoux, "Accelerated greedy algorithms for maximizing submodular set functions",
+1978); its distance from the optimum: docs/decisions/0011-plan.md.
 """
 
 from collections import Counter
@@ -22,33 +22,40 @@ from autogen_context.prioritizer.references import References, UnitText
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Decision, Rank, kept, replaced, tokens_of
 
-MARK_TOKENS = 6  # for the mark where something is left out
-FRAME_FRACTION = 0.4  # of a unit's frame, counted against its first block: others will share it
-MOST_FRAME = 40  # tokens counted against the first block
-LEAST_ROOM = 25  # tokens; with less left the choice ends
-REACH = 8  # rooms: of what is older nothing stands for choice
+MARK_TOKENS = 6  # for the mark of a gap
+FRAME_FRACTION = 0.4  # of a unit's frame, charged to its first block; later blocks share the frame
+MOST_FRAME = 40  # the most tokens of a frame charged to the first block
+LEAST_ROOM = 25  # tokens; selection ends when less is left
+REACH = 8  # times the room: older units are not considered
 NO_ROOM = "left out: its best part did not fit what was left of the room"
-BEYOND = 1e-6  # of its score, for a block of a section that has its share
+BEYOND = 1e-6  # factor for blocks of a section that has used up its share
 
 
 class UnitCost(NamedTuple):
-    """What a unit costs with no block at all (roles, ids, short arguments), and of each of its passages the blocks, in tokens."""
+    """Tokens of a unit: its frame (roles, ids, short arguments), and the blocks of each passage."""
 
     frame_tokens: int
     passages: Sequence[Sequence[int]]
 
 
+class Unchosen(NamedTuple):
+    """Why nothing of a unit stays, and how it stood."""
+
+    reason: str
+    rank: Rank
+
+
 class Filled(NamedTuple):
-    """What became of the units that stood for choice: decisions on those of which something stays, and on the others."""
+    """Decisions on the units considered: those kept whole or in part, and why the others were dropped."""
 
     stays: Mapping[int, Decision]
-    left: Mapping[int, Decision]
+    left: Mapping[int, Unchosen]
 
 
 def standing(conversation: References, need: Need) -> list[int]:
-    """The units that stand for choice, ascending.
+    """Return the units to consider, ascending.
 
-    Those of the newest ``REACH`` rooms; where a person asks for the past, as much of those that answer best.
+    They are the newest ones, up to ``REACH`` times the room; for a question about the past, the most relevant ones.
     """
     units = conversation.units
     order: Iterable[int] = range(len(units) - 1, -1, -1)
@@ -65,7 +72,7 @@ def standing(conversation: References, need: Need) -> list[int]:
 
 
 class BlockSelector:
-    """Chooses among the units of a conversation; ``shares`` are tokens that each section may have before all others are served."""
+    """Chooses among the units of a conversation; ``shares`` are tokens guaranteed to each section of the budget."""
 
     def __init__(
         self,
@@ -82,7 +89,7 @@ class BlockSelector:
     def fill(
         self, taken: Mapping[int, Decision], room_tokens: int, among: Iterable[int] | None = None
     ) -> Filled:
-        """Decide on units that are not ``taken``: on those ``among`` which is chosen, or on all that stand for choice."""
+        """Decide on the units ``among`` (default: all considered) that are not ``taken`` already."""
         for i in taken:
             if not self._units[i].named.is_sought:
                 self._scores.keep_unit(i)
@@ -92,12 +99,12 @@ class BlockSelector:
         stays = self._within(selection.choose(), room_tokens)
         ranking = selection.ranking()
         least = min((ranking[i].score for i in stays), default=-1.0)
-        less = f"left out: what stays has {least:.3g} a token or more"  # one text for all of them
-        left: dict[int, Decision] = {}
-        for i in (i for i in costs if i not in stays):
-            why = less if ranking[i].score <= least else NO_ROOM
-            gone = replaced(self._units[i].candidate, "drop", why, (), 0)
-            left[i] = replace(gone, rank=ranking[i])
+        less = f"left out: what stays has {least:.3g} a token or more"  # one string, shared
+        left = {
+            i: Unchosen(less if ranking[i].score <= least else NO_ROOM, ranking[i])
+            for i in costs
+            if i not in stays
+        }
         return Filled({i: replace(stays[i], rank=ranking[i]) for i in stays}, left)
 
     def _cost(self, unit: UnitText) -> UnitCost:
@@ -115,13 +122,15 @@ class BlockSelector:
         return UnitCost(max(0, frame), passages)
 
     def _within(self, order: list[BlockAt], room_tokens: int) -> dict[int, Decision]:
-        """The decisions that keep these blocks; the last ones go where the estimate was too low."""
+        """Return the decisions that keep these blocks, dropping the last ones if the estimate was too low."""
         stays: dict[int, dict[int, set[int]]] = {}
         for at in order:
             stays.setdefault(at.unit, {}).setdefault(at.passage, set()).add(at.block)
         decisions = {i: self._decision(self._units[i], stays[i]) for i in stays}
         while (tokens := tokens_of(decisions)) > room_tokens:
-            excess = ceil(len(order) * (tokens - room_tokens) / tokens)  # as if blocks were alike
+            excess = ceil(
+                len(order) * (tokens - room_tokens) / tokens
+            )  # as if all blocks had the same size
             gone = order[-excess:]
             del order[-excess:]
             for at in gone:
@@ -148,17 +157,17 @@ class BlockSelector:
 
 
 class Selection:
-    """Chooses blocks of units; a unit costs its frame once, with its first block."""
+    """Lazy greedy selection of blocks; the first block of a unit also pays for its frame."""
 
     def __init__(self, costs: Mapping[int, UnitCost], *, scores: Scores, room_tokens: int) -> None:
         self._costs = costs
-        self._frames = {  # with a mark for each passage and nothing else
+        self._frames = {  # a unit with all blocks replaced by marks
             unit: cost.frame_tokens + MARK_TOKENS * len(cost.passages)
             for unit, cost in costs.items()
         }
         self._scores = scores
         self._room = room_tokens
-        self._best: dict[int, float] = {}  # of each unit of which something is kept, for the first
+        self._best: dict[int, float] = {}  # density of the first kept block of each unit
         self._kept: set[BlockAt] = set()
         self._heap = [
             (-self._density(at), -unit, at)
@@ -169,7 +178,7 @@ class Selection:
         self._too_large: list[tuple[float, int, BlockAt]] = []
 
     def choose(self) -> list[BlockAt]:
-        """The blocks that stay, the best first; of equals those of the newest unit."""
+        """Return the blocks to keep, best first; ties go to the newer unit."""
         heap, order = self._heap, list[BlockAt]()
         heapify(heap)
         while heap and self._room >= LEAST_ROOM:
@@ -189,16 +198,16 @@ class Selection:
             self._kept.add(at)
             self._best.setdefault(at.unit, density)
             self._scores.keep(at)
-            for block in (at.block - 1, at.block + 1):  # no mark is needed there any more
+            for block in (at.block - 1, at.block + 1):  # the gap beside it is smaller now
                 if 0 <= block < len(self._costs[at.unit].passages[at.passage]):
                     beside = BlockAt(at.unit, at.passage, block)
                     heappush(heap, (-self._density(beside), unit, beside))
         return order
 
     def ranking(self) -> dict[int, Rank]:
-        """The score of each unit when it was decided on, for each token of its best block, and its place by that.
+        """Return for each unit the score per token of its best block at the time of the decision, and its rank.
 
-        Nothing that is left out was more when it was last compared than what was kept, but for what did not fit.
+        No dropped unit ranked above a kept one when they were compared, unless it did not fit.
         """
         best = dict.fromkeys(self._costs, 0.0)
         for negative, _, at in (*self._heap, *self._too_large):
@@ -211,14 +220,14 @@ class Selection:
         }
 
     def _density(self, at: BlockAt) -> float:
-        """The score for each token; of a frame that others will share, a part."""
+        """Return the score per token, with part of the frame for a unit's first block."""
         tokens: float = self._tokens(at)
         if at.unit not in self._best:
             tokens += min(MOST_FRAME, FRAME_FRACTION * self._frames[at.unit])
         return self._scores.score(at) / max(1.0, tokens)
 
     def _tokens(self, at: BlockAt) -> int:
-        """What a block costs in its unit: instead of the mark of its gap, one for each gap that is left beside it."""
+        """Return the tokens that keeping a block adds, marks of gaps included."""
         unit, passage, block = at
         blocks = self._costs[unit].passages[passage]
         gap_before = block > 0 and (unit, passage, block - 1) not in self._kept
@@ -226,11 +235,11 @@ class Selection:
         return blocks[block] + MARK_TOKENS * (gap_before + gap_behind - 1)
 
 
-# ---- the shares of sections, where a budget has them
+# ---- sections of the budget
 
 
 class SectionScores:
-    """Puts blocks of sections that have their share behind all others, so that what others leave flows to them."""
+    """Ranks blocks of sections that used up their share behind all others, so that only unused room goes to them."""
 
     def __init__(
         self, scores: Scores, conversation: References, shares: Mapping[Section, int]
@@ -243,23 +252,23 @@ class SectionScores:
         self.reasons = scores.reasons
 
     def score(self, at: BlockAt) -> float:
-        """What a block adds to what is kept."""
+        """Return what a block adds, lowered if its section has used up its share."""
         score = self._scores.score(at)
         return score if self._left[self._sections[at.unit]] > 0 else score * BEYOND
 
     def keep(self, at: BlockAt) -> None:
-        """Take a block as kept; its section has less left."""
+        """Note that a block is kept, and charge its section."""
         self._scores.keep(at)
         self._left[self._sections[at.unit]] -= tokens_at(self._units[at.unit], at)
 
 
 def sections_of(conversation: References) -> dict[int, Section]:
-    """The section of each unit that stands for choice."""
+    """Return the section of each unit considered."""
     return {i: SECTION_OF[conversation.units[i].category] for i in conversation.standing}
 
 
 def efficiency_of(conversation: References) -> Efficiency:
-    """What each section has on offer, and what of it the model named again in later units, by telling values."""
+    """Measure the tokens of each section, and how many of them later units refer to by identifiers."""
     given, used = Counter[Section](), Counter[Section]()
     for i, section in sections_of(conversation).items():
         unit = conversation.units[i]
@@ -272,16 +281,16 @@ def efficiency_of(conversation: References) -> Efficiency:
     return Efficiency(given=given, used=used)
 
 
-# ---- what became of one unit, and why
+# ---- explanation of one unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation(Decision):
-    """A decision, and the score of its unit.
+    """A decision with the score of its unit.
 
     Attributes:
-        score: for each token of its best part: the one that decided, where ``rank`` is there; else as it is now.
-        reasons: its place by that, and where the score comes from, in words.
+        score: score per token of its best block: the one that decided if ``rank`` is set, else the current one.
+        reasons: its rank, and the origin of the score in words.
     """
 
     score: float
@@ -289,7 +298,7 @@ class Explanation(Decision):
 
 
 def explained(decision: Decision, at: int, unit: UnitText | None, scores: Scores) -> Explanation:
-    """What became of the unit at a position, and why; ``unit`` is None while a loaded state is all there is."""
+    """Explain the decision on a unit; ``unit`` is ``None`` if its messages are not known since a state was loaded."""
     known = {each.name: getattr(decision, each.name) for each in fields(Decision)}
     if unit is None:
         return Explanation(**known, score=0.0, reasons=("its messages were not read yet",))
@@ -302,5 +311,5 @@ def explained(decision: Decision, at: int, unit: UnitText | None, scores: Scores
 
 
 def tokens_at(unit: UnitText, at: BlockAt) -> float:
-    """What a block has, as if the tokens of its unit were spread evenly."""
+    """Estimate the tokens of a block by its share of the unit's characters."""
     return len(unit.passages[at.passage].blocks[at.block].text) * unit.tokens_per_char

@@ -101,6 +101,8 @@ class ProjectContext:
         budget_tokens: what the head and what is newer may have together, in tokens.
         count: tokens of a text; left out, an upper bound that needs no vocabulary.
         most_files: how many files are looked at.
+        shared_head: write the head for no task in particular, so that all agents with one window have the same bytes
+            behind one system prompt, and a provider's cache serves them all.
 
     Raises:
         ValueError: ``root`` is no folder, or a number is not positive.
@@ -114,6 +116,7 @@ class ProjectContext:
         budget_tokens: int = DEFAULT_TOKENS,
         count: CountText | None = None,
         most_files: int = MOST_FILES,
+        shared_head: bool = False,
     ) -> None:
         self.root = Path(root).resolve()
         if not self.root.is_dir():
@@ -125,6 +128,7 @@ class ProjectContext:
         self._given_count = count
         self._budget_tokens = budget_tokens
         self._most_files = most_files
+        self._shared_head = shared_head
         self._count = lru_cache(REMEMBERED)(count or estimate)  # what is told is often told again
         self._index = Index(self.root, cache=self._builds, most_files=most_files)
         self._head: Head | None = None
@@ -165,6 +169,7 @@ class ProjectContext:
             budget_tokens=min(budget_tokens, self._budget_tokens),
             count=self._given_count or count,
             most_files=self._most_files,
+            shared_head=self._shared_head,
         )
 
     @property
@@ -194,6 +199,8 @@ class ProjectContext:
     async def _written(self, task: str, in_play: Iterable[str | PurePath]) -> Head:
         """Write a head, in a thread; what changes from now on is told, and nothing before."""
         index = self._index
+        if self._shared_head:
+            task, in_play = "", ()
         manager = TokenBudgetManager(total_tokens=self._budget_tokens)
         write = partial(
             head_of,

@@ -3,7 +3,7 @@
 Promise: the bound of a request that continues the last billed one is never below that bill, it grows with the count,
 and it does not move for a bill that cannot be true.
 
-A bill is ``offset + ratio * counted``: what the host adds unseen, and how the provider's tokenizer differs from ours. One
+A bill is ``offset + ratio * counted``: what each request has beside messages, and how the provider's tokenizer differs from ours. One
 above its bound counts at once, but what was known before is kept until the next one confirms it (docs/decisions/0005-calibration.md).
 """
 
@@ -28,6 +28,7 @@ class Bill:
     billed: int
     assumed: int = 0  # of those counted: no text, but assumed of the chat format and of tools
     rewrites: int = 0  # of the history so far; a request of the same number continues it
+    fixed: int = 0  # of those counted: beside messages, which the next request has as well
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +47,7 @@ class Calibration:
         if self.last is None:
             return whole(self.ratio * counted)
         more = counted - self.last.counted
-        billed = self._offset(self.last) + self._highest_ratio * counted
+        billed = self._rewritten(self.last, counted)
         if rewrites == self.last.rewrites and more >= 0:
             billed = self.last.billed + self._highest_ratio * more
         elif rewrites == self.last.rewrites:
@@ -69,10 +70,29 @@ class Calibration:
             highest if highest <= EXACT_UP_TO else max(self.ratio, self.steepest * ABOVE_STEEPEST)
         )
 
-    def _offset(self, last: Bill) -> int:
-        """What the host adds unseen, at most: by the first bill, unless the last one shows that it grew since."""
-        at_first, now = (bill.billed - self.least(bill) for bill in (self.first or last, last))
-        return max(0, at_first if at_first >= self._least_offset(last) else now)
+    def _rewritten(self, last: Bill, counted: int) -> float:
+        """With other messages: these at the highest ratio, and what is beside them as it was billed.
+
+        That is known by the first bill, which has the fewest messages, unless the last one shows that it grew since.
+        """
+        bill, highest = self.first or last, self._highest_ratio
+        if self._beside(bill) < last.billed - highest * (last.counted - last.fixed):
+            bill = last
+        return max(0, self._beside(bill)) + highest * max(0, counted - bill.fixed)
+
+    def _beside(self, bill: Bill) -> int:
+        """What was billed beside messages, at most."""
+        text = max(0, bill.counted - bill.fixed - bill.assumed)
+        return bill.billed - whole(self.lowest_ratio * text)
+
+    def with_fixed(self, tokens: int) -> "Calibration":
+        """Itself while requests have so much beside messages; what something else there costs, no bill has told."""
+        bills = [bill for bill in (self.first, self.last) if bill and bill.fixed not in (0, tokens)]
+        before = self.before and self.before.with_fixed(tokens)
+        if not bills and before is self.before:
+            return self
+        first, last = (bill and replace(bill, fixed=0) for bill in (self.first, self.last))
+        return replace(self, first=first, last=last, before=before)
 
     def _least_offset(self, bill: Bill) -> float:
         return bill.billed - self._highest_ratio * bill.counted
@@ -87,7 +107,8 @@ class Calibration:
         ratios = 0 < self.lowest_ratio <= self.ratio < inf and 0 <= self.steepest <= STEEPEST
         bills = [bill for bill in (self.first, self.last) if bill is not None]
         before = self.before is None or self.before.is_sound
-        return ratios and before and all(b.counted >= 0 and self.believes(b) for b in bills)
+        counts = all(0 <= bill.fixed <= bill.counted for bill in bills)
+        return ratios and before and counts and all(map(self.believes, bills))
 
     def believes(self, bill: Bill) -> bool:
         """Whether a bill can be true."""

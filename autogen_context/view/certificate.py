@@ -21,6 +21,7 @@ class Certificate:
         bound: an upper bound of what it has, and where that number comes from.
         counted_tokens: the same before calibration: messages, tools that were handed over, what the format adds.
         assumed_tokens: of these, what is no text but assumed of the format and of tools.
+        fixed_tokens: of the counted ones, what is beside messages: tools that were handed over, what the format adds to each request.
         rewrites: how often what was sent before was not continued: compactions, and changes of the host's past.
         pairs_closed: no result without its call, and no call without its result but pending ones at the end.
         pins_present: every pinned message of the history is there as it came in.
@@ -38,6 +39,7 @@ class Certificate:
     instruction_present: bool = True
     orphans: tuple[int, ...] = ()
     assumed_tokens: int = 0
+    fixed_tokens: int = 0
     rewrites: int = 0
 
     @property

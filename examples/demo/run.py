@@ -4,7 +4,9 @@ Everything is real but the model: AutoGen's agent and client, the tools, the pro
 refuses what OpenAI refuses. The model is a script, so nothing is downloaded and nothing is paid.
 """
 
+import argparse
 import asyncio
+import shlex
 import shutil
 import sys
 import tempfile
@@ -16,49 +18,67 @@ from autogen_core.model_context import UnboundedChatCompletionContext
 from autogen_core.models import LLMMessage, SystemMessage
 from autogen_ext.models.openai import OpenAIChatCompletionClient
 from bill import Bill
-from closing import Run, closing
+from draw import drawing
 from model import Model
 from openai import OpenAIError
+from result import Run, picture, reading, result
 from story import SYSTEM, TASK, steps
-from terminal import progress_bar, say
+from terminal import progress_bar, say, show
 from tools import Workspace
 
 from autogen_context import Prepared, register
 from autogen_context.adapters.agentchat import ManagedChatCompletionContext
 from autogen_context.errors import ContextError
+from autogen_context.manager.event_log import EventLog
+from autogen_context.report.events import read_events, runs_of
+from autogen_context.report.page import page_of
 from autogen_context.report.table import print_turns
 from autogen_context.testing import LoopbackServer, ScriptedModel
 from autogen_context.tokens.message_counter import MessageCounter
 
 MODEL = "gpt-4o-2024-08-06"
 WINDOW_TOKENS = 8_000
+PAGE = Path("demo.html")
 PROJECT = Path(__file__).parent / "project"
 NOT_COPIED = shutil.ignore_patterns("__pycache__", "ruff.toml", ".*")
 
 
-async def main() -> int:
+def main(*, has_table: bool, svg: Path | None) -> int:
     """Run the agent and print what came of it; the exit code."""
-    say(f"An AssistantAgent repairs a small project in a window of {WINDOW_TOKENS:,} tokens.")
     with tempfile.TemporaryDirectory() as folder:
         copy = shutil.copytree(PROJECT, Path(folder, "project"), ignore=NOT_COPIED)
-        run = await repair(Workspace(copy))
-    say(f"It answers: {run.answer}")
-    print_turns(run.bill.records(), input_per_million=run.bill.input_per_million)
-    say(closing(run))
+        log = Path(folder, "run.jsonl")
+        run = asyncio.run(repair(Workspace(copy), log))
+        PAGE.write_text(page_of(runs_of(read_events(log)), title="The demo"), encoding="utf-8")
+    if svg:
+        svg.write_text(drawing(run), encoding="utf-8")
+    say(result(run))
+    show(picture(run))
+    say(reading(run))
+    if has_table:
+        say(f"It answers: {run.answer}")
+        print_turns(run.bill.records(), input_per_million=run.bill.input_per_million)
+    else:
+        say(
+            f"Every request as a table: {shlex.join([sys.executable, *sys.argv, '--table'])}",
+            fill=False,
+        )
+    say(f"What was sent, what left and why, as a page: {PAGE.resolve()}", fill=False)
     return 0 if run.is_good else 1
 
 
-async def repair(workspace: Workspace) -> Run:
+async def repair(workspace: Workspace, log: Path) -> Run:
     """Let the agent repair the project, and look whether it did."""
     model, counter = Model(workspace.outputs), MessageCounter.for_model(MODEL)
     script = ScriptedModel(model, count=lambda text: counter.count(text).tokens)
     async with LoopbackServer(script, window_tokens=WINDOW_TOKENS) as server:
-        history, sent = await converse(server.base_url, workspace)
+        history, sent = await converse(server.base_url, workspace, log)
     bill = Bill(
         MODEL,
         history=history,
         sent=sent,
         billed_tokens=[request.prompt_tokens for request in server.requests],
+        window_tokens=WINDOW_TOKENS,
     )
     return Run(
         window_tokens=WINDOW_TOKENS,
@@ -71,7 +91,7 @@ async def repair(workspace: Workspace) -> Run:
 
 
 async def converse(
-    base_url: str, workspace: Workspace
+    base_url: str, workspace: Workspace, log: Path
 ) -> tuple[list[LLMMessage], list[Prepared[LLMMessage]]]:
     """Run the agent: the whole conversation, and what was prepared for each request."""
     inner = OpenAIChatCompletionClient(model=MODEL, base_url=base_url, api_key="none")
@@ -83,7 +103,8 @@ async def converse(
         system_message=SYSTEM,
         max_tool_iterations=planned,
     )
-    context = register(agent, window_tokens=WINDOW_TOKENS)
+    events = EventLog(log, record_text=True)
+    context = register(agent, window_tokens=WINDOW_TOKENS, events=events)
     assert isinstance(context, ManagedChatCompletionContext)
     sent: list[Prepared[LLMMessage]] = []
     with progress_bar(planned) as on_answer:
@@ -92,6 +113,7 @@ async def converse(
                 sent.append(context.last_prepared)
                 on_answer()
     await inner.close()
+    events.flush()
     return await whole_history(context), sent
 
 
@@ -104,7 +126,13 @@ async def whole_history(context: ManagedChatCompletionContext) -> list[LLMMessag
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(
+        description="An agent with 75,000 tokens of work in a window of 8,000."
+    )
+    parser.add_argument("--table", action="store_true", help="show every request as well")
+    parser.add_argument("--svg", type=Path, metavar="FILE", help="draw the picture of the README")
+    asked = parser.parse_args()
     try:
-        sys.exit(asyncio.run(main()))
+        sys.exit(main(has_table=asked.table, svg=asked.svg))
     except (ContextError, OpenAIError) as error:
         sys.exit(f"The run broke off: {error}")

@@ -1,23 +1,32 @@
-"""What a person sees while the agent works: paragraphs, and a bar.
+"""What a person sees while the agent works: paragraphs, a picture, and a bar.
 
 Promise: paragraphs are plain text as wide as the terminal at most; the bar is there only for a person, and goes away.
 """
 
 import shutil
 import textwrap
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
+from rich.text import Text
 
 WIDEST = 100  # columns; longer lines are hard to read
 
 
-def say(text: str) -> None:
-    """Print a paragraph after an empty line."""
+def say(text: str, *, fill: bool = True) -> None:
+    """Print a paragraph after an empty line; a path stays in one line."""
     width = min(shutil.get_terminal_size().columns, WIDEST)
-    print(f"\n{textwrap.fill(text, width)}", flush=True)
+    print(f"\n{textwrap.fill(text, width) if fill else text}", flush=True)
+
+
+def show(lines: Iterable[Text]) -> None:
+    """Print lines after an empty one, in colour on a terminal that has it."""
+    console = Console(highlight=False)
+    console.print()
+    for line in lines:
+        console.print(line, no_wrap=True, overflow="ignore", crop=False)
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from itertools import chain
 from typing import Any
 
 import pytest
@@ -37,7 +36,7 @@ from autogen_context import register
 from autogen_context.adapters.ag2 import Ag2Context
 from autogen_context.adapters.ag2_format import Ag2Format, Payloads, Prompt, Response, events_of
 from autogen_context.testing import LoopbackServer, Say, Step
-from support.logs import ASKED_BACK, MODEL, PROMPT, WINDOW, fourteen_logs, read_log, strict_server
+from support.logs import MODEL, PROMPT, WINDOW, strict_server
 
 HOST = Ag2Format()
 
@@ -53,24 +52,6 @@ async def serving(*steps: Step) -> AsyncGenerator[tuple[LoopbackServer, OpenAICo
 def agent_of(config: OpenAIConfig, **options: Any) -> Agent:
     """An agent that asks the server."""
     return Agent("reader", PROMPT, config=config, **options)
-
-
-async def test_an_agent_stays_inside_its_window_and_asks_back_what_left_it() -> None:
-    """Prompt and tools are measured, and bills are fed back."""
-    async with serving(*fourteen_logs(), Say("You are welcome.")) as (server, config):
-        agent = agent_of(config, tools=[read_log])
-        context = register(agent, window_tokens=WINDOW)
-        assert isinstance(context, Ag2Context)
-        reply = await agent.ask("Read all logs. Never delete one.")
-        await reply.ask("Thanks.")
-    sent = [list(request.messages) for request in server.requests]
-    assert [request.error for request in server.rejected] == []
-    assert max(request.prompt_tokens for request in server.requests) > 3_000
-    assert f"worker 2 wrote {ASKED_BACK}" in str(sent[-2][-1])
-    assert context.manager.usage.requests == len(sent)
-    assert context.last_prepared is not None
-    assert context.last_prepared.certificate.fits
-    assert any("Never delete one." in str(message) for message in sent[-1])
 
 
 async def test_each_stream_has_a_manager_of_its_own() -> None:
@@ -99,24 +80,6 @@ async def test_a_damaged_state_is_begun_anew_with_a_warning() -> None:
         with pytest.warns(UserWarning, match="begun anew"):
             reply = await agent.ask("Hi.", stream=stream)
     assert reply.body == "ok"
-
-
-async def test_the_agents_own_model_writes_summaries() -> None:
-    """``model_client="host"`` asks the agent's config, beside its stream."""
-    steps = chain(fourteen_logs()[:14], [Say("x")] * 50)
-    async with serving(*steps) as (server, config):
-        agent = agent_of(config, tools=[read_log])
-        register(agent, window_tokens=WINDOW, model_client="host")
-        await agent.ask("Read all logs.")
-    assert any(len(request.messages) == 2 and not request.tools for request in server.requests)
-
-
-def test_an_agent_is_registered_once() -> None:
-    """A second middleware would count twice."""
-    agent = Agent("a", config=OpenAIConfig(MODEL, api_key="none"))
-    register(agent, window_tokens=WINDOW)
-    with pytest.raises(ValueError, match="registered already"):
-        register(agent, window_tokens=WINDOW)
 
 
 # What is read and written

@@ -15,7 +15,7 @@ from openai import AsyncOpenAI
 from pydantic import BaseModel
 
 from autogen_context import register
-from autogen_context.adapters.agent_framework import AgentFrameworkContext
+from autogen_context.adapters.agent_framework import AgentFrameworkContext, with_reasoning
 from autogen_context.adapters.agent_framework_format import AgentFrameworkFormat
 from autogen_context.messages.message import Message as Read
 from autogen_context.testing import Call, LoopbackServer, Say, ServedRequest, Step
@@ -130,30 +130,17 @@ async def test_what_the_provider_keeps_itself_goes_through() -> None:
             await client.get_response(
                 [Message("user", ["Hi."])],
                 options={"conversation_id": "c"},
-                client_kwargs={"middleware": [context]},
+                client_kwargs={"middleware": agent.middleware},
             )
     assert context.last_prepared is None
     assert len(server.requests) == 1
 
 
-async def test_the_agents_own_model_writes_summaries() -> None:
-    """``model_client="host"`` asks the agent's client, beside its session."""
-    steps: list[Step] = [*fourteen_logs()[:14], *[Say("x")] * 50]
-    async with serving(*steps) as (server, client):
-        agent = agent_of(client, tools=[read_log])
-        context = register(agent, window_tokens=WINDOW, model_client="host")
-        await agent.run("Read all logs.")
-        await context.aclose()
-    assert any(len(request.messages) == 1 and not request.tools for request in server.requests)
-
-
 async def test_two_runs_at_once_are_two_conversations() -> None:
-    """Sessions do not see each other; an agent is registered once."""
+    """Sessions do not see each other."""
     async with serving(Say("ok"), Say("ok")) as (server, client):
         agent = agent_of(client)
         register(agent, window_tokens=WINDOW)
-        with pytest.raises(ValueError, match="registered already"):
-            register(agent, window_tokens=WINDOW)
         one, other = agent.create_session(), agent.create_session()
         await asyncio.gather(agent.run("One.", session=one), agent.run("Two.", session=other))
     said = [[message["content"] for message in request] for request in sent(server.requests)]
@@ -214,6 +201,16 @@ def test_what_a_provider_wants_back_stays_with_its_message() -> None:
     ]
     assert HOST.read(written).calls == (short,)
     assert HOST.read(message) == read
+
+
+def test_reasoning_in_messages_of_its_own_goes_with_the_next() -> None:
+    """As Agent Framework groups them; what nobody answers stays where it is."""
+    thought, call = Message("assistant", [REASONING]), Message("assistant", [CALL])
+    asked = Message("user", ["Go."])
+    first, joined, then, last = with_reasoning([asked, thought, thought, call, asked, thought])
+    assert (first, then, last) == (asked, asked, thought)
+    assert joined.contents == [REASONING, REASONING, CALL]
+    assert (thought.contents, call.contents) == ([REASONING], [CALL])
 
 
 def test_approvals_are_not_sent_and_not_counted() -> None:

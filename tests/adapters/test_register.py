@@ -3,13 +3,12 @@
 import inspect
 import json
 from collections.abc import Callable
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 from autogen import ConversableAgent
-from autogen_agentchat.agents import AssistantAgent, UserProxyAgent
+from autogen_agentchat.agents import AssistantAgent
 from autogen_core import Image
 from autogen_core.model_context import BufferedChatCompletionContext
 from autogen_core.models import AssistantMessage, LLMMessage, UserMessage
@@ -27,11 +26,9 @@ from autogen_context.adapters.ag2 import register_ag2
 from autogen_context.adapters.agent_framework import register_agent_framework
 from autogen_context.adapters.agentchat import register_agentchat
 from autogen_context.adapters.classic import register_classic
-from autogen_context.adapters.classic_conversations import Conversations
 from autogen_context.errors import ManagerClosed
 from autogen_context.manager.parts import ManagerOptions
-from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
-from autogen_context.testing import Call, LoopbackServer, Say, ScriptedModel
+from autogen_context.testing import LoopbackServer, Say, ScriptedModel
 from autogen_context.tokens.message_counter import MessageCounter
 
 MODEL = "gpt-4-0613"
@@ -90,78 +87,8 @@ def test_every_entry_takes_the_arguments_of_the_manager(entry: Callable[..., obj
 # register
 
 
-async def test_register_keeps_an_agent_that_is_there_inside_its_window() -> None:
-    """F20: prompt and tools that nobody told are measured, the conversation goes on, and the agent can ask back."""
-    steps = [Call("read_log", {"number": number}) for number in range(14)]
-    asks = Call(RECALL_TOOL_NAME, {"query": f"block {41 * 7919 + 2}"})
-    script = ScriptedModel(
-        chain([Say("Hello.")], steps, [asks, Say("Done.")]),
-        count=lambda text: COUNTER.count(text).tokens,
-    )
-    async with LoopbackServer(script, window_tokens=4_000) as server:
-        client = client_of(server)
-        prompt = "You read logs. " * 60
-        agent = AssistantAgent(
-            "reader", client, tools=[read_log], system_message=prompt, max_tool_iterations=20
-        )
-        await agent.run(task="Hi.")
-        context = register(agent, window_tokens=4_000)
-        task = said("Read all logs.")
-        result = await agent.run(task="Read all logs.")
-        await client.close()
-    assert [request.error for request in server.rejected] == []
-    assert max(request.prompt_tokens for request in server.requests) > 3_000
-    assert f"worker 2 wrote block {41 * 7919 + 2}" in str(result.messages[-2])
-    assert context.manager.usage.requests == len(server.requests) - 1
-    assert context.last_prepared is not None
-    assert context.last_prepared.certificate.fits
-    assert context.explain(task).action == "keep"
-
-
-def test_register_keeps_a_classic_agent_inside_its_window() -> None:
-    """The same line, the same questions; the model's name is the agent's."""
-    with LoopbackServer(ScriptedModel([Say("ok")]), window_tokens=2_000) as server:
-        agent, user = classic_agent(server), ConversableAgent("user", llm_config=False)
-        context = register(agent, window_tokens=2_000)
-        assert isinstance(context, Conversations)
-        for number in range(30):
-            user.send(
-                {"role": "user", "content": f"{number} " * 200},
-                agent,
-                request_reply=False,
-                silent=True,
-            )
-        user.initiate_chat(agent, message="Now?", max_turns=1, clear_history=False, silent=True)
-    assert server.rejected == []
-    assert context.manager.config.model == "gpt-4o"
-    newest = agent.chat_messages[user][-2]
-    assert context.explain(newest).action == "keep"
-    context.pin(newest)
-
-
-@pytest.mark.parametrize(
-    ("agent", "message"),
-    [
-        pytest.param(
-            object(), "known are an AssistantAgent .* a ConversableAgent .* AG2", id="other"
-        ),
-        pytest.param("coder", r"builtins\.str is no agent", id="a name"),
-        pytest.param(UserProxyAgent("ann"), "_model_client and _model_context", id="asks no model"),
-        pytest.param(ConversableAgent("ann", llm_config=False), "no llm_config", id="classic"),
-    ],
-)
-def test_what_cannot_be_registered_is_refused(agent: object, message: str) -> None:
-    """By naming what is known, or what is missing."""
-    with pytest.raises(ValueError, match=message):
-        register(agent)
-
-
-def test_an_agent_is_registered_once_and_whole() -> None:
-    """The second time would prepare what was prepared; a release that names its attributes otherwise is not changed."""
-    for agent in (AssistantAgent("coder", client_of()), classic_agent()):
-        register(agent, window_tokens=4_000)
-        with pytest.raises(ValueError, match="register each"):
-            register(agent, window_tokens=4_000)
+def test_an_agent_is_registered_whole() -> None:
+    """A release that names its attributes otherwise is not changed."""
     other = AssistantAgent("coder", client_of())
     vars(other).pop("_model_context")
     before = dict(vars(other))

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.ledger import Author, Ledger
+from autogen_context.ledger.reader import may_be_sure, read
 from autogen_context.ledger.rendering import rank_of
 from autogen_context.messages.message import Message, ToolResult
 from support.texts import TEXTS
@@ -88,6 +89,12 @@ def test_it_does_not_decay(messages: list[Message], room: int, count: Callable[[
 
 
 @settings(max_examples=40)
+@given(TEXT | STATEMENTS, st.sampled_from(AUTHORS))
+def test_what_is_sure_is_not_passed_over(text: str, author: Author) -> None:
+    """The quick look says of no text with a sure statement that it has none."""
+    assert may_be_sure(text, author) or not any(each.sure for each in read(text, author))
+
+
 @given(MESSAGES)
 def test_a_ledger_in_a_message_is_read_in_place(messages: list[Message]) -> None:
     """Kind, author and text of each entry come back from a text of ours, and what follows it is learnt as new."""

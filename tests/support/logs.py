@@ -20,7 +20,7 @@ ASKED_BACK = f"block {41 * 7919 + 2}"  # of the third log
 def fourteen_logs() -> list[Step]:
     """A run that reads more than the window holds, and asks for a part of it at its end."""
     asks = Call(RECALL_TOOL_NAME, {"query": ASKED_BACK})
-    return [*(Call("read_log", {"number": n}) for n in range(14)), asks, Say("Done.")]
+    return [*(Call("read_log", {"number": n}) for n in range(14)), asks, Say("Done. TERMINATE")]
 
 
 def strict_server(*steps: Step) -> LoopbackServer:

@@ -123,6 +123,7 @@ BROKEN = {
     "steeper than text can be": replace(SOUND, steepest=STEEPEST + 0.1),
     "nothing billed last": replace(SOUND, last=Bill(counted=9, billed=0)),
     "negative count": replace(SOUND, last=Bill(counted=-1, billed=5)),
+    "more beside messages than in all": replace(SOUND, last=Bill(counted=9, billed=9, fixed=10)),
     "what was before": replace(SOUND, before=Calibration(lowest_ratio=2.0)),
 }
 
@@ -170,6 +171,45 @@ def test_what_bills_teach(
     made = [Bill(counted=c, billed=b, assumed=a, rewrites=r) for c, b, a, r in bills]
     calibration = taught(Calibration(lowest_ratio=0.9), made)
     assert calibration.bound(counted, rewrites=rewrites) == bound
+
+
+@settings(max_examples=60)
+@given(
+    fixed=st.integers(0, 5_000),
+    fixed_billed=st.integers(0, 8_000),
+    first=st.integers(0, 5_000),
+    said=st.lists(st.integers(1, 2_000), max_size=4),
+    other=st.integers(0, 20_000),
+    data=st.data(),
+)
+def test_what_stands_beside_messages_costs_what_it_cost(
+    fixed: int, fixed_billed: int, first: int, said: list[int], other: int, data: st.DataObject
+) -> None:
+    """Whatever that is; behind it the bound covers any other messages between the lowest and the highest ratio."""
+    calibration, ratios = Calibration(ratio=1.5, lowest_ratio=0.7), st.floats(0.7, 1.5)
+    counted, billed = fixed + first, float(fixed_billed + first * data.draw(ratios))
+    for more in (0, *said):
+        counted, billed = counted + more, billed + more * data.draw(ratios)
+        bill = Bill(counted=counted, billed=int(billed), fixed=fixed, assumed=fixed)
+        calibration = calibration.after(bill)
+    if calibration.last is None:
+        return  # a bill that is below what its text costs
+    truth = fixed_billed + other * data.draw(ratios)
+    assert calibration.bound(fixed + other, rewrites=1) >= int(truth)
+    other_tools = calibration.with_fixed(fixed + 1)
+    for count in (fixed, fixed + other):
+        known = calibration.bound(count, rewrites=1)
+        assert other_tools.bound(count, rewrites=1) >= known
+    assert calibration.with_fixed(fixed) is calibration
+
+
+def test_a_large_prompt_is_not_paid_for_twice() -> None:
+    """Tools of 850 counted tokens that are billed as 560: what is known of them leaves room in a small window."""
+    bill = Bill(counted=930, billed=640, assumed=480, fixed=850)
+    calibration = Calibration(ratio=1.5, lowest_ratio=0.7).after(bill)
+    assert calibration.bound(1_200, rewrites=1) == whole((640 + 1.5 * 350) * 1.02)
+    unknown = calibration.with_fixed(800)
+    assert unknown.bound(1_200, rewrites=1) == whole((640 - 315 + 1.5 * 1_200) * 1.02)
 
 
 @settings(max_examples=40)

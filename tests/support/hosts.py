@@ -1,0 +1,45 @@
+"""Real agents of every host, each with its own client against a server that is as strict as OpenAI's."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import host_agents
+import pytest
+from host_agents import HostAgent, Job
+
+from autogen_context.testing import LoopbackServer, Step
+from support.logs import MODEL, PROMPT, WINDOW, strict_server
+
+HOSTS = tuple(host_agents.HOSTS)
+on_every_host = pytest.mark.parametrize("host", HOSTS)
+
+
+def agent_of(
+    host: str,
+    server: LoopbackServer,
+    *tools: Callable[..., str],
+    name: str = "reader",
+    **ours: Any,
+) -> HostAgent:
+    """An agent that is registered with these arguments."""
+    kind, _ = host_agents.HOSTS[host]
+    given = {"window_tokens": WINDOW, **ours}
+    return kind(
+        Job(url=server.base_url, tools=tools, name=name, prompt=PROMPT, model=MODEL, ours=given)
+    )
+
+
+@asynccontextmanager
+async def working(
+    host: str, *steps: Step, tools: tuple[Callable[..., str], ...] = (), **ours: Any
+) -> AsyncGenerator[tuple[LoopbackServer, HostAgent]]:
+    """A server that takes these steps, and an agent that asks it."""
+    async with strict_server(*steps) as server:
+        agent = agent_of(host, server, *tools, **ours)
+        try:
+            yield server, agent
+        finally:
+            if agent.context is not None:
+                await agent.context.aclose()
+            await agent.aclose()
