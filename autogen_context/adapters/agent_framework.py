@@ -10,7 +10,7 @@ what the provider bills. A ``ChatMiddleware`` stands around each call, within th
 import asyncio
 import time
 import warnings
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import partial
 from typing import Any, Self, Unpack, cast
@@ -111,7 +111,7 @@ class AgentFrameworkContext(AgentContext[Message]):
         manager = self.manager = self.manager_of(context.session)
         instructions = self._of_instructions(options)
         before = [instructions] if instructions.contents else []
-        messages = [self._named(message) for message in context.messages]
+        messages = [self._named(message) for message in with_reasoning(context.messages)]
         prepared = await manager.prepare([*before, *messages], schemas_in_options(options))
         self.last_prepared = prepared
         context.messages = prepared.messages[len(before) :]
@@ -222,6 +222,24 @@ def schemas_in_options(options: Mapping[str, Any]) -> list[Mapping[str, object]]
     elif isinstance(answer, Mapping):
         schemas.append(cast("Mapping[str, object]", answer))
     return schemas
+
+
+def with_reasoning(messages: Iterable[Message]) -> Iterator[Message]:
+    """The messages, each with the reasoning that stands in messages of its own before it: no provider takes one alone."""
+    waiting: list[Message] = []
+    for message in messages:
+        kinds = {content.type for content in message.contents}
+        if message.role == "assistant" and kinds == {"text_reasoning"}:
+            waiting.append(message)
+        elif message.role == "assistant" and waiting:
+            joined = copy(message)
+            joined.contents = [each for one in (*waiting, message) for each in one.contents]
+            yield joined
+            waiting = []
+        else:
+            yield from (*waiting, message)
+            waiting = []
+    yield from waiting
 
 
 def complete_with(agent: Agent[Any]) -> Complete:

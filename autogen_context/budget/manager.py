@@ -83,16 +83,22 @@ Name = TypeVar("Name", bound=str)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenBudget:
-    """A window, shared out.
+    """How much of a window each section of a context may have.
+
+    Attributes:
+        total: the whole, in tokens.
+        allocations: tokens by section; with ``buffer`` they add up to the total.
+        reserve_buffer: tokens that stay free; ``allocations["buffer"]`` is this or more.
+        compression_threshold: the fraction of the total at which compression is due.
 
     Raises:
         ValueError: an allocation is negative, they do not add up to the total, or the threshold is no fraction.
     """
 
-    total: int  # the whole, in tokens
-    allocations: Mapping[Section, int]  # by section; with ``buffer`` they add up to the total
-    reserve_buffer: int  # tokens that stay free; ``allocations["buffer"]`` is this or more
-    compression_threshold: float = 0.8  # of the total, when compression is due
+    total: int
+    allocations: Mapping[Section, int]
+    reserve_buffer: int
+    compression_threshold: float = 0.8
 
     def __post_init__(self) -> None:
         """Refuse what is no division of the whole."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from autogen_context.chat.knowledge import ENTRY, FACTS, shown_ends
+from autogen_context.chat.knowledge import CITED, ENTRY, FACTS, shown_ends
 from autogen_context.manager.injected import CLOSING, OPENING
 from autogen_context.prioritizer.attention import relevances
 from autogen_context.testing.script import Request, Say
@@ -51,15 +51,19 @@ def answer(request: Request) -> Say:
         newest |= {source: [p for p in told if p.source == source] for source, *_ in told}
     passages = [each for several in newest.values() for each in several]
     scores = relevances(question, [f"{each.title} {each.text}" for each in passages])
-    ranked = sorted(range(len(passages)), key=lambda at: -scores[at])
-    if not ranked or scores[ranked[0]] < LEAST_RELEVANCE:
+    best = max(scores, default=0.0)
+    if best < LEAST_RELEVANCE:
         return Say(NOTHING_KNOWN)
-    best = scores[ranked[0]]
-    chosen: dict[str, Passage] = {}
-    for at in ranked:
+    chosen: dict[str, Passage] = {}  # of an entry one sentence; each fact that fits
+    for at in sorted(range(len(passages)), key=lambda at: -scores[at]):
         if scores[at] >= ALIKE * best:
-            chosen.setdefault(passages[at].source, passages[at])
-    return Say("\n".join(spoken(each) for each in chosen.values()))
+            chosen.setdefault(passages[at].source or passages[at].text, passages[at])
+    named: list[str] = []  # by the newest answer that names an entry: a question may go on with it
+    for each in request.messages:
+        if each["role"] == "assistant":
+            named = CITED.findall(str(each.get("content"))) or named
+    meant = [each for source, each in chosen.items() if source in named]
+    return Say("\n".join(spoken(each) for each in meant or chosen.values()))
 
 
 def spoken(passage: Passage) -> str:

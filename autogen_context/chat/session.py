@@ -9,42 +9,55 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import AsyncGenerator, Collection, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self, cast
+from typing import Literal, NamedTuple, Self, TypedDict, cast
 
+from autogen_agentchat.agents import AssistantAgent
+from autogen_agentchat.messages import ModelClientStreamingChunkEvent, TextMessage
+from autogen_core.models import AssistantMessage, LLMMessage, ModelFamily, ModelInfo, UserMessage
+from autogen_ext.models.openai import OpenAIChatCompletionClient
 from pydantic import TypeAdapter, ValidationError
 
+from autogen_context.adapters.agentchat_context import ManagedChatCompletionContext
+from autogen_context.adapters.agentchat_format import AgentChatFormat
+from autogen_context.adapters.register import register
 from autogen_context.budget.manager import TokenBudgetManager
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.tier import CacheLimits
-from autogen_context.chat.knowledge import ENTRY, Knowledge, KnowledgeProvider, Selected, quotable
-from autogen_context.chat.settings import ChatSettings, shown
+from autogen_context.cache.vectors import VectorStore
+from autogen_context.chat.knowledge import (
+    CITED,
+    ENTRY,
+    Knowledge,
+    KnowledgeProvider,
+    quotable,
+)
+from autogen_context.chat.scripted import SCRIPTED, ApproximateCounter, answer
+from autogen_context.chat.settings import LOCAL, ChatSettings, shown
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import ContextError, NotInHistory, StateError
 from autogen_context.manager.injected import OPENING
 from autogen_context.manager.state import read_state, write_state, write_whole
 from autogen_context.messages.message import Message
+from autogen_context.models.completion import CompletionClient
+from autogen_context.models.embedder import OpenAIEmbedder, SentenceTransformerEmbedder
 from autogen_context.recall.facts import Fact, Facts
+from autogen_context.testing.script import ScriptedModel
+from autogen_context.testing.server import LoopbackServer, ServedRequest
 from autogen_context.tokens.message_counter import MessageCounter
 
-if TYPE_CHECKING:
-    from autogen_agentchat.agents import AssistantAgent
-    from autogen_core.models import LLMMessage
-    from autogen_ext.models.openai import OpenAIChatCompletionClient
-
-    from autogen_context.adapters.agentchat_context import ManagedChatCompletionContext
-    from autogen_context.testing.server import LoopbackServer, ServedRequest
-
+CONVERSATION_FRACTION, PINNED = 0.43, "pinned"  # of the limit; what a decision says
 MARGIN_FRACTION = 0.07  # of the limit: the strict profile's margin
 OPENAI_URL = "https://api.openai.com/v1"
 AGENT, PERSON = "assistant", "user"
 SCHEMA = 1
+SEARCH_S = 5.0  # the longest that a question waits for a model which helps to search
 KEPT = CacheLimits(kind_bytes=256 * 1024 * 1024)  # a large folder of knowledge is one value
-LONGEST_TYPED = 4_000  # characters; what is longer holds a paste
+LONGEST_TYPED, LONGEST_LINE = 4_000, 300  # characters; what is longer holds a paste, or is one
+LAST, PREVIOUS = "last", "previous"  # the conversation without a name, and the one before it
 INTERRUPTED = "[interrupted]"
-CITED = re.compile(r"\[([^\[\]]+)\]")
 NAME = re.compile(r"\w[\w .-]{0,79}")
 SYSTEM_PROMPT = (
     "You answer the person, in few sentences. Answer from the knowledge entries that stand in the request, and name each one "
@@ -74,8 +87,7 @@ class Saved:
     schema: int = SCHEMA
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
+class Share(NamedTuple):
     """What a section of the limit has, in tokens, and what it may have."""
 
     section: Section
@@ -83,31 +95,42 @@ class Share:
     most: int
 
 
+class Endpoint(TypedDict):
+    """What clients of an endpoint are made with."""
+
+    base_url: str | None
+    api_key: str
+    timeout_s: float
+
+
 SAVED = TypeAdapter(Saved)
 
 
 class ChatSession:
-    """A chat with one agent; ``async with`` opens and closes it.
-
-    Attributes:
-        exchanges: what was said so far.
-        facts: what the person stated.
-        knowledge: the entries.
-        name: under which it is saved.
-    """
+    """A chat with one agent; ``async with`` opens and closes it."""
 
     def __init__(self, settings: ChatSettings) -> None:
         self.settings = settings
         self.exchanges: list[Exchange] = []
         self.facts = Facts()
-        self.name = "last"
+        self.name, self._is_saved = LAST, False
         self._cache = ContextCache(settings.folder / ".cache", limits=KEPT)
-        self.knowledge = Knowledge(settings.knowledge, self._cache)
+        vectors, model = None, settings.embeddings
+        if model:
+            is_local = model == LOCAL
+            embedder = (
+                SentenceTransformerEmbedder()
+                if is_local
+                else OpenAIEmbedder(model, **self._endpoint)
+            )
+            vectors = VectorStore(embedder, cache=self._cache)
+        complete = self._complete if settings.expand else None
+        self.knowledge = Knowledge(settings.knowledge, self._cache, vectors, complete)
         self._opened = AsyncExitStack()
         self._agent: AssistantAgent
         self._server: LoopbackServer | None = None
         self._client: OpenAIChatCompletionClient
-        self._provider: KnowledgeProvider
+        self.provider: KnowledgeProvider
         self.context: ManagedChatCompletionContext
 
     async def __aenter__(self) -> Self:
@@ -121,16 +144,7 @@ class ChatSession:
         await self._cache.aclose()
 
     async def ask(self, text: str) -> AsyncGenerator[str, None]:
-        """The answer in pieces as it comes.
-
-        What is raised leaves the question in the conversation, without an answer: the same text, or none, asks again. Where
-        the caller ends it early, what came stays as the answer.
-        """
-        from autogen_agentchat.messages import (  # noqa: PLC0415 - the prompt is there before
-            ModelClientStreamingChunkEvent,
-            TextMessage,
-        )
-
+        """The answer in pieces as it comes; where it fails, the same text, or none, asks again, and what came stays if it is ended."""
         last = self.exchanges[-1] if self.exchanges else None
         is_again = last is not None and not last.answer and text in ("", last.said)
         if not is_again:
@@ -148,11 +162,7 @@ class ChatSession:
             is_stopped = True
             raise
         finally:
-            if (
-                is_stopped and pieces and not whole
-            ):  # the agent's context has an answer that came whole
-                from autogen_core.models import AssistantMessage  # noqa: PLC0415 - as above
-
+            if is_stopped and pieces and not whole:  # what came whole is in the agent's context
                 whole = f"{''.join(pieces)} {INTERRUPTED}"
                 await self.context.add_message(AssistantMessage(content=whole, source=AGENT))
             if whole:
@@ -160,12 +170,7 @@ class ChatSession:
                 self.exchanges[-1] = replace(self.exchanges[-1], answer=whole, sources=sources)
 
     @property
-    def selected(self) -> list[Selected]:
-        """The entries that the newest question was told."""
-        return self._provider.selected
-
-    @property
-    def served(self) -> "list[ServedRequest]":
+    def served(self) -> list[ServedRequest]:
         """What the scripted model was asked; empty where another answers."""
         return self._server.requests if self._server else []
 
@@ -186,13 +191,12 @@ class ChatSession:
                 part = "knowledge"
             used[part] += counter.message(read)
         used["margin"] = max(0, limit - (prepared.certificate.bound.tokens if prepared else 0))
-        most: dict[Section, int] = {
-            "system": plan["system"],
-            "knowledge": plan["knowledge"],
-            "conversation": plan["conversation"],
-            "margin": plan["buffer"],
-        }
-        return [Share(section=each, used=used[each], most=most[each]) for each in most]
+        return [
+            Share("system", used["system"], plan["system"]),
+            Share("knowledge", used["knowledge"], plan["knowledge"]),
+            Share("conversation", used["conversation"], plan["conversation"]),
+            Share("margin", used["margin"], plan["buffer"]),
+        ]
 
     def decisions(self) -> list[tuple[str, str, int, int, int]]:
         """What became of what was said: action, reason, how many, tokens before and after."""
@@ -220,7 +224,7 @@ class ChatSession:
             )
             lines += [f"  {reason}" for reason in found.reasons]
             break
-        scores = {each.entry.source: each.score for each in self.selected}
+        scores = {each.entry.source: each.score for each in self.provider.selected}
         prepared = self.context.last_prepared
         sent = [self._host.read(message).text for message in prepared.messages] if prepared else []
         for entry in self.knowledge.entries:
@@ -232,8 +236,20 @@ class ChatSession:
         return lines[:8] or [f"Nothing that was said or that is known holds “{shown(text)}”."]
 
     def pin(self, text: str) -> str:
-        """Keep the newest message that holds a text verbatim; what it says."""
+        """Keep the newest message that holds a text verbatim, if the conversation's share has room for it; what it says."""
         for message in self._saying(text):
+            prepared = self.context.last_prepared
+            kept = (
+                [d.tokens_after for d in prepared.decisions if PINNED in d.reason]
+                if prepared
+                else []
+            )
+            tokens = self._counter.message(self._host.read(message))
+            room = int(CONVERSATION_FRACTION * self.settings.limit_tokens) - sum(kept)
+            if tokens > room:
+                raise ValueError(
+                    f"{shown(str(message.content))!r} has {tokens:,} tokens; there is room for {room:,} to be pinned"
+                )
             self.context.pin(message)
             return str(message.content)
         raise ValueError(f"nothing that was said holds {shown(text)!r}")
@@ -250,7 +266,7 @@ class ChatSession:
         """Forget a fact; the agent is told that it holds no longer."""
         fact = self.fact(number)
         self.facts.delete(fact.id)
-        self._provider.taken_back.append(fact.text)
+        self.provider.taken_back.append(fact.text)
         return fact
 
     async def change(self, settings: ChatSettings) -> None:
@@ -267,20 +283,23 @@ class ChatSession:
 
     # On disk
 
-    async def save(self, name: str = "", *, as_text: bool = True) -> Path:
+    async def save(self, name: str = "") -> Path:
         """Save the conversation under a name, for ``load`` and, as Markdown, for people; returns the file for them."""
         name = checked_name(name or self.name)
         saved = Saved(
             exchanges=tuple(self.exchanges),
             facts={fact.id: fact.text for fact in self.facts},
-            taken_back=tuple(self._provider.taken_back),
+            taken_back=tuple(self.provider.taken_back),
             agent=await self._agent.save_state(),
         )
-        write_state(self.settings.folder / f"{name}.json", SAVED.dump_python(saved, mode="json"))
-        path = self.settings.folder / f"{name}.md"
-        if as_text:
-            write_whole(path, self.markdown(name).encode())
-        self.name = name
+        folder = self.settings.folder
+        for kind in ("json", "md") if name == LAST and not self._is_saved else ():
+            with suppress(FileNotFoundError):  # it is another conversation's
+                (folder / f"{LAST}.{kind}").replace(folder / f"{PREVIOUS}.{kind}")
+        write_state(folder / f"{name}.json", SAVED.dump_python(saved, mode="json"))
+        path = folder / f"{name}.md"
+        write_whole(path, self.markdown(name).encode())
+        self.name, self._is_saved = name, True
         return path
 
     async def load(self, name: str) -> None:
@@ -293,7 +312,7 @@ class ChatSession:
         except ValidationError as error:
             raise StateError(f"{path}: it holds no conversation of this chat") from error
         await self._agent.load_state(saved.agent)
-        self.exchanges, self.name = list(saved.exchanges), name
+        self.exchanges, self.name, self._is_saved = list(saved.exchanges), name, True
         self.facts = Facts()
         self.facts.learn([typed(each.said) for each in self.exchanges])
         for fact in list(self.facts):
@@ -301,7 +320,7 @@ class ChatSession:
                 self.facts.delete(fact.id)
             elif saved.facts[fact.id] != fact.text:
                 self.facts.edit(fact.id, saved.facts[fact.id])
-        self._provider.go_on(self.facts, saved.taken_back)
+        self.provider.go_on(self.facts, saved.taken_back)
 
     def known_names(self) -> str:
         """Which conversations are saved, in words."""
@@ -321,35 +340,17 @@ class ChatSession:
 
     async def _open(self, state: Mapping[str, object] | None = None) -> None:
         """Make the agent, inside its limit, and have it go on from a state."""
-        from autogen_agentchat.agents import AssistantAgent  # noqa: PLC0415 - the prompt is there before
-        from autogen_core.models import ModelFamily, ModelInfo  # noqa: PLC0415 - as above
-        from autogen_ext.models.openai import OpenAIChatCompletionClient  # noqa: PLC0415 - as above
-
-        from autogen_context.adapters.agentchat_format import AgentChatFormat  # noqa: PLC0415 - as above
-        from autogen_context.adapters.register import register  # noqa: PLC0415 - as above
-
         settings = self.settings
         model, counter, base_url = settings.model, None, settings.base_url or OPENAI_URL
         if settings.is_scripted:
-            from autogen_context.chat.scripted import (  # noqa: PLC0415 - for who has no key
-                SCRIPTED,
-                ApproximateCounter,
-                answer,
-            )
-            from autogen_context.testing.script import ScriptedModel  # noqa: PLC0415 - likewise
-            from autogen_context.testing.server import LoopbackServer  # noqa: PLC0415 - likewise
-
             served = LoopbackServer(ScriptedModel(answer), window_tokens=settings.limit_tokens)
             server = self._server = await self._opened.enter_async_context(served)
             model, counter, base_url = SCRIPTED, ApproximateCounter(), server.base_url
         self._host = AgentChatFormat()
-        info = ModelInfo(
-            vision=False,
-            function_calling=False,
-            json_output=False,
-            structured_output=False,
-            family=ModelFamily.UNKNOWN,
+        can = dict.fromkeys(
+            ("vision", "function_calling", "json_output", "structured_output"), False
         )
+        info = cast("ModelInfo", {**can, "family": ModelFamily.UNKNOWN})
         self._client = OpenAIChatCompletionClient(
             model=model,
             base_url=base_url,
@@ -363,11 +364,11 @@ class ChatSession:
             AGENT, self._client, system_message=SYSTEM_PROMPT, model_client_stream=True
         )
         self._counter = MessageCounter.for_model(model, counter)
-        taken_back = self._provider.taken_back if state is not None else []
-        self._provider = KnowledgeProvider(
+        taken_back = self.provider.taken_back if state is not None else []
+        self.provider = KnowledgeProvider(
             self.knowledge, self.facts, lambda text: self._counter.count(text).tokens
         )
-        self._provider.go_on(self.facts, taken_back)
+        self.provider.go_on(self.facts, taken_back)
         self.context = cast(
             "ManagedChatCompletionContext",
             register(
@@ -376,7 +377,7 @@ class ChatSession:
                 window_tokens=settings.limit_tokens,
                 config=ContextConfig(profile="strict", compact_at_fraction=1 - MARGIN_FRACTION),
                 counter=counter,
-                providers=[self._provider],
+                providers=[self.provider],
                 cache=self._cache,
             ),
         )
@@ -389,10 +390,18 @@ class ChatSession:
         opened, self._opened = self._opened, AsyncExitStack()
         await opened.aclose()
 
-    def _saying(self, text: str) -> "list[LLMMessage]":
-        """What was said that holds a text, the newest first."""
-        from autogen_core.models import AssistantMessage, UserMessage  # noqa: PLC0415 - as above
+    @property
+    def _endpoint(self) -> Endpoint:
+        """Where the models are that help to search."""
+        url, key = self.settings.base_url or None, self.settings.api_key
+        return {"base_url": url, "api_key": key, "timeout_s": SEARCH_S}
 
+    async def _complete(self, prompt: str) -> str:
+        """What the model of the chat answers to a prompt of our own."""
+        return await CompletionClient(self.settings.model, **self._endpoint).complete(prompt)
+
+    def _saying(self, text: str) -> list[LLMMessage]:
+        """What was said that holds a text, the newest first."""
         found: list[LLMMessage] = []
         for each in reversed(self.exchanges):
             if each.answer and text.casefold() in each.answer.casefold():
@@ -403,10 +412,12 @@ class ChatSession:
 
 
 def typed(text: str) -> Message:
-    """What a person says themselves: of a long text, which holds a paste, the first and the last line."""
-    lines = [text] if len(text) <= LONGEST_TYPED else [*text.strip().splitlines()]
-    ends = [lines[0][:LONGEST_TYPED], *(lines[-1][-LONGEST_TYPED:] for _ in lines[1:2])]
-    return Message(role="user", text="\n".join(ends))
+    """What a person says themselves: of a text that holds a paste, the first and the last line where these are sentences."""
+    lines = text.strip().splitlines()
+    if len(text) > LONGEST_TYPED:
+        ends = (each.strip() for each in (lines[0], lines[-1]) if len(each) <= LONGEST_LINE)
+        lines = [each for each in ends if each.endswith((".", "?", "!", ":"))]
+    return Message(role="user", text="\n".join(lines))
 
 
 def sources_of(answer: str, known: Collection[str]) -> list[str]:

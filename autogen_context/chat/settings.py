@@ -1,37 +1,41 @@
 """How a chat is set up; what the prompt needs before the engine is loaded."""
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
+
+from autogen_context.errors import MissingExtra
 
 LEAST_LIMIT = 400  # tokens; below it no question has room beside the agent's own prompt
 DEFAULT_LIMIT = 1_500
 DEFAULT_MODEL = "gpt-4o-mini"
+LOCAL = "local"  # an embedding model on this machine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatSettings:
-    """How a chat is set up.
-
-    Attributes:
-        model: name of the model.
-        base_url: of an OpenAI-compatible endpoint; empty for OpenAI's own.
-        api_key: its key; without a key and a URL the built-in scripted model answers.
-        limit_tokens: the most a request may have.
-        knowledge: the folder of entries.
-        folder: where conversations are saved.
-    """
+    """How a chat is set up; where there is neither a key nor a URL, the built-in scripted model answers."""
 
     model: str = DEFAULT_MODEL
-    base_url: str = ""
+    base_url: str = ""  # of an OpenAI-compatible endpoint; empty for OpenAI's own
     api_key: str = ""
-    limit_tokens: int = DEFAULT_LIMIT
+    limit_tokens: int = DEFAULT_LIMIT  # of a request
     knowledge: Path | None = None
+    embeddings: str = ""  # the model that says what entries mean, at the endpoint, or LOCAL
+    expand: bool = False  # search for other wordings of a question as well
     folder: Path = Path("saved_conversations")
 
     def __post_init__(self) -> None:
-        """Refuse a limit in which nothing fits."""
+        """Refuse a limit in which nothing fits, and what no model is there for."""
         if self.limit_tokens < LEAST_LIMIT:
             raise ValueError(f"limit {self.limit_tokens}: give {LEAST_LIMIT} tokens or more")
+        if self.is_scripted and (self.expand or self.embeddings not in ("", LOCAL)):
+            raise ValueError(
+                "--expand and --embeddings need a model: set OPENAI_API_KEY or OPENAI_BASE_URL"
+            )
+
+        if self.embeddings == LOCAL and find_spec("sentence_transformers") is None:
+            raise MissingExtra("embeddings", needed_for="--embeddings local")
 
     @property
     def is_scripted(self) -> bool:

@@ -8,10 +8,10 @@ import asyncio
 import signal
 import sys
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing
-from dataclasses import dataclass, replace
+from contextlib import aclosing, suppress
+from dataclasses import replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
@@ -20,6 +20,7 @@ from prompt_toolkit.history import FileHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from rich.console import Console
 from rich.text import Text
+from typing_extensions import override
 
 from autogen_context.chat.settings import ChatSettings, shown
 from autogen_context.errors import ContextError
@@ -27,33 +28,33 @@ from autogen_context.errors import ContextError
 if TYPE_CHECKING:  # loaded behind the prompt, with all that it needs
     from autogen_context.chat.session import ChatSession
 
+Line = Callable[[], Awaitable[str]]
+"""Asks for a line; ``EOFError`` at the end, ``KeyboardInterrupt`` for Ctrl-C."""
+
 PROMPT = "> "
 BAR = 30  # characters of a full bar
 END_WORDS = ("exit", "quit", "/exit")
-SAVED_AFTER_EACH = "last"
-BEHIND_THE_PROMPT = (
-    "autogen_context.chat.session",
-    "autogen_agentchat.agents",
-    "autogen_ext.models.openai",
-    "autogen_context.adapters.agentchat",
+SESSION = (
+    "autogen_context.chat.session"  # it takes seconds to import: the engine, and the agent's host
 )
 
 
-class Line(Protocol):
-    """Asks for a line; ``EOFError`` at the end, ``KeyboardInterrupt`` for Ctrl-C."""
-
-    async def __call__(self) -> str:
-        """The line that was typed."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """What stands behind a slash."""
 
     usage: str
     help: str
     run: Callable[[str], Awaitable[None]]
+
+
+class History(FileHistory):
+    """What was typed, for the next chats as well; a disk that is full forgets it."""
+
+    @override
+    def store_string(self, string: str) -> None:
+        """Keep a line."""
+        with suppress(OSError):
+            super().store_string(string)
 
 
 class Terminal:
@@ -68,9 +69,7 @@ class Terminal:
             "/help": Command("", "this list", self._help),
             "/save": Command("[name]", "save the conversation; also as Markdown", self._save),
             "/load": Command("name", "go on with one that was saved", self._load),
-            "/branch": Command(
-                "[name]", "go on under another name; this one stays as it is", self._branch
-            ),
+            "/branch": Command("[name]", "go on under another name", self._branch),
             "/context": Command("", "what is in the window now, and why", self._context),
             "/why": Command("text", "what became of what was said, or of an entry", self._why),
             "/facts": Command("[edit n text | delete n]", "what you stated", self._facts),
@@ -85,19 +84,38 @@ class Terminal:
         self._greet()
         opening = asyncio.create_task(made_ready(self._settings))  # while the person types
         line = self._line()
-        text = await self._next(line)
+        text = "" if load else await self._next(line)
+        if text and not opening.done():
+            self._say("One moment: the engine is loaded, and the knowledge is read.")
         async with await opening as self._session:
+            if fault := self._session.knowledge.fault:
+                self._say(fault)
             if load:
                 await self._load(load)
-            while text is not None:
-                if text.strip().lower() in END_WORDS:
-                    break
-                await self._do(text)
                 text = await self._next(line)
+            is_warned = False
+            while text is not None:
+                if text.strip().lower() not in END_WORDS:
+                    await self._do(text)
+                elif is_warned:
+                    return 2
+                elif await self._saved():
+                    return 0
+                else:
+                    is_warned = True
+                    self._say("exit once more leaves without saving.")
+                text = await self._next(line)
+            return 0 if await self._saved() else 2
+
+    async def _saved(self) -> bool:
+        """Whether what was said is saved; where it cannot be, that is said."""
+        try:
             if self._session.exchanges:
-                path = await self._session.save()
-                self._say(f"Saved in {path}.")
-        return 0
+                self._say(f"Saved in {await self._session.save()}.")
+        except OSError as error:
+            self._say(f"error: not saved: {one_line(error)}")
+            return False
+        return True
 
     def _line(self) -> Line:
         """How lines are asked for: at a terminal with history, completion and several lines, else from standard input."""
@@ -118,7 +136,7 @@ class Terminal:
             event.current_buffer.insert_text("\n")
 
         session: PromptSession[str] = PromptSession(
-            history=FileHistory(str(self._settings.folder / ".history")),
+            history=History(str(self._settings.folder / ".history")),
             completer=WordCompleter([*self._commands, "exit"], sentence=True),
             complete_while_typing=True,
             auto_suggest=AutoSuggestFromHistory(),
@@ -175,9 +193,7 @@ class Terminal:
         finally:
             self._answering = None
         try:
-            await self._session.save(
-                SAVED_AFTER_EACH if self._session.name == SAVED_AFTER_EACH else ""
-            )
+            await self._session.save()
         except OSError as error:
             self._say(f"error: not saved: {one_line(error)}")
 
@@ -212,6 +228,8 @@ class Terminal:
     async def _load(self, name: str) -> None:
         if not name:
             raise ValueError(f"/load name: {self._session.known_names()}")
+        if self._session.exchanges:
+            self._say(f"What you leave is saved in {await self._session.save()}.")
         await self._session.load(name)
         for each in self._session.exchanges[-2:]:
             self._console.print(Text(f"{PROMPT}{shown(each.said)}", style="bold"))
@@ -250,10 +268,14 @@ class Terminal:
             f"The last request has at most {bound.tokens:,} of {session.settings.limit_tokens:,} tokens. "
             "What a section leaves, others use."
         )
-        for each in session.selected:
-            self._say(f"told [{each.entry.source}], score {each.score:.2f}")
+        why = Table.grid(padding=(0, 2))
+        for each in session.provider.selected:
+            why.add_row("told", "", "", Text(f"[{each.entry.source}], score {each.score:.2f}"))
         for action, reason, count, before, after in session.decisions():
-            self._say(f"{action} {count}: {reason} ({before:,} tokens, now {after:,})")
+            tokens = f"{before:,}" if before == after else f"{before:,} → {after:,}"
+            why.add_row(action, str(count), tokens, reason)
+        self._console.print(Text("what became of messages: how many, tokens, why", style="dim"))
+        self._console.print(why)
 
     async def _why(self, text: str) -> None:
         if not text:
@@ -326,8 +348,8 @@ def model_line(settings: ChatSettings) -> str:
 
 async def made_ready(settings: ChatSettings) -> "ChatSession":
     """Do what takes long: import the engine and the agent's host, and read the knowledge."""
-    loaded = await asyncio.to_thread(lambda: [import_module(name) for name in BEHIND_THE_PROMPT])
-    session: ChatSession = loaded[0].ChatSession(settings)
+    loaded = await asyncio.to_thread(import_module, SESSION)
+    session: ChatSession = loaded.ChatSession(settings)
     await session.knowledge.refresh()
     return session
 
@@ -339,6 +361,8 @@ def printable(text: str) -> str:
 
 def one_line(error: BaseException) -> str:
     """What an error says, on one line."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
     return " ".join(str(error).split()) or type(error).__name__
 
 

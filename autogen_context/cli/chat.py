@@ -9,6 +9,7 @@ import os
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from dotenv import dotenv_values
 
@@ -16,20 +17,22 @@ from autogen_context.chat.settings import DEFAULT_LIMIT, DEFAULT_MODEL, ChatSett
 from autogen_context.chat.terminal import Terminal
 
 
-def run_chat(
-    *,
-    knowledge: Path | None,
-    model: str | None,
-    base_url: str | None,
-    limit: int | None,
-    load: str,
-) -> int:
+class Given(TypedDict):
+    """What the command line says; ``None`` where it says nothing."""
+
+    knowledge: Path | None
+    model: str | None
+    base_url: str | None
+    limit: int | None
+    embeddings: str
+    expand: bool
+
+
+def run_chat(*, load: str, **given: Unpack[Given]) -> int:
     """Chat; the exit code."""
     environ = {**dotenv_values(".env"), **os.environ}
     variables = {key: value or "" for key, value in environ.items()}
-    settings = settings_of(
-        variables, knowledge=knowledge, model=model, base_url=base_url, limit=limit
-    )
+    settings = settings_of(variables, **given)
     if variables.get("DEBUG", "") in ("", "0", "false"):
         warnings.simplefilter("ignore")
         logging.getLogger().addHandler(logging.NullHandler())
@@ -39,16 +42,9 @@ def run_chat(
     return asyncio.run(Terminal(settings).run(load=load))
 
 
-def settings_of(
-    variables: Mapping[str, str],
-    *,
-    knowledge: Path | None,
-    model: str | None,
-    base_url: str | None,
-    limit: int | None,
-) -> ChatSettings:
+def settings_of(variables: Mapping[str, str], **given: Unpack[Given]) -> ChatSettings:
     """The settings, each from the first place that gives it."""
-    said = variables.get("MAX_TOKENS", "")
+    said, limit, knowledge = variables.get("MAX_TOKENS", ""), given["limit"], given["knowledge"]
     if limit is None and said and not said.isdecimal():
         raise ValueError(
             f"MAX_TOKENS={said}: give a whole number of tokens, such as {DEFAULT_LIMIT}"
@@ -56,9 +52,11 @@ def settings_of(
     if knowledge is not None and not knowledge.is_dir():
         raise ValueError(f"--knowledge {knowledge}: there is no such folder")
     return ChatSettings(
-        model=model or variables.get("OPENAI_MODEL") or DEFAULT_MODEL,
-        base_url=base_url or variables.get("OPENAI_BASE_URL", ""),
+        model=given["model"] or variables.get("OPENAI_MODEL") or DEFAULT_MODEL,
+        base_url=given["base_url"] or variables.get("OPENAI_BASE_URL", ""),
         api_key=variables.get("OPENAI_API_KEY", ""),
         limit_tokens=limit if limit is not None else int(said or DEFAULT_LIMIT),
         knowledge=knowledge,
+        embeddings=given["embeddings"],
+        expand=given["expand"],
     )

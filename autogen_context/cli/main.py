@@ -165,9 +165,15 @@ def report(
     *,
     file: EventLog,
     output: Annotated[Path | None, Option("-o", "--output", help="Left out: RUN.html.")] = None,
+    follow: Annotated[bool, Option("--follow", help="Serve it while an agent runs.")] = False,
+    port: Annotated[int, Option(min=0, max=65_535, help="For --follow; 0: a free one.")] = 0,
     as_json: AsJson = False,
 ) -> Action:
     """A page of what a run sent, what left and what it cost: one HTML file, which works offline."""
+    if follow:
+        from autogen_context.cli.report import serve_report
+
+        return partial(serve_report, file, port, as_json=as_json)
     from autogen_context.cli.report import make_report
 
     return partial(make_report, file, output, as_json=as_json)
@@ -198,6 +204,8 @@ def chat(
     base_url: Annotated[str | None, Option(metavar="URL", help="OpenAI-compatible.")] = None,
     limit: Annotated[int | None, Option(metavar="N", help="Of a request; 1,500 tokens.")] = None,
     load: Annotated[str, Option(metavar="NAME", help="Go on with a saved conversation.")] = "",
+    embeddings: Annotated[str, Option(metavar="MODEL", help="Of the endpoint, or local.")] = "",
+    expand: Annotated[bool, Option("--expand", help="Search other wordings as well.")] = False,
 ) -> Action:
     """Talk with an agent that answers from a folder of knowledge under one hard limit of tokens.
 
@@ -207,7 +215,14 @@ def chat(
     from autogen_context.cli.chat import run_chat
 
     return partial(
-        run_chat, knowledge=knowledge, model=model, base_url=base_url, limit=limit, load=load
+        run_chat,
+        knowledge=knowledge,
+        model=model,
+        base_url=base_url,
+        limit=limit,
+        load=load,
+        embeddings=embeddings,
+        expand=expand,
     )
 
 

@@ -3,12 +3,14 @@
 Promise: the page is one file that works offline; the log is not changed.
 """
 
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from autogen_context.cli import print_json, print_lines, waiting
 from autogen_context.cli.explain import runs_in
 from autogen_context.report.events import Run
+from autogen_context.report.follow import follow
 from autogen_context.report.page import page_of
 
 
@@ -24,6 +26,20 @@ def make_report(log: Path, output: Path | None, *, as_json: bool) -> int:
         print_json({"page": page, "runs": of})
     else:
         print_lines(f"The page is in {page}")
+    return 0
+
+
+def serve_report(log: Path, port: int, *, as_json: bool) -> int:
+    """Serve the page of a log until Ctrl-C."""
+
+    def told(url: str) -> None:
+        if as_json:
+            print_json({"url": url})
+        else:
+            print_lines(f"The page is at {url}", "It follows the run; Ctrl-C ends it.")
+        sys.stdout.flush()
+
+    follow(log, told=told, port=port)
     return 0
 
 

@@ -5,9 +5,9 @@ besides, ``{"columns":[...],"rows":[...]}``. Cut, keys stay and the failed, the 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from json import JSONDecodeError, JSONDecoder
 from typing import NamedTuple, TypeAlias, cast
 
@@ -46,7 +46,7 @@ OPENING = re.compile(
     r"^[\[{](?=\s*(?:[\"{\[\]}]|-?\d[\d.eE+-]*\s*[,\]]|true\b|false\b|null\b|\Z))", re.MULTILINE
 )
 REST_OF_LINE = re.compile(r"[ \t\r]*(?=\n|\Z)")
-STRING_OR_BLANKS = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*")|[ \t\r\n]+')
+BETWEEN_BLANKS = re.compile(r'(?:[^" \t\r\n]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")+')
 BETWEEN_PARTS = re.compile(r"(?<=[}\]],)[ \t]*(?=[{\[\"])")
 LONG_STRING = re.compile(rf'"((?:[^"\\]|\\.){{{LONGEST_STRING},}}+)"')
 
@@ -80,17 +80,26 @@ def recognises(text: str, _: Sequence[str]) -> bool:
     return False
 
 
-def minified(text: str, *, columns: bool = False, values: Iterable[Value] = ()) -> str:
+def minified(text: str, *, columns: bool = False) -> str:
     """The text without blanks between the parts of JSON in it, with ``columns`` like objects as tables; itself if no shorter."""
+    values = [*values_in(text)]
+    return with_written(text, values, [written(text, value, columns=columns) for value in values])
+
+
+def written(text: str, value: Value, *, columns: bool) -> str:
+    """A value of a text without blanks between its parts."""
+    if columns and value.tree is not None:
+        return to_json(value.tree).decode()
+    return "".join(BETWEEN_BLANKS.findall(text, value.start, value.end))
+
+
+def with_written(text: str, values: Sequence[Value], lines: Sequence[str]) -> str:
+    """The text with its values written so; itself if that is no shorter."""
     parts: list[str] = []
     at = 0
-    for start, end, tree in values or values_in(text):
-        if columns and tree is not None:
-            short = to_json(tree).decode()
-        else:
-            short = "".join(filter(None, STRING_OR_BLANKS.split(text[start:end])))
-        parts += (text[at:start], short)
-        at = end
+    for value, line in zip(values, lines, strict=True):
+        parts += (text[at : value.start], line)
+        at = value.end
     short = "".join((*parts, text[at:]))
     return short if len(short) < len(text) else text
 
@@ -121,6 +130,12 @@ def values_in(text: str) -> Iterator[Value]:
 def read(text: str, start: int) -> tuple[Tree, int]:
     """The value that begins at a place, as ``Value`` has it, and its end; an error where there is none, or it is nested too deep."""
     tree: Tree
+    if text[-1:] not in {
+        "}",
+        "]",
+        "\n",
+    }:  # it may well be broken, which this tells in half the time
+        READ(text, start)
     try:
         tree, end = READ_TABLES(text, start)
         block = text[start:end]
@@ -144,9 +159,9 @@ def is_shallow(tree: Tree) -> bool:
     """Whether few containers are in one another, so that it can be read however deep the stack is."""
     level = [tree]
     for _ in range(MOST_DEPTH):
-        parts: list[Tree] = []
-        for each in level:
-            parts += each.values() if isinstance(each, dict) else cast("list[Tree]", each)
+        parts = chain.from_iterable(
+            each.values() if isinstance(each, dict) else cast("list[Tree]", each) for each in level
+        )
         level = [part for part in parts if isinstance(part, CONTAINERS)]
         if not level:
             return True
@@ -158,7 +173,7 @@ def distinct(pairs: Sequence[tuple[str, Tree]]) -> dict[str, Tree]:
     fields = dict(pairs)
     if len(fields) < len(pairs):
         raise ValueError("an object has a key twice")
-    for key, part in pairs:
+    for key, part in pairs if list in map(type, fields.values()) else ():
         if isinstance(part, list) and part and isinstance(part[0], CONTAINERS):
             fields[key] = table_of(part)
     return fields
@@ -181,39 +196,56 @@ def table_of(items: list[Tree]) -> Tree:
     return {"columns": [*keys], "rows": [list(row.values()) for row in rows]}
 
 
+def line_of(tree: Tree) -> str:
+    """A value on one line; empty where that is longer than one may be, and it has parts."""
+    if not isinstance(tree, CONTAINERS):
+        return to_json(tree).decode()
+    line = to_json(tree).decode() if len(tree) <= PART_CHARS // 2 else ""
+    return line if len(line) <= PART_CHARS else ""
+
+
 def lay_out(
     tree: Tree, rank: float, rows: Rows, *, before: str = "", after: str = "", depth: int = 0
 ) -> None:
     """Add a value in lines with their ranks: a line for each part that is short enough."""
-    is_large = isinstance(tree, CONTAINERS) and len(tree) > PART_CHARS // 2
-    line = "" if is_large else to_json(tree).decode()
-    if not isinstance(tree, CONTAINERS) or (line and len(line) <= PART_CHARS):
+    if line := line_of(tree):
         rows.append((f"{before}{line}{after}", rank))
         return
     keyed = isinstance(tree, dict)
-    parts = list(tree.items()) if isinstance(tree, dict) else [("", part) for part in tree]
+    parts = (
+        list(tree.items())
+        if isinstance(tree, dict)
+        else [("", part) for part in cast("list[Tree]", tree)]
+    )
     rows.append((f"{before}{'{' if keyed else '['}", rank))
+    last = len(parts) - 1
     for i, (key, part) in enumerate(parts):
         told = HEADER_RANK if key == "columns" else ENDS_RANK - DEEPER * depth
-        name, comma = f"{to_json(key).decode()}:" if keyed else "", "," * (i < len(parts) - 1)
-        is_end = i < 2 or i == len(parts) - 1  # noqa: PLR2004 - the first two
-        part_rank = told if is_end and rank > 0 else 0.0
-        lay_out(part, part_rank, rows, before=name, after=comma, depth=depth + 1)
+        part_rank = told if (i < 2 or i == last) and rank > 0 else 0.0  # noqa: PLR2004 - the first two
+        name, comma = f"{to_json(key).decode()}:" if keyed else "", "," * (i < last)
+        if line := line_of(part):
+            rows.append((f"{name}{line}{comma}", part_rank))
+        else:
+            lay_out(part, part_rank, rows, before=name, after=comma, depth=depth + 1)
     rows.append((f"{'}' if keyed else ']'}{after}", rank))
 
 
 def cut(text: str, room: Room) -> str:
     """Keys and the rows that matter; long values are shortened."""
     values = [*values_in(text)]
-    tight = minified(text, columns=True, values=values)
+    whole = [written(text, value, columns=True) for value in values]
+    tight = with_written(text, values, whole)
     if room.count(tight) <= room.tokens:
         return tight
     rows: Rows = []
     at = 0
-    for start, end, tree in values:
+    for (start, end, tree), line in zip(values, whole, strict=True):
         if tree is not None:
             rows += around(text[at:start], is_first=not rows)
-            lay_out(tree, ENDS_RANK, rows)
+            if len(line) <= PART_CHARS:
+                rows.append((line, ENDS_RANK))
+            else:
+                lay_out(tree, ENDS_RANK, rows)
             at = end
     rows += around(text[at:], is_first=not rows)
     lines = [

@@ -47,7 +47,10 @@ TERMINAL_CODE = re.compile(
     r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()][0-9A-Za-z])"
 )
 OVERWRITTEN = re.compile(r"^[^\n]*\r(?!\n|\Z)[^\n]*", re.MULTILINE)
-VARYING = re.compile(r"[0-9a-fA-F][0-9a-fA-F-]{6,}|[0-9.,:-]+")  # what tells no two templates apart
+HEX = re.compile(
+    r"[0-9a-fA-F][0-9a-fA-F-]{6,}"
+)  # with digits and what stands among them, this tells no two templates apart
+DIGITS = str.maketrans(dict.fromkeys("0123456789.,:-"))
 WARNING = re.compile(r"(?i:\b(?:warn(?:ing|ings|ed)?|deprecat\w*)\b)|[a-z]Warning\b")
 
 
@@ -88,9 +91,9 @@ def note_of(times: int) -> str:
 def cut_output(text: str, room: Room) -> str:
     """Errors, warnings, what is rare; the first line of each template says how many more like it are hidden."""
     text = tight_output(text)
-    lines, templates = lines_of(text), VARYING.sub("", text).split("\n")
+    lines, templates = lines_of(text), template_of(text).split("\n")
     if len(lines) < len(templates):  # some are one with a note
-        templates = [VARYING.sub("", line) for line in lines]
+        templates = [template_of(line) for line in lines]
     counts = Counter(templates)
     last = {template: i for i, template in enumerate(templates)}
     first = {template: i for i, template in reversed([*enumerate(templates)])}
@@ -112,6 +115,11 @@ def cut_output(text: str, room: Room) -> str:
     return choose(lines, ranks, room, templates=templates)
 
 
+def template_of(line: str) -> str:
+    """What lines that differ in their values have in common."""
+    return HEX.sub("", line).translate(DIGITS)
+
+
 # Diffs: files and hunks, then what changed
 
 FILE = re.compile(r"diff -|Index: |--- \S|\+\+\+ \S|rename |new file|deleted file|Binary files ")
@@ -130,12 +138,14 @@ def cut_diff(text: str, room: Room) -> str:
     lines = lines_of(text)
     ranks: list[float] = []
     for line in lines:
-        if FILE.match(line):
+        if line.startswith(" "):  # most lines
+            ranks.append(0.5)
+        elif line.startswith(("+", "-")) and not line.startswith(("+++ ", "--- ")):
+            ranks.append(2.0)
+        elif FILE.match(line):
             ranks.append(WANTED_RANK + 1)
-        elif HUNK.match(line):
-            ranks.append(3.0)
         else:
-            ranks.append(2.0 if line.startswith(("+", "-")) else 0.5)
+            ranks.append(3.0 if HUNK.match(line) else 2.0 if line[:1] in {"+", "-"} else 0.5)
     return choose(lines, ranked(ranks, lines, room), room)
 
 
@@ -245,9 +255,8 @@ def cut_table(text: str, room: Room) -> str:
 
 # Prose: whole sentences
 
-EXACT = re.compile(
-    r"[\d`_/]|[a-z][A-Z]|n't\b|\b[NnOoAaMmEeCc](?:ot?|ever|nly|lways|ust|xcept|annot)\b"
-)
+SIGN = re.compile(r"[\d`_/]")  # quick to look for
+EXACT = re.compile(r"[a-z][A-Z]|n't\b|\b[NnOoAaMmEeCc](?:ot?|ever|nly|lways|ust|xcept|annot)\b")
 UNSPOKEN = re.compile(r"[\W\d_](?<![ ,.'\u2019\u3001\u3002\uff01\uff1f])")
 LEAST_WORDS = 8  # of a line, on average
 LAST_LINES = 3  # of a text, which say what it comes to
@@ -272,8 +281,10 @@ def cut_prose(text: str, room: Room) -> str:
     ranks: list[float] = []
     begins = True
     for line in lines:
-        told = 0.6 * (EXACT.search(line) is not None) + 0.5 * begins
-        ranks.append(2.5 if HEADING.match(line) else told if line else BLANK_RANK)
+        exact = bool(SIGN.search(line) or EXACT.search(line))
+        ranks.append(
+            2.5 if HEADING.match(line) else 0.6 * exact + 0.5 * begins if line else BLANK_RANK
+        )
         begins = not line
     ranks = ranked(ranks, lines, room)
     said = [at for at, line in enumerate(lines) if line]

@@ -5,10 +5,11 @@ say how much is hidden. While an error line is left out, nothing of a lower rank
 """
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import accumulate
 from math import ceil
 
 from autogen_context.compressor.shorten import CountText, error_lines
@@ -216,14 +217,28 @@ def wanted_in(lines: Sequence[str], wanted: Iterable[str]) -> list[float]:
     """How much of what is wanted each line has, 0 to 1; a word in few lines says more, and counts only where it stands alone."""
     scores, most = [0.0] * len(lines), most_of(lines)
     lower = [line.lower() for line in lines]
+    text, starts = "\n".join(lower), [0, *accumulate(len(line) + 1 for line in lower)]
     for word in sorted(word for word in wanted if len(word) > 1):
-        before = r"(?<![^\W_])" if word[0].isalnum() else ""
-        after = r"(?![^\W_])" if word[-1].isalnum() else ""
-        alone = re.compile(f"{before}{re.escape(word)}{after}")
-        having = (i for i, line in enumerate(lower) if word in line and alone.search(line))
-        found = list(islice(having, most + 1))
-        if len(found) <= most:
-            for i in found:
-                scores[i] += 1 / len(found)
+        found = lines_with(word, text, starts, most=most)
+        for i in found:
+            scores[i] += 1 / len(found)
     best = max(scores, default=0)
     return [score / best for score in scores] if best else scores
+
+
+def lines_with(word: str, text: str, starts: Sequence[int], *, most: int) -> list[int]:
+    """Which lines of a text, that begin at ``starts``, have a word that stands alone; none where more than ``most`` have it."""
+    places: list[int] = []
+    at, opens, closes = text.find(word), word[0].isalnum(), word[-1].isalnum()
+    while at >= 0:
+        end = at + len(word)
+        inside = (opens and text[at - 1 : at].isalnum()) or (
+            closes and text[end : end + 1].isalnum()
+        )
+        if not inside:
+            places.append(at)
+            at = text.find("\n", end)
+            if at < 0 or len(places) > most:
+                break
+        at = text.find(word, at + 1)
+    return [bisect_right(starts, place) - 1 for place in places] if len(places) <= most else []

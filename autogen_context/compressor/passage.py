@@ -26,6 +26,7 @@ SHORT_FORM = re.compile(  # what only looks like the end of a sentence: e.g., Dr
     rf"(?:\b(?:[A-Za-z]|[{CONSONANT}{CONSONANT.upper()}][{CONSONANT}]{{1,3}})|^\(?\d{{1,3}})\.[\"')\]]*$"
 )
 SHORT_FORM_CHARS = 12
+LONG_WORD = 6  # characters, with the stop behind it; no short form has as many
 WRAPPED_CHARS = 40  # a line so long may go on in the next
 LONGEST_WRAPPED = 2_000  # characters; what goes on for longer is no sentence
 AUTHORITY: dict[Author, int] = {"tool": 0, "assistant": 0, "person": 1, "system": 1}
@@ -95,7 +96,10 @@ def sentences_of(line: str) -> list[str]:
     start = 0
     for match in SENTENCE_END.finditer(line):
         end = match.end() - len(match["blanks"] or "")
-        if end > start and not SHORT_FORM.search(line[max(start, end - SHORT_FORM_CHARS) : end]):
+        is_word = end > LONG_WORD and line[end - LONG_WORD : end - 1].isalpha()  # most are
+        if end > start and (
+            is_word or not SHORT_FORM.search(line[max(start, end - SHORT_FORM_CHARS) : end])
+        ):
             found.append(line[start : match.end()])
             start = match.end()
     return [*found, line[start:]] if start < len(line) else found

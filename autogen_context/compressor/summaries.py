@@ -9,7 +9,7 @@ import asyncio
 import logging
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
@@ -218,12 +218,14 @@ class Summaries:
         known: Mapping[str, str],
         background: Background,
         cache: Cache | None = None,
+        told: Callable[[str], None] | None = None,
     ) -> None:
         self.known = dict(known)
         self._compressor = compressor
         self._counter = counter
         self._background = background
         self._cache = cache
+        self._told = told  # of each summary that was made, why it is not used; empty where it is
         self._asked: dict[str, asyncio.Task[None]] = {}
 
     async def make(self, spans: Iterable[Span], *, timeout_s: float) -> None:
@@ -243,7 +245,7 @@ class Summaries:
     async def _summarise(self, span: Span) -> None:
         """Have the summary of a span that the cache has, else one that is made now."""
         target = ceil(span.tokens * SPAN_FRACTION)
-        key = f"{target} {span.key}"
+        key, why = f"{target} {span.key}", ""
         try:
             if self._cache is not None:
                 await self._cache.warm(KIND, [key])
@@ -255,9 +257,13 @@ class Summaries:
             if self._cache is not None:
                 self._cache.remember(KIND, key, made)
         except CompletionFailed as error:
-            logger.warning(REFUSED, error.reason)
+            why = error.reason
         except Exception as error:  # noqa: BLE001 - whatever a compressor raises costs its summary
-            logger.warning(REFUSED, type(error).__name__)
+            why = type(error).__name__
+        if why:
+            logger.warning(REFUSED, why)
+        if self._told is not None:
+            self._told(why)
 
     def _checked(self, summary: object, target_tokens: int) -> str:
         """What a compressor gave, if it is a text of that size; else ``CompletionFailed``."""

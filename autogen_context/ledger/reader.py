@@ -38,7 +38,8 @@ GAP_CHARS = 16  # between "is" and its value: "at about"
 BORDER = 2  # characters between a limit and its value, or a colon and its value
 ANNOUNCED_CHARS = 80  # in front of a colon, that may say whose words follow
 MOST_LOOKED_AT = 400  # characters of a line in which colons are looked for
-REMEMBERED = 8_192  # sentences
+REMEMBERED = 8_192  # words
+LOOKED_AT = 2_048  # sentences, which take 1 KB each
 SURE = {  # one of these cues stands in whatever is surely a statement, but for what a label or a colon says
     *(
         "forbid",
@@ -249,7 +250,7 @@ class Sentence:
         return [v for v in values if any(0 < v.start - end <= BORDER for end in ends)]
 
 
-looked_at = lru_cache(REMEMBERED)(Sentence)
+looked_at = lru_cache(LOOKED_AT)(Sentence)
 
 
 def values_of(text: str, cues: Cues) -> Iterator[Value]:

@@ -73,7 +73,14 @@ class Ahead:
             return dict(state.summaries)
 
         self._summaries.append(
-            Summaries(maker, counter, state.summaries, self._background, self._cache)
+            Summaries(
+                maker,
+                counter,
+                state.summaries,
+                self._background,
+                self._cache,
+                None if self._events is None else self._events.summary,
+            )
         )
         return self._summaries[-1].known
 

@@ -19,8 +19,7 @@ from autogen_context.compressor.span import Span
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.manager.injected import NoticeWriter, Retriever, chosen, placed_anew
 from autogen_context.manager.parts import Parts, cuts_finished
-from autogen_context.manager.prepared import Prepared
-from autogen_context.manager.request import Fixed, Request, RequestWriter, Window
+from autogen_context.manager.prepared import Fixed, Prepared, Request, RequestWriter, Window
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.piece import RoleRules, Written, messages_of
 from autogen_context.tokens.calibrate import Calibration
@@ -87,7 +86,9 @@ class Engine:
         self, view: ContextView, payloads: Sequence[object], fixed: Fixed
     ) -> tuple[ContextView, Prepared[object]]:
         """Prepare a turn, for a view that follows the host's list."""
-        view = replace(view, calibration=view.calibration.with_fixed(fixed.tokens))
+        calibration = view.calibration.with_fixed(fixed.tokens)
+        if calibration is not view.calibration:
+            view = replace(view, calibration=calibration)
         try:
             return self.turn(view, payloads, fixed)
         except ContextWindowExceeded:

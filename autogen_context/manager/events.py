@@ -274,6 +274,10 @@ class TurnLog:
         shown = handle if handle.isalnum() and len(handle) < TEXT_CHARS else ""  # else a text
         self._tell("asked_back", handle=shown, query_chars=len(query), found=found)
 
+    def summary(self, why: str) -> None:
+        """Tell that a model's summary was checked; ``why`` it is not used."""
+        self._tell("summary", used=not why, why=why)
+
     def timed(self, complete: Complete, what: str) -> Complete:
         """A model whose calls are told."""
 

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autogen_context.manager.compaction import CompactionPlanner
+from autogen_context.manager.compaction import CompactionPlanner, left_out, notice_of, with_notice
 from autogen_context.manager.parts import Parts
-from autogen_context.manager.plan import left_out, notice_of, with_notice
 from autogen_context.prioritizer.prioritizer import Need
 from autogen_context.prioritizer.selection import BlockSelector, standing
 from autogen_context.tokens.message_counter import MessageCounter
@@ -155,9 +154,7 @@ def without(
         seen = chosen | {i: kept(candidates[i], "") for i, d in others.items() if d.hides}
         room = int(tokens * TOLD_FRACTION)
         told = planner.telling.told(references.units, seen, summaries={}, room_tokens=room)
-        dropped = {
-            i: filled.left.get(i) or left_out(candidates[i]) for i in inner if i not in chosen
-        }
+        dropped = {i: left_out(candidates[i], filled.left.get(i)) for i in inner if i not in chosen}
         messages = sum(len(candidates[i].unit.messages) for i in dropped)
         gone = sum(candidates[i].tokens for i in dropped)
         cut = {**filled.stays, **dropped}

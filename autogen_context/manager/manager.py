@@ -22,8 +22,7 @@ from autogen_context.config.config import ContextConfig
 from autogen_context.errors import ManagerClosed
 from autogen_context.manager.change import ContextChange, UpdatedContext
 from autogen_context.manager.parts import Given, events_of, metrics_of, project_of, tracker_of
-from autogen_context.manager.prepared import Payload, Prepared
-from autogen_context.manager.request import Fixed
+from autogen_context.manager.prepared import Fixed, Payload, Prepared
 from autogen_context.manager.runner import TurnRunner
 from autogen_context.manager.state import dump, load, read_state, write_state
 from autogen_context.messages.message import HostFormat, Message

@@ -1,22 +1,39 @@
-"""What a turn returns.
+"""What a turn returns: from a view to what is sent, with the proof that it may be.
 
-Promise: a value; changing its list changes nothing that the manager keeps.
+Promise: the certificate is of exactly the pieces beside it. What was checked at the front of a list that only grew is not
+checked again, and what was written anew is written once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from autogen_context.manager.request import Fixed, Window
 from autogen_context.messages.message import HostFormat, Message
+from autogen_context.messages.piece import (
+    Piece,
+    RoleRules,
+    Verbatim,
+    Written,
+    coalesce,
+    equal_at_front,
+    messages_of,
+)
+from autogen_context.tokens.calibrate import Bill, Calibration
+from autogen_context.tokens.measure import Count, Source
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.triggers.price import CostEstimate
-from autogen_context.view.certificate import Certificate, Checked
-from autogen_context.view.decision import Decision
+from autogen_context.view.certificate import (
+    Certificate,
+    Checked,
+    holds_some,
+    holds_verbatim,
+)
+from autogen_context.view.conversation import Conversation
+from autogen_context.view.decision import Decision, Decisions
+from autogen_context.view.view import ContextView, as_message
 
-if TYPE_CHECKING:  # loaded for who looks for what is finished
-    from autogen_context.triggers.price import FinishedEstimate
+if TYPE_CHECKING:
+    from autogen_context.triggers.price import CostEstimate, FinishedEstimate
 
 Payload = TypeVar("Payload")
 
@@ -40,8 +57,207 @@ class Prepared(Generic[Payload]):
     certificate: Certificate
     decisions: Sequence[Decision]
     compacted: bool
-    cost_estimate: CostEstimate | None = field(default=None, compare=False)
+    cost_estimate: "CostEstimate | None" = field(default=None, compare=False)
     finished: "FinishedEstimate | None" = field(default=None, compare=False)
+
+
+class Fixed(NamedTuple):
+    """What a request has beside messages, an upper bound, and of that what no provider documents, in tokens."""
+
+    tokens: int
+    assumed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """A limit in the provider's tokens, of which the host adds the reserve unseen."""
+
+    window_tokens: int
+    reserve_tokens: int
+    source: Source  # of counts before the first bill
+
+    @property
+    def limit_tokens(self) -> int:
+        """What is left of the window for what is counted."""
+        return self.window_tokens - self.reserve_tokens
+
+    def bound(self, calibration: Calibration, counted: int, rewrites: int) -> Count:
+        """What a request of so many counted tokens has at most, the reserve apart."""
+        source = "provider" if calibration.last else self.source
+        return Count(tokens=calibration.bound(counted, rewrites=rewrites), source=source)
+
+    def billed(
+        self, calibration: Calibration, certificate: Certificate, prompt_tokens: int
+    ) -> Calibration | None:
+        """The calibration with what the provider billed for a list that was prepared; ``None`` where that cannot be true.
+
+        The reserve is paid from the bill first: what the host adds beyond it shows as an offset, and what it does not
+        use stays reserved.
+        """
+        bill = Bill(
+            counted=certificate.counted_tokens,
+            billed=prompt_tokens,
+            assumed=certificate.assumed_tokens,
+            fixed=certificate.fixed_tokens,
+            rewrites=certificate.rewrites,
+        )
+        if not calibration.believes(bill):
+            return None
+        billed = max(bill.billed - self.reserve_tokens, calibration.least(bill), 1)
+        return calibration.after(replace(bill, billed=billed))
+
+
+class Request(NamedTuple):
+    """What is sent, and what holds for it."""
+
+    pieces: tuple[Piece, ...]
+    certificate: Certificate
+
+
+class RequestWriter:
+    """Writes and certifies the requests of one conversation; what it remembers can be made again from a view."""
+
+    def __init__(self, host: HostFormat, *, counter: MessageCounter, roles: RoleRules) -> None:
+        self._counter = counter
+        self._roles = roles
+        self._decided = Decisions()
+        self._settled: list[Piece] = []  # what is sent of all units but the newest
+        self._preamble = Written(message=as_message(""))
+        self.certifier = Certifier(counter.message)
+        self.outbox = Outbox(host)
+
+    def pieces(self, decisions: Decisions) -> tuple[Piece, ...]:
+        """What is sent of the units, neighbouring stretches joined."""
+        settled = decisions.settled_since(self._decided)
+        if settled is None:
+            self._settled, settled = [], [decisions[i] for i in decisions.live[:-1]]
+        for decision in settled:
+            self._settled[-1:] = coalesce([*self._settled[-1:], *decision.sent])
+        self._decided = decisions
+        last = decisions.last.sent if decisions.last else ()
+        return (*self._settled[:-1], *coalesce([*self._settled[-1:], *last]))
+
+    def request(
+        self,
+        view: ContextView,
+        conversation: Conversation,
+        *,
+        window: Window,
+        fixed: Fixed,
+        pinned: frozenset[int],
+    ) -> Request:
+        """What is sent for a view."""
+        sent, messages = self.pieces(view.decisions), conversation.messages
+        pieces, text = sent, view.preamble.text
+        at = conversation.system_messages if text else 0
+        if text and at < len(messages):
+            if (
+                text != self._preamble.message.text
+            ):  # the same object goes out as it went out before
+                self._preamble = Written(message=as_message(text))
+            pieces = placed(pieces, self._preamble, at=at)
+        pieces = self._roles.apply(pieces, messages)
+        checked = self.certifier.check(pieces, messages)
+        tokens, overheads = checked.tokens + fixed.tokens, self._counter.overheads
+        assumed = overheads.assumed(calls=checked.calls, results=checked.results)
+        certificate = Certificate(
+            limit_tokens=window.limit_tokens,
+            bound=window.bound(view.calibration, tokens, view.rewrites),
+            counted_tokens=tokens,
+            pairs_closed=not checked.orphans,
+            pins_present=not pinned or holds_verbatim(sent, pinned),
+            newest_present=holds_some(sent, range(max(0, len(messages) - 1), len(messages))),
+            instruction_present=holds_some(sent, conversation.latest_instruction),
+            orphans=tuple(conversation.orphans),
+            assumed_tokens=fixed.assumed + assumed,
+            fixed_tokens=fixed.tokens,
+            rewrites=view.rewrites,
+        )
+        return Request(pieces, certificate)
+
+
+def placed(pieces: Sequence[Piece], preamble: Piece, *, at: int) -> tuple[Piece, ...]:
+    """Pieces with another one in front of the host's message at a position, or of what is sent in its place."""
+    for i, piece in enumerate(pieces):
+        if isinstance(piece, Verbatim) and piece.start < at < piece.stop:
+            front, rest = Verbatim(start=piece.start, stop=at), Verbatim(start=at, stop=piece.stop)
+            return (*pieces[:i], front, preamble, rest, *pieces[i + 1 :])
+        stop = piece.stop if isinstance(piece, Verbatim) else (piece.index or 0) + 1
+        if stop > at or (isinstance(piece, Written) and piece.index is None):
+            return (*pieces[:i], preamble, *pieces[i:])
+    return (*pieces, preamble)
+
+
+class Certifier:
+    """Checks lists that grow."""
+
+    def __init__(self, count: Callable[[Message], int]) -> None:
+        self._count = count
+        self.forget()
+
+    def forget(self) -> None:
+        """Check everything next time: the messages under the same positions may be others."""
+        self._pieces: tuple[Piece, ...] = ()
+        self._states: list[Checked] = []  # behind each piece
+
+    def check(self, pieces: Sequence[Piece], messages: Sequence[Message]) -> Checked:
+        """What holds for the messages that these pieces name."""
+        pieces = tuple(pieces)
+        same = equal_at_front(self._pieces, pieces)
+        state, rest = self._states[same - 1] if same else Checked(), list(pieces[same:])
+        if rest and same < len(self._pieces):
+            new, old = rest[0], self._pieces[same]
+            if (
+                isinstance(new, Verbatim)
+                and isinstance(old, Verbatim)
+                and old.start == new.start
+                and old.stop < new.stop
+            ):  # a stretch that goes further
+                state, rest[0] = self._states[same], Verbatim(start=old.stop, stop=new.stop)
+        self._pieces = pieces
+        del self._states[same:]
+        for piece in rest:
+            state = state.after(messages_of([piece], messages), self._count)
+            self._states.append(state)
+        return state
+
+
+class Outbox:
+    """Hands out what is sent, and writes again what a caller made something else of."""
+
+    def __init__(self, host: HostFormat) -> None:
+        self._host = host
+        self._pieces: tuple[Piece, ...] = ()
+        self._written: dict[int, tuple[object, object]] = {}  # by identity: payload, and a copy
+
+    def payloads(self, pieces: Sequence[Piece], payloads: Sequence[object]) -> list[object]:
+        """The list to send: the caller's own objects where nothing was rewritten."""
+        same = equal_at_front(self._pieces, tuple(pieces))
+        pieces = (*self._pieces[:same], *pieces[same:])
+        sent: list[object] = []
+        written: dict[int, tuple[object, object]] = {}
+        for piece in pieces:
+            if isinstance(piece, Verbatim):
+                sent += payloads[piece.start : piece.stop]
+                continue
+            known = self._written.get(id(piece))
+            if known is None or not self._is_unchanged(*known):
+                payload = (
+                    self._host.compose(piece.message)
+                    if piece.index is None
+                    else self._host.rewrite(payloads[piece.index], piece.message)
+                )
+                known = payload, self._host.snapshot(payload)
+            written[id(piece)] = known
+            sent.append(known[0])
+        self._pieces, self._written = pieces, written
+        return sent
+
+    def _is_unchanged(self, payload: object, copy: object) -> bool:
+        try:
+            return payload == copy or self._host.snapshot(payload) == copy
+        except (ValueError, RecursionError):  # the caller made something of it that is no message
+            return False
 
 
 def untouched(

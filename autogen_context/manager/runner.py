@@ -24,9 +24,8 @@ from autogen_context.manager.change import UpdatedContext, changed, changes_in
 from autogen_context.manager.engine import Engine
 from autogen_context.manager.injected import messages_due
 from autogen_context.manager.parts import Given, Parts, originals_of, price_in, window_tokens_of
-from autogen_context.manager.prepared import Prepared, untouched
+from autogen_context.manager.prepared import Fixed, Prepared, Window, untouched
 from autogen_context.manager.providers import Providers, providers_of
-from autogen_context.manager.request import Fixed, Window
 from autogen_context.manager.state import State
 from autogen_context.messages.message import content_digest
 from autogen_context.messages.piece import messages_of

@@ -127,10 +127,11 @@ def passages_of(messages: Sequence[Message]) -> tuple[Passage, ...]:
 
 def alike_in(blocks: Sequence[Block]) -> Mapping[str, int]:
     """Return the identifiers of a text that share their shape with ``MANY`` or more, with that number."""
-    shapes = {value: shape_of(value) for value in NOTHING.union(*[b.values for b in blocks])}
+    values = NOTHING.union(*[block.values for block in blocks])
+    shapes = {value: shape for value in values if (shape := shape_of(value))}
     if len(shapes) < MANY:
         return {}
-    many = {s: n for s, n in Counter(filter(None, shapes.values())).items() if n >= MANY}
+    many = {shape: n for shape, n in Counter(shapes.values()).items() if n >= MANY}
     return {value: many[shape] for value, shape in shapes.items() if shape in many}
 
 
@@ -146,9 +147,10 @@ def parsed(arguments: str) -> object:
 
 def finite(number: str) -> float:
     """Parse a number; ``ValueError`` if it is not finite."""
-    if not isfinite(float(number)):
+    value = float(number)
+    if not isfinite(value):
         raise ValueError(f"JSON cannot write {number} again")
-    return float(number)
+    return value
 
 
 READ = json.JSONDecoder(parse_float=finite, parse_constant=finite).decode

@@ -60,6 +60,8 @@ HEADING_CHARS = 120  # most characters of a heading above memories
 FEWEST_WORDS = 4  # shorter answers are general
 
 _PART = re.compile(r"[^\W\d_]+")
+# One of these is in all that the pattern behind them finds, which takes far longer to look for it.
+_PARTS = ("err", "exce", "trace", "fail", "fatal", "panic", "denied", "refus", "unable", "found")
 _ERROR = re.compile(  # as programs print it
     r"(?<!\b0 )(?<!\bno )\b(?i:errors?|exception|traceback|failed|failures?|fatal|panic|denied|refused|unable to|not found)\b|[a-z](?:Error|Exception)\b"
 )
@@ -191,7 +193,9 @@ def is_decision(text: str) -> bool:
 
 def tells_of_error(answer: str) -> bool:
     """Whether an output mentions an error."""
-    return _ERROR.search(ends_of(answer)) is not None
+    text = ends_of(answer)
+    lower = text.lower()
+    return any(part in lower for part in _PARTS) and _ERROR.search(text) is not None
 
 
 def ends_of(text: str) -> str:

@@ -38,11 +38,18 @@ class UnitCost(NamedTuple):
     passages: Sequence[Sequence[int]]
 
 
+class Unchosen(NamedTuple):
+    """Why nothing of a unit stays, and how it stood."""
+
+    reason: str
+    rank: Rank
+
+
 class Filled(NamedTuple):
-    """Decisions on the units considered: those kept whole or in part, and those dropped."""
+    """Decisions on the units considered: those kept whole or in part, and why the others were dropped."""
 
     stays: Mapping[int, Decision]
-    left: Mapping[int, Decision]
+    left: Mapping[int, Unchosen]
 
 
 def standing(conversation: References, need: Need) -> list[int]:
@@ -93,11 +100,11 @@ class BlockSelector:
         ranking = selection.ranking()
         least = min((ranking[i].score for i in stays), default=-1.0)
         less = f"left out: what stays has {least:.3g} a token or more"  # one string, shared
-        left: dict[int, Decision] = {}
-        for i in (i for i in costs if i not in stays):
-            why = less if ranking[i].score <= least else NO_ROOM
-            gone = replaced(self._units[i].candidate, "drop", why, (), 0)
-            left[i] = replace(gone, rank=ranking[i])
+        left = {
+            i: Unchosen(less if ranking[i].score <= least else NO_ROOM, ranking[i])
+            for i in costs
+            if i not in stays
+        }
         return Filled({i: replace(stays[i], rank=ranking[i]) for i in stays}, left)
 
     def _cost(self, unit: UnitText) -> UnitCost:

@@ -1,6 +1,6 @@
 "use strict";
 // The data stands in the page as JSON. Every text comes onto the page as textContent, in a <bdi> of its own.
-const data = JSON.parse(document.getElementById("data").textContent);
+let data = JSON.parse(document.getElementById("data").textContent);
 const DONE = data.done;
 const UNITS = 300, ROWS = 50;
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
@@ -75,11 +75,30 @@ function mount(article, run) {
       const step = button.dataset.step;
       button.disabled = step === "-1" ? now === 0 : step === "1" ? now === turns.length - 1 : next() < 0;
     }
+    const nth = compactions.indexOf(now);
+    if (nth >= 0) $(".said").append(` This is compaction ${say(nth + 1)} of ${say(compactions.length)}.`);
+    $("[data-at=turn]").value = turn.turn;
     if (!keep) page = null;
     showStrip();
+    showChanges();
     if (chosen !== null) tell(chosen, false);
   }
-  const next = () => turns.findIndex((turn, i) => i > now && turn.happened !== "hold");
+  const compactions = turns.flatMap((turn, i) => (turn.happened.startsWith("compacted") ? [i] : []));
+  const next = () => compactions.find((i) => i > now) ?? -1;
+
+  // What a turn cut: units that are sent from now on as they were not before.
+  function showChanges() {
+    const cut = unitsAt(now).filter(({ id, change }) => change.at === now && change.after < change.before && (run.units[id][2][0][0] !== now || change.action !== "reduce"));
+    $(".changes").replaceChildren();
+    if (!cut.length) return;
+    const rows = cut.slice(0, UNITS).map((unit) => make("tr", {},
+      make("td", {}, make("button", { type: "button", "data-unit": unit.id }, text(named(unit)))),
+      make("td", {}, `${say(unit.change.before)} → ${say(unit.change.after)}`), make("td", { class: "wide" }, text(unit.change.reason))));
+    const more = cut.length > UNITS ? `, the first ${UNITS}` : "";
+    $(".changes").append(make("details", { class: "note" }, make("summary", {}, `What this turn cut: ${say(cut.length)} units${more}`),
+      make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "What this turn cut" }, make("table", { class: "words" },
+        make("thead", {}, make("tr", {}, ...["unit", "tokens", "why"].map((name) => make("th", { scope: "col", class: name === "why" ? "wide" : null }, name)))), make("tbody", {}, ...rows)))));
+  }
 
   function showStrip() {
     const units = unitsAt(now), pages = Math.max(1, Math.ceil(units.length / UNITS));
@@ -187,6 +206,15 @@ function mount(article, run) {
       $(".turn h3").focus();
     }
   });
+  article.addEventListener("change", ({ target }) => {
+    if (target.dataset.at === "turn") show(turns.findLastIndex((turn) => turn.turn <= Number(target.value)));
+    if (target.dataset.at !== "message" || target.value === "") return;
+    const at = Number(target.value), units = unitsAt(now), place = units.findIndex(({ start, change }) => start <= at && at < change.stop);
+    if (place < 0) return;
+    page = Math.floor(place / UNITS);
+    showStrip();
+    tell(units[place].id, true);
+  });
   strip.addEventListener("keydown", (event) => {
     const steps = { ArrowLeft: -1, ArrowRight: 1, Home: -strip.children.length, End: strip.children.length };
     if (!(event.key in steps)) return;
@@ -201,17 +229,61 @@ function mount(article, run) {
   $(".all").hidden = false;
   show(now);
   showRows();
+  return () => now === turns.length - 1 && chosen === null;  // whether the newest turn is looked at
 }
 
-const articles = [...document.querySelectorAll("article")], mounted = new Set();
+let articles, mounted, shown = 0;
 function open(n) {
+  shown = n;
   articles.forEach((article, i) => { article.hidden = i !== n; });
-  if (!mounted.has(n)) mount(articles[n], data.runs[n]);
-  mounted.add(n);
+  if (!mounted.has(n)) mounted.set(n, mount(articles[n], data.runs[n]));
 }
-const choice = document.getElementById("run");
-if (choice) choice.addEventListener("change", () => open(Number(choice.value)));
-open(0);
+function begin(n) {
+  articles = [...document.querySelectorAll("article")];
+  mounted = new Map();
+  const choice = document.getElementById("run");
+  if (choice) {
+    choice.value = n;
+    choice.addEventListener("change", () => open(Number(choice.value)));
+  }
+  if (articles.length) open(Math.min(n, articles.length - 1));
+}
+begin(0);
+
+// A page that is served asks whether the log has grown. Who looks at something is asked before it changes.
+async function renew() {
+  const said = await fetch(location.href);
+  if (!said.ok) throw new Error(await said.text());
+  const page = new DOMParser().parseFromString(await said.text(), "text/html");
+  const last = shown === articles.length - 1;
+  data = JSON.parse(page.getElementById("data").textContent);
+  for (const name of ["header", "main"]) document.querySelector(name).replaceWith(page.querySelector(name));
+  begin(last ? data.runs.length - 1 : shown);
+}
+async function follow() {
+  let wait = 1000;
+  try {
+    const said = await fetch(new URL("version", location.href)), status = document.querySelector(".live");
+    if (!said.ok) throw new Error(await said.text());
+    if ((await said.json()) !== data.version && !status.querySelector("button")) {
+      const idle = [document.body, null].includes(document.activeElement) && !document.querySelector("details[open]");
+      const began = performance.now();
+      if (!articles.length || (idle && mounted.get(shown)())) await renew();
+      else {
+        const button = make("button", { type: "button" }, "Show it");
+        button.addEventListener("click", () => { button.blur(); renew().catch(stopped); });
+        status.replaceChildren("The run went on. ", button);
+      }
+      wait = Math.max(wait, 3 * (performance.now() - began));
+    }
+    setTimeout(follow, wait);
+  } catch (error) { stopped(error); }
+}
+function stopped(error) {
+  const why = error instanceof TypeError ? "the command that served it has ended" : error.message;
+  document.querySelector(".live").replaceChildren(`This page is not renewed any more: ${why}.`);
+}
+if (data.version !== null) setTimeout(follow, 1000);
 let closed = [];
 addEventListener("beforeprint", () => { closed = [...document.querySelectorAll("article:not([hidden]) details:not([open])")]; closed.forEach((each) => { each.open = true; }); });
 addEventListener("afterprint", () => closed.forEach((each) => { each.open = false; }));

@@ -9,16 +9,19 @@ import base64
 import hashlib
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from itertools import accumulate, islice, takewhile
-from typing import TYPE_CHECKING
+from statistics import median
+from typing import TYPE_CHECKING, cast
 
 from autogen_context.errors import MissingExtra
+from autogen_context.manager.event_log import Event
 from autogen_context.manager.events import TurnEvent, UnitEvent
-from autogen_context.report.events import Run
+from autogen_context.report.events import Run, taken_back
+from autogen_context.report.events import in_words as impossible_in_words
 from autogen_context.report.turns import HOLD, Request, Sum, Totals, TurnRecord, sampled, totals_of
 from autogen_context.tokens.prices import Price, price_of
 
@@ -80,8 +83,10 @@ class Bill:
         return {way: list(accumulate(each.cost_tokens for each in ways[way])) for way in ways}
 
 
-def page_of(runs: Iterable[Run], *, title: str) -> str:
+def page_of(runs: Iterable[Run], *, title: str, version: str | None = None) -> str:
     """The page of the runs of an event log, as HTML.
+
+    With a ``version`` of the log it asks its server for newer ones, and may be of a log in which there is no turn yet.
 
     Raises:
         ValueError: no run has a turn, or a number in one is none.
@@ -93,7 +98,7 @@ def page_of(runs: Iterable[Run], *, title: str) -> str:
     except ImportError as error:
         raise MissingExtra("cli", needed_for="writing a page") from error
     told = [run for run in runs if run.turns]
-    if not told:
+    if not told and version is None:
         raise ValueError("no turn was recorded yet; let the agent run for a turn first")
     bills = [bill_of(run) for run in told]
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
@@ -105,6 +110,7 @@ def page_of(runs: Iterable[Run], *, title: str) -> str:
         title=visible(title),
         runs=[shown(run, bill) for run, bill in both],
         sections=SECTIONS,
+        is_live=version is not None,
         style=Markup(room.joinpath("page.css").read_text("utf-8")),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - as above
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
@@ -112,6 +118,7 @@ def page_of(runs: Iterable[Run], *, title: str) -> str:
             {
                 "sections": list(SECTIONS.items()),
                 "done": DONE,
+                "version": version,
                 "runs": [data_of(run, bill) for run, bill in both],
             }
         ),
@@ -119,6 +126,14 @@ def page_of(runs: Iterable[Run], *, title: str) -> str:
 
 
 # What it cost
+
+
+WHY = {
+    "forced": "the window was full",
+    "pays": "it pays",
+    "cold": "the provider's cache had run out",
+}
+LOST_FRACTION = 0.05  # of a request that are cached no more, from which on that is told
 
 
 def bill_of(run: Run) -> Bill:
@@ -132,7 +147,7 @@ def bill_of(run: Run) -> Bill:
         tokens_per_s=rates.get("tokens_per_s"),
     )
     records: list[TurnRecord] = []
-    before = 0
+    before = sent_before = 0
     for turn in run.turns:
         whole = turn["history"]["tokens"] + turn["fixed"]
         records.append(
@@ -144,10 +159,10 @@ def bill_of(run: Run) -> Bill:
                     price, turn["sent"]["messages"], turn["counted"], turn["sent"]["prefix"]
                 ),
                 compacted=turn["compacted"],
-                happened=in_words(turn),
+                happened=in_words(turn, sent_before),
             )
         )
-        before = whole
+        before, sent_before = whole, turn["counted"]
     return Bill(price=price, records=records, sliding=list(sliding_window(run, price)))
 
 
@@ -164,13 +179,18 @@ def billed(price: Price, messages: int, tokens: int, shared_tokens: int) -> Requ
     return Request(messages=messages, tokens=tokens, cached_tokens=cached, cost_tokens=cost)
 
 
-def in_words(turn: TurnEvent) -> str:
-    """What a turn did."""
+def in_words(turn: TurnEvent, before_tokens: int) -> str:
+    """What a turn did; ``before_tokens`` had the request before."""
+    lost, estimate = before_tokens - turn["sent"]["prefix"], turn["estimate"]
     if not turn["compacted"]:
-        return HOLD
+        if lost <= LOST_FRACTION * before_tokens:
+            return HOLD
+        return f"{lost:,} tokens cached no more, since something before them changed"
+    why = "cold" if estimate and estimate["cold"] else estimate["why"] if estimate else ""
     done = Counter(unit["action"] for unit in turn["units"])
     said = ", ".join(f"{done[act]:,} {DONE[act]}" for act in ("drop", "shorten") if done[act])
-    return f"compacted: {said or 'nothing more left out'}"
+    since = f", since {WHY.get(why, visible(why))}" if why else ""
+    return f"compacted{since}: {said or 'nothing more left out'}; {lost:,} tokens cached no more"
 
 
 def sliding_window(run: Run, price: Price) -> Iterator[Request]:
@@ -267,7 +287,7 @@ def lives_of(run: Run) -> list[tuple[int, int | None, list[tuple[int, UnitEvent]
     lives: dict[int, list[tuple[int, UnitEvent]]] = {}
     for at, turn in enumerate(run.turns):
         told = {unit["unit"]: unit for unit in turn["units"]}
-        for start in [start for start in reversed(lives) if start >= turn["since"]]:
+        for start in taken_back(lives, turn["since"]):
             changes = lives[start]
             again = told.get(start)
             if again is None or again["role"] != changes[-1][1]["role"]:
@@ -290,8 +310,10 @@ def shown(run: Run, bill: Bill) -> dict[str, object]:
     sums = {"as sent": totals.sent, "sliding window": sliding, "everything": totals.whole}
     dearest = max(each.cost_tokens for each in sums.values()) or 1
     columns, final = columns_of(run), list(list(run.states())[-1][1].values())
-    usage = [event for event in run.others if event.get("event") == "usage"]
-    asked = [event for event in run.others if event.get("event") == "asked_back"]
+    others = defaultdict[object, list[Event]](list)
+    for event in run.others:
+        others[event.get("event")].append(event)
+    usage, asked = others["usage"], others["asked_back"]
     so_far, places = bill.so_far, {record.turn: i for i, record in enumerate(bill.records)}
     chosen = [places[record.turn] for record in sampled(bill.records)]
     return {
@@ -308,7 +330,15 @@ def shown(run: Run, bill: Bill) -> dict[str, object]:
         "sums": [(name, each, 100 * each.cost_tokens / dearest) for name, each in sums.items()],
         "price": bill.price,
         "usage": [sum_of(usage, key) for key in ("prompt", "cached")] if usage else None,
-        "asked_back": (len(asked), sum_of(asked, "found")),
+        "asked": [asked_in_words(event, final) for event in asked],
+        "impossible": [
+            f"Turn {e.get('turn')}: {impossible_in_words(e)}." for e in others["impossible"]
+        ],
+        "quality": quality_of(run),
+        "slowest": sorted(run.turns, key=lambda turn: -turn["ms"])[:3],
+        "median_ms": median(turn["ms"] for turn in run.turns),
+        "cache": [sum_of(others["cache"], key) for key in ("hits", "misses", "invalidated")],
+        "summaries": Counter(visible(str(event.get("why"))) for event in others["summary"]),
         "columns": columns,
         "picture": sections_svg(columns),
         "prices": prices_svg(so_far),
@@ -320,6 +350,33 @@ def shown(run: Run, bill: Bill) -> dict[str, object]:
         "tools": by_tool(final),
         "rows": MOST_ROWS,
     }
+
+
+def asked_in_words(event: Event, units: Iterable[UnitEvent]) -> str:
+    """What an agent asked back, and when."""
+    handle = str(event.get("handle"))
+    unit = next((unit for unit in units if handle and unit["handle"] == handle), None)
+    name = f" of {unit['tool'] or unit['role']}, message {unit['unit']:,}" if unit else ""
+    by = (
+        f"the original{name} ({handle})"
+        if handle
+        else f"a query of {event.get('query_chars')} characters"
+    )
+    found = "found" if event.get("found") else "nothing found"
+    return visible(f"turn {event.get('turn')}: {by}, {found}")
+
+
+def quality_of(run: Run) -> Mapping[str, float]:
+    """How well the compactions of a run chose, on average."""
+    told = [
+        cast("Mapping[str, float | None]", turn["quality"])
+        for turn in run.turns
+        if "quality" in turn
+    ]
+    values = {
+        name: [each[name] for each in told if each[name] is not None] for name in (told or [{}])[0]
+    }
+    return {name: sum(filter(None, each)) / len(each) for name, each in values.items() if each}
 
 
 def sum_of(events: Iterable[Mapping[str, object]], key: str) -> int:

@@ -291,7 +291,12 @@ def kept(candidate: Candidate, reason: str) -> Decision:
 
 
 def replaced(
-    candidate: Candidate, action: Action, reason: str, pieces: tuple[Piece, ...], tokens: int
+    candidate: Candidate,
+    action: Action,
+    reason: str,
+    pieces: tuple[Piece, ...],
+    tokens: int,
+    rank: Rank | None = None,
 ) -> Decision:
     """The decision to send other pieces, ``tokens`` in all, for a unit, or none; its original is kept."""
     return Decision(
@@ -303,6 +308,7 @@ def replaced(
         tokens_after=tokens,
         pieces=pieces,
         handle=handle_of(candidate.unit),
+        rank=rank,
     )
 
 

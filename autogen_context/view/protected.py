@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from autogen_context.errors import ContextWindowExceeded
-from autogen_context.messages.message import SYSTEM_ROLES
 from autogen_context.messages.people import words_and_output
 from autogen_context.messages.piece import Piece
 from autogen_context.view.decision import Candidate, Decision, kept, replaced, tokens_of
@@ -37,20 +36,6 @@ class Voices:
 
     instructions: Sequence[int] = ()
     systems: Sequence[int] = ()
-
-
-def voices_of(candidates: Sequence[Candidate]) -> Voices:
-    """Who says something where in n units."""
-    units = range(len(candidates))
-    return Voices(
-        instructions=[i for i in units if is_instruction(candidates, i)],
-        systems=[i for i in units if is_system(candidates[i])],
-    )
-
-
-def is_system(candidate: Candidate) -> bool:
-    """Whether a unit is a system message."""
-    return candidate.unit.messages[0].role in SYSTEM_ROLES
 
 
 def is_instruction(candidates: Sequence[Candidate], i: int) -> bool:

@@ -15,7 +15,7 @@ from openai import AsyncOpenAI
 from pydantic import BaseModel
 
 from autogen_context import register
-from autogen_context.adapters.agent_framework import AgentFrameworkContext
+from autogen_context.adapters.agent_framework import AgentFrameworkContext, with_reasoning
 from autogen_context.adapters.agent_framework_format import AgentFrameworkFormat
 from autogen_context.messages.message import Message as Read
 from autogen_context.testing import Call, LoopbackServer, Say, ServedRequest, Step
@@ -201,6 +201,16 @@ def test_what_a_provider_wants_back_stays_with_its_message() -> None:
     ]
     assert HOST.read(written).calls == (short,)
     assert HOST.read(message) == read
+
+
+def test_reasoning_in_messages_of_its_own_goes_with_the_next() -> None:
+    """As Agent Framework groups them; what nobody answers stays where it is."""
+    thought, call = Message("assistant", [REASONING]), Message("assistant", [CALL])
+    asked = Message("user", ["Go."])
+    first, joined, then, last = with_reasoning([asked, thought, thought, call, asked, thought])
+    assert (first, then, last) == (asked, asked, thought)
+    assert joined.contents == [REASONING, REASONING, CALL]
+    assert (thought.contents, call.contents) == ([REASONING], [CALL])
 
 
 def test_approvals_are_not_sent_and_not_counted() -> None:

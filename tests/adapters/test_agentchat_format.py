@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from PIL import Image as PILImage
 
 from autogen_context.adapters.agentchat import AgentChatFormat
-from autogen_context.manager.plan import notice_of
+from autogen_context.manager.compaction import notice_of
 from autogen_context.messages.message import Image, Message, ToolCall, ToolResult
 from autogen_context.messages.piece import RoleRules, Verbatim, messages_of
 from autogen_context.messages.segment import as_user

@@ -3,11 +3,13 @@
 import asyncio
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from autogen_context.cache.cache import ContextCache
+from autogen_context.cache.vectors import VectorStore
 from autogen_context.chat.knowledge import (
     KEPT,
     KIND,
@@ -101,6 +103,7 @@ PUMPS = {
     ("question", "earlier", "expected"),
     [
         pytest.param("And its filter?", ["What does the Celdo cost?"], ["celdo"], id="goes on"),
+        pytest.param("How often is it changed?", ["The Celdo?"], ["celdo"], id="in words of all"),
         pytest.param(
             "And its filter?",
             ["Who sings tonight?", "My name is Ann.", "What does the Celdo cost?"],
@@ -238,3 +241,67 @@ def test_a_folder_that_is_not_there() -> None:
 def test_entries_are_values() -> None:
     """They are compared by what they say."""
     assert Entry(source="a", title="b", text="c") == Entry(source="a", title="b", text="c")
+
+
+class Meanings:
+    """An embedding model of three directions: cars, music, and all else."""
+
+    name = "three"
+
+    def __init__(self) -> None:
+        self.fails = False
+        self.embedded: list[str] = []
+
+    async def embed(self, texts: Sequence[str], /) -> list[list[float]]:
+        """One vector per text."""
+        if self.fails:
+            raise ValueError("no model")
+        self.embedded += texts
+        topics = (("car", "automobile"), ("song", "music"), ("",))
+        return [
+            [
+                float(at == next(i for i, t in enumerate(topics) if any(w in text for w in t)))
+                for at in range(3)
+            ]
+            for text in texts
+        ]
+
+
+async def test_meaning_finds_what_has_other_words(folder: Path) -> None:
+    """An entry without a word of the question; vectors are kept for a later process; a model that fails leaves the words."""
+    write(folder, a="# Rent\n\nThe automobile is 9 a day.", b="# Choir\n\nEach song is old.")
+    model = Meanings()
+    async with ContextCache(folder.parent / "cache") as cache:
+        knowledge = Knowledge(None, cache)
+        for asked in (5, 0):
+            knowledge = Knowledge(folder, cache, VectorStore(model, cache=cache))
+            await knowledge.refresh()
+            assert knowledge.select("A car?") == []
+            await knowledge.look_into("A car?", lambda _: True)
+            assert [each.entry.source for each in knowledge.select("A car?")] == ["a.md"]
+            assert len(model.embedded) <= asked
+            model.embedded.clear()
+        model.fails = True
+        write(folder, c="# Car\n\nNew.")
+        await knowledge.refresh()
+        assert "Words alone" in knowledge.fault
+        assert [each.entry.source for each in knowledge.select("A car?")] == ["c.md"]
+
+
+async def test_other_wordings_are_searched_for_as_well(folder: Path) -> None:
+    """They are asked for once, and not where the prompt would be too long."""
+    write(folder, a="# Rent\n\nThe automobile is 9 a day.", b="# Choir\n\nEach song is old.")
+    prompts: list[str] = []
+
+    async def complete(prompt: str) -> str:
+        prompts.append(prompt)
+        return "automobile\na vehicle of one's own"
+
+    knowledge = Knowledge(folder, ContextCache(), complete=complete)
+    await knowledge.refresh()
+    await knowledge.look_into("A car?", lambda _: False)
+    assert knowledge.select("A car?") == []
+    for _ in range(2):
+        await knowledge.look_into("A car?", lambda _: True)
+        assert [each.entry.source for each in knowledge.select("A car?")] == ["a.md"]
+    assert len(prompts) == 1

@@ -47,10 +47,10 @@ async def said(session: ChatSession, text: str) -> str:
 
 async def test_a_long_talk_stays_below_its_limit(tmp_path: Path) -> None:
     """No request above it, every source right, everything stated answered for, no planted order obeyed."""
-    found = await benchmark().hold(72, 1_500, tmp_path)
+    found = await benchmark().hold(48, 1_500, tmp_path)
     assert found.refused == 0
     assert found.most_tokens <= 1_500
-    assert found.right >= 0.95 * found.with_one_entry
+    assert found.wrong == []
     assert found.forgotten == []
     assert found.obeyed == 0
 
@@ -183,6 +183,29 @@ async def test_why_pin_shares_and_limit(settings: ChatSettings) -> None:
             await said(session, "What does the Celdo pump cost? " + "Take your time. " * 40)
         assert max(each.prompt_tokens for each in session.served) <= 600
         assert "keep, must stay: pinned" in session.why("does the Borin pump")[0]
+
+
+async def test_a_paste_states_nothing_and_is_not_pinned(settings: ChatSettings) -> None:
+    """What was typed around it counts; a pin that leaves no room for the conversation is refused."""
+    async with ChatSession(settings) as session:
+        rows = "\n".join(f"Valve {at} must stay below {at} bar" for at in range(900))
+        await said(session, f"My name is Ann.\n{rows}")
+        assert [fact.text for fact in session.facts] == ["My name is Ann"]
+        with pytest.raises(ValueError, match="to be pinned"):
+            session.pin("Valve 7")
+        assert await said(session, "What is my name?")
+
+
+async def test_a_new_conversation_leaves_the_one_before(settings: ChatSettings) -> None:
+    """It is kept under another name."""
+    for name in ("Ann", "Bea", "Cid"):
+        async with ChatSession(settings) as session:
+            await said(session, f"My name is {name}.")
+            await session.save()
+            await session.save()
+    async with ChatSession(settings) as session:
+        await session.load("previous")
+        assert session.exchanges[0].said == "My name is Bea."
 
 
 def test_a_limit_in_which_nothing_fits() -> None:

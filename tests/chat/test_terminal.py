@@ -19,18 +19,36 @@ WAIT_S = 60
 READY = r">\x1b\[0m"
 
 
+def environment() -> dict[str, str]:
+    """The variables of a process to which nobody said anything of models."""
+    own = ("OPENAI", "MAX_TOKENS", "DEBUG")
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(own)}
+    return {**kept, "TERM": "xterm-256color"}
+
+
 class Chat:
     """A chat in a real terminal."""
 
-    def __init__(self, folder: Path, *arguments: str, **variables: str) -> None:
-        own = ("OPENAI", "MAX_TOKENS", "DEBUG")
-        kept = {key: value for key, value in os.environ.items() if not key.startswith(own)}
-        env = {**kept, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1", **variables}
+    def __init__(
+        self,
+        folder: Path,
+        *arguments: str,
+        most_kilobytes: int | str = "unlimited",
+        **variables: str,
+    ) -> None:
         self.child: pexpect.spawn[str] = pexpect.spawn(
-            sys.executable,
-            ["-c", COMMAND, "chat", *arguments],
+            "bash",
+            [
+                "-c",
+                f'ulimit -f {most_kilobytes}; exec "$0" "$@"',
+                sys.executable,
+                "-c",
+                COMMAND,
+                "chat",
+                *arguments,
+            ],
             cwd=folder,
-            env=env,
+            env={**environment(), "PROMPT_TOOLKIT_NO_CPR": "1", **variables},
             dimensions=(40, 120),
             encoding="utf-8",
             timeout=WAIT_S,
@@ -76,7 +94,7 @@ def test_every_command(folder: Path) -> None:
     chat.say("/help", "/branch", "Ctrl-C")
     chat.say("My name is Ann.", "Ann")
     chat.say("What does the Borin pump cost?", r"1007 euros\. \[borin\.md\]", "Sources: borin.md")
-    chat.say("/context", "knowledge", "40 %", r"of 1,500 tokens", r"told \[borin\.md\]")
+    chat.say("/context", "knowledge", "40 %", r"of 1,500 tokens", r"told +\[borin\.md\]")
     chat.say("/why Borin", "keep", r"\[borin\.md\] is in the last request")
     chat.say("/pin Ann", "Pinned")
     chat.say("/facts", r"1\. My name is Ann")
@@ -85,7 +103,7 @@ def test_every_command(folder: Path) -> None:
     chat.say("/facts delete 7", "error: there is no fact '7'")
     chat.say("/save pumps", r"saved_conversations/pumps\.md")
     chat.say("/branch other", "pumps stays as it is")
-    chat.say("/load pumps", "Loaded pumps: 2 questions")
+    chat.say("/load pumps", r"What you leave is saved in .*other\.md", "Loaded pumps: 2 questions")
     chat.say("/load nothing", "error: there is no conversation 'nothing'")
     chat.say("/limit 900", "at most 900 tokens")
     chat.say("/limit few", "error: ")
@@ -142,55 +160,60 @@ def test_a_killed_process_damages_nothing(folder: Path, server: LoopbackServer) 
     chat.child.kill(signal.SIGKILL)
     chat.child.close()
     chat = Chat(folder, "--load", "last", OPENAI_BASE_URL=server.base_url)
+    chat.child.expect("Loaded last: 1 questions")
     chat.child.expect(READY)
-    chat.say("/facts", "Loaded last: 1 questions", r"1\. My name is Ann")
+    chat.say("/facts", r"1\. My name is Ann")
     chat.child.sendeof()
     assert chat.end() == 0
 
 
-@pytest.mark.parametrize(
-    ("faults", "reason"),
-    [
-        pytest.param([Fault.error(401)], "refuses the key", id="wrong key"),
-        pytest.param([Fault.error(404)], "knows no model", id="unknown model"),
-        pytest.param([Fault.drop(before_headers=True)] * 2, "cannot be reached", id="lost before"),
-    ],
-)
-def test_what_goes_wrong_is_said_in_words(
-    folder: Path, server: LoopbackServer, faults: list[Fault], reason: str
-) -> None:
+def test_what_goes_wrong_is_said_in_words(folder: Path, server: LoopbackServer) -> None:
     """What was typed is kept, and Enter asks again."""
-    server.inject(*faults)
     chat = Chat(folder, OPENAI_BASE_URL=server.base_url, OPENAI_API_KEY="wrong")
     chat.child.expect(READY)
-    chat.say("How are you?", reason, "press Enter to ask again")
-    chat.say("", r"All is well\.")
+    for faults, reason in (
+        ([Fault.error(401)], "refuses the key"),
+        ([Fault.error(404)], "knows no model"),
+        ([Fault.drop(before_headers=True)] * 2, "cannot be reached"),
+    ):
+        server.inject(*faults)
+        chat.say("How are you?", reason, "press Enter to ask again")
+        chat.say("", r"All is well\.")
     chat.child.sendeof()
     assert chat.end() == 0
 
 
-def test_without_a_network(folder: Path) -> None:
-    """It is said, and the chat goes on."""
-    (folder / ".env").write_text("OPENAI_BASE_URL=http://127.0.0.1:9/v1\nMAX_TOKENS=900\n")
-    chat = Chat(folder)
-    chat.child.expect("900 tokens")
+def test_a_full_disk_is_said_and_damages_nothing(folder: Path, server: LoopbackServer) -> None:
+    """What was saved before is there still, and who leaves is asked again."""
+    saved = folder / "saved_conversations" / "last.json"
+    saved.parent.mkdir()
+    saved.write_text("{}")
+    chat = Chat(folder, "--knowledge", "kb", most_kilobytes=1, OPENAI_BASE_URL=server.base_url)
     chat.child.expect(READY)
-    chat.say("How are you?", "cannot be reached", "press Enter")
-    chat.child.sendeof()
-    assert chat.end() == 0
+    chat.say("What does the Borin pump cost?", "All is well", "error: not saved: File too large")
+    chat.say("/save other", "error: File too large")
+    chat.say("exit", "error: not saved", "exit once more leaves without saving")
+    chat.child.send("exit\r")
+    assert chat.end() == 2
+    assert {path.name for path in saved.parent.glob("*.*") if path.is_file()} == {
+        ".history",
+        "previous.json",
+    }
 
 
-def test_lines_from_a_pipe(folder: Path) -> None:
-    """Without a terminal each line is a question, and nothing moves the cursor."""
+def test_lines_from_a_pipe_without_a_network(folder: Path) -> None:
+    """Each line is a question, what goes wrong is said, nothing moves the cursor, and ``.env`` has been read."""
+    (folder / ".env").write_text("OPENAI_BASE_URL=http://127.0.0.1:9/v1\nMAX_TOKENS=900\n")
     run = subprocess.run(  # noqa: S603 - our own command
         [sys.executable, "-c", COMMAND, "chat", "--knowledge", "kb"],
         cwd=folder,
-        input="What does the Borin pump cost?\n",
+        input="What does the Borin pump cost?\n/limit\n",
         capture_output=True,
         text=True,
         check=True,
         timeout=WAIT_S,
-        env={**os.environ, "OPENAI_API_KEY": "", "OPENAI_BASE_URL": ""},
+        env=environment(),
     )
-    assert "1007 euros. [borin.md]" in run.stdout
+    assert "http://127.0.0.1:9/v1 cannot be reached" in run.stdout
+    assert "at most 900 tokens" in run.stdout
     assert "\x1b" not in run.stdout

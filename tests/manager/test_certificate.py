@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.manager.request import Certifier
+from autogen_context.manager.prepared import Certifier
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.piece import Piece, Verbatim, Written, coalesce, messages_of
 from autogen_context.tokens.measure import Count

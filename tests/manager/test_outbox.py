@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typing_extensions import override
 
-from autogen_context.manager.request import Outbox
+from autogen_context.manager.prepared import Outbox
 from autogen_context.messages.message import Message
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.piece import Piece, Verbatim, Written, coalesce, messages_of

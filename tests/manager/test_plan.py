@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from autogen_context.budget.policy import CompactionBudget
 from autogen_context.errors import ContextWindowExceeded
-from autogen_context.manager.plan import FRAME, Fill, Means, notice_of, plan
+from autogen_context.manager.compaction import FRAME, Fill, Means, notice_of, plan
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.piece import Written, messages_of
 from autogen_context.messages.segment import Unit
@@ -17,9 +17,9 @@ from autogen_context.prioritizer.references import References
 from autogen_context.prioritizer.selection import BlockSelector
 from autogen_context.testing.transcripts import transcripts
 from autogen_context.view.decision import Candidate, Decision, handle_of, kept
-from autogen_context.view.protected import protected_of, satisfied, voices_of
+from autogen_context.view.protected import protected_of, satisfied
 from support.counting import COUNTER
-from support.units import candidates_of, fit, read_all
+from support.units import candidates_of, fit, read_all, voices_of
 
 TOLD = "- read a.py\n" * 999
 

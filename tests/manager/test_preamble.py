@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.manager.injected import without_preambles
-from autogen_context.manager.request import placed
+from autogen_context.manager.prepared import placed
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Piece, Verbatim, Written, coalesce
 from autogen_context.view.decision import Decision, Decisions

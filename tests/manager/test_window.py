@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context import IncrementalContextManager
-from autogen_context.manager.request import Window
+from autogen_context.manager.prepared import Window
 from autogen_context.tokens.calibrate import Bill, Calibration
 from autogen_context.tokens.measure import Count
 from autogen_context.view.certificate import Certificate

@@ -141,6 +141,50 @@ def test_an_engine_of_ones_own_takes_seconds() -> None:
     assert ">seconds<" not in page_of([growing(8)], title="run")
 
 
+def test_the_page_answers_from_the_other_events() -> None:
+    """What was asked back, what could not be sent, whether summaries invented, what the cache had; and what broke the cache."""
+    tell = {"v": 1, "run": "r", "agent": "", "model": "gpt-4o", "at": 1.0}
+    quality = {"used": 0.25, "relevance": 7.5, "compression": None}
+    broken = turn(4, [unit(3)], sent={"messages": 4, "tokens": 400, "new": 350, "prefix": 50})
+    cut = turn(
+        5, [unit(4)], compacted=True, quality=quality, estimate={"why": "forced", "cold": False}
+    )
+    run = Run(
+        id="r",
+        turns=[*growing(3).turns, broken, cut],
+        others=[
+            {**tell, "event": "asked_back", "turn": 3, "handle": "", "query_chars": 11, "found": 1},
+            {
+                **tell,
+                "event": "impossible",
+                "turn": 9,
+                "limit": 5,
+                "needed": 7,
+                "parts": {"system": 7},
+            },
+            {**tell, "event": "summary", "turn": 2, "used": False, "why": "it names <b>"},
+            {**tell, "event": "summary", "turn": 2, "used": True, "why": ""},
+            {**tell, "event": "cache", "turn": 2, "hits": 2, "misses": 3, "invalidated": 1},
+        ],
+    )
+    page = page_of([run], title="run")
+    for said in (
+        "turn 3: a query of 11 characters, found",
+        "Turn 9: what must stay needed 7 tokens and the limit was 5 (system 7).",
+        "A model made 2 summaries; each was checked against its text, and 1 are used.",
+        "since <bdi>it names &lt;b&gt;</bdi>: 1.",
+        "had 2 of 5 things it was asked; 1 entries were invalid",
+        "the model had named 25 % again",
+        "Relevance 7.5 of 10",
+    ):
+        assert said in page
+    assert "Compression" not in page
+    assert [record.happened for record in bill_of(run).records[3:]] == [
+        "250 tokens cached no more, since something before them changed",
+        "compacted, since the window was full: nothing more left out; 0 tokens cached no more",
+    ]
+
+
 @pytest.mark.parametrize("text", ["plain", "שלום", "line\nline\ttab", "日本"])
 def test_text_that_hides_nothing_is_shown_as_it_is(text: str) -> None:
     """Whatever its script."""
@@ -189,7 +233,7 @@ def test_report_says_what_is_wrong_with_a_log(
     (tmp_path / "none.jsonl").write_text("no log\n")
     assert main(["report", str(tmp_path / "none.jsonl")]) == 2
     error = capsys.readouterr().err
-    assert "1 damaged lines are left out" in error
+    assert "damaged lines that were skipped" in error
     assert "no turn was recorded yet" in error
     huge = json.dumps(turn(1, [unit(0)], counted=10**400))
     (tmp_path / "huge.jsonl").write_text(huge)
@@ -286,6 +330,17 @@ def test_keys_go_from_turn_to_turn_and_unit_to_unit(
     page.get_by_role("button", name="Next compaction").click()
     first = next(event for event in runs[0].turns if event["compacted"])
     assert page.locator(".turn h3").text_content() == f"Turn {first['turn']} of 61"
+    assert "This is compaction 1 of" in str(page.locator(".said").text_content())
+    page.locator(".changes summary").click()
+    cut = [each for each in first["units"] if each["after"] < each["before"]]
+    assert page.locator(".changes tbody tr").count() == len(cut)
+    page.locator("[data-at=message]").fill("1")
+    page.locator("[data-at=message]").press("Tab")
+    assert "people, message 1" in str(page.locator(".life").text_content())
+    page.locator("[data-at=turn]").fill("2")
+    page.locator("[data-at=turn]").press("Tab")
+    assert page.locator(".turn h3").text_content() == "Turn 2 of 61"
+    page.get_by_role("button", name="Next compaction").click()
     dropped = page.locator(".strip button[data-action=drop]").first
     dropped.focus()
     page.keyboard.press("ArrowLeft")

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from autogen_context.compressor.shorten import fit_pieces
-from autogen_context.messages.message import Message
+from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.piece import Piece, Written, messages_of
 from autogen_context.messages.segment import Unit, repaired, segment
 from autogen_context.testing import ChatMessage
 from autogen_context.view.decision import Candidate
+from autogen_context.view.protected import Voices, is_instruction
 from support.counting import COUNTER
 
 
@@ -29,6 +30,15 @@ def candidate(unit: Unit, messages: Sequence[Message], *, last: bool) -> Candida
     tokens = sum(map(COUNTER.message, messages_of(pieces, messages)))
     is_broken = any(isinstance(piece, Written) for piece in pieces)
     return Candidate(unit=unit, repairs=pieces if is_broken else (), tokens=tokens)
+
+
+def voices_of(candidates: Sequence[Candidate]) -> Voices:
+    """Who says something where in n units."""
+    units = range(len(candidates))
+    return Voices(
+        instructions=[i for i in units if is_instruction(candidates, i)],
+        systems=[i for i in units if candidates[i].unit.messages[0].role in SYSTEM_ROLES],
+    )
 
 
 def fit(candidate: Candidate, room: int) -> tuple[tuple[Piece, ...], int] | None:

@@ -12,9 +12,8 @@ from autogen_context.view.protected import (
     choose_protected,
     protected_of,
     satisfied,
-    voices_of,
 )
-from support.units import candidates_of, fit
+from support.units import candidates_of, fit, voices_of
 
 
 def message(role: str, text: str, arguments: str = "") -> Message:
