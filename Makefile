@@ -3,13 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo local test check docs referee bench clean
+.PHONY: help demo local test test-hosts check docs referee bench clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo   an agent with 75,000 tokens of work in an 8,000-token window"
 	@echo "make local  a conversation with a small real model on this machine; compiles llama.cpp first"
 	@echo "make test   the test suite"
+	@echo "make test-hosts  the adapters' tests with the oldest release of each host"
 	@echo "make check  formatting, lint and types"
 	@echo "make docs   the pages and the API reference as a site, in site/"
 	@echo "make bench  what a turn costs, beside others"
@@ -49,6 +50,21 @@ local: $(VENV)/.local
 
 test: $(VENV)/.installed
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --max-worker-restart 0
+
+# `make test` has the newest release of each host; these are the oldest that are taken, with AutoGen Studio, which wants one of them.
+OLDEST := autogenstudio==0.4.2.2 autogen-agentchat==0.5.7 pyautogen==0.9 ag2[openai]==1.2.0 agent-framework-core==1.23.0 agent-framework-openai==1.17.0
+OLD := $(VENV)/oldest
+
+$(OLD)/.installed: pyproject.toml | $(VENV)/.python
+	@echo "Installing the oldest release of each host into $(OLD) (some minutes the first time) ..."
+	@test -d $(OLD) || $(PYTHON) -m venv $(OLD)
+	@$(OLD)/bin/pip install --quiet --quiet --disable-pip-version-check "pip>=25.1"
+	@$(OLD)/bin/pip install --quiet --quiet --disable-pip-version-check --editable ".[ag2,agent-framework,redis,fast,yaml,cli,testing]" $(OLDEST) pytest pytest-asyncio pytest-xdist
+	@touch $@
+
+# Old releases warn of much that is none of ours.
+test-hosts: $(OLD)/.installed
+	@PYTHONPATH=tests $(OLD)/bin/python -m pytest -p support.older_hosts -n 2 --dist loadfile --max-worker-restart 0 -o filterwarnings=ignore tests/adapters --ignore tests/adapters/test_distributed.py
 
 check: $(VENV)/.installed
 	@$(BIN)/ruff format --check

@@ -38,7 +38,8 @@ GAP_CHARS = 16  # between "is" and its value: "at about"
 BORDER = 2  # characters between a limit and its value, or a colon and its value
 ANNOUNCED_CHARS = 80  # in front of a colon, that may say whose words follow
 MOST_LOOKED_AT = 400  # characters of a line in which colons are looked for
-REMEMBERED = 8_192  # sentences
+REMEMBERED = 8_192  # words
+LOOKED_AT = 2_048  # sentences, which take 1 KB each
 SURE = {  # one of these cues stands in whatever is surely a statement, but for what a label or a colon says
     *(
         "forbid",
@@ -249,7 +250,7 @@ class Sentence:
         return [v for v in values if any(0 < v.start - end <= BORDER for end in ends)]
 
 
-looked_at = lru_cache(REMEMBERED)(Sentence)
+looked_at = lru_cache(LOOKED_AT)(Sentence)
 
 
 def values_of(text: str, cues: Cues) -> Iterator[Value]:
@@ -461,7 +462,7 @@ def tells(text: str) -> bool:
     plain = unquoted(text) if len(text) <= TELLING_CHARS else ""
     for begin, stop, _ in sentences(plain):
         sentence = looked_at(led_to(" ".join(plain[begin:stop].split()))[0])
-        works = sentence.has("progress", "idle", "hedge") or any(
+        works = sentence.has("progress", "idle", "lacks", "hedge") or any(
             value.kind in {"code", "link"} for value in sentence.values
         )
         asks = sentence.opens("request") or sentence.opens("ask")
@@ -560,12 +561,16 @@ def kind_of(sentence: Sentence) -> tuple[Kind | None, bool]:
     conditional = sentence.opens("if")
     told = sentence.has("told") and not sentence.has("own_words") and not conditional
     idle = sentence.has("idle") and not sentence.values
+    lacks = sentence.has("lacks")
     if sentence.opens("ask") or idle or (sentence.has("hedge") and not told):
+        return None, False
+    if lacks and not (sentence.key or sentence.has("is", "becomes")):
         return None, False
     demanded = sentence.has("oblige") and not sentence.has("intent")
     _, comma, then = sentence.text.partition(", ") if conditional else ("", "", "")
     ordered = comma and looked_at(then).has("request", "order", "forbid", "oblige", "manner")
-    if not told and (sentence.has("forbid") or demanded or sentence.limited or ordered):
+    forbids = sentence.has("forbid") and not lacks
+    if not told and (forbids or demanded or sentence.limited or ordered):
         return "constraint", True
     works = (sentence.opens("request") and not sentence.key) or sentence.has("progress")
     for label, kind in [] if told else list(CUED.items())[: 3 if works else None]:

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -19,6 +19,7 @@ VERSION = 1
 DAMAGED = "damaged"
 TURN = TypeAdapter(TurnEvent)
 OBJECT = TypeAdapter(dict[str, object])
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +45,7 @@ class Run:
         """Each turn, and the units at it by the position of their first message; both are there until the next turn only."""
         units: dict[int, UnitEvent] = {}
         for turn in self.turns:
-            for start in [start for start in reversed(units) if start >= turn["since"]]:
+            for start in taken_back(units, turn["since"]):
                 del units[start]
             units |= {unit["unit"]: unit for unit in turn["units"]}
             yield turn, units
@@ -65,6 +66,13 @@ class Run:
             hole = ", but not this one" if numbers and numbers[0] < turn < numbers[-1] else ""
             raise ValueError(f"turn={turn}: the run has {has}{hole}")
         return found
+
+
+def taken_back(units: dict[int, T], since: int) -> list[int]:
+    """Positions of the units from ``since`` on, the last first; most turns only append, and have none."""
+    if not units or next(reversed(units)) < since:
+        return []
+    return [start for start in reversed(units) if start >= since]
 
 
 def in_words(impossible: Event) -> str:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, cast
 from autogen_context.errors import MissingExtra
 from autogen_context.manager.event_log import Event
 from autogen_context.manager.events import TurnEvent, UnitEvent
-from autogen_context.report.events import Run
+from autogen_context.report.events import Run, taken_back
 from autogen_context.report.events import in_words as impossible_in_words
 from autogen_context.report.turns import HOLD, Request, Sum, Totals, TurnRecord, sampled, totals_of
 from autogen_context.tokens.prices import Price, price_of
@@ -287,7 +287,7 @@ def lives_of(run: Run) -> list[tuple[int, int | None, list[tuple[int, UnitEvent]
     lives: dict[int, list[tuple[int, UnitEvent]]] = {}
     for at, turn in enumerate(run.turns):
         told = {unit["unit"]: unit for unit in turn["units"]}
-        for start in [start for start in reversed(lives) if start >= turn["since"]]:
+        for start in taken_back(lives, turn["since"]):
             changes = lives[start]
             again = told.get(start)
             if again is None or again["role"] != changes[-1][1]["role"]:

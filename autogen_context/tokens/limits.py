@@ -252,11 +252,11 @@ def standard_files() -> tuple[Path, ...]:
 
 
 class ModelLimits:
-    """The limits of models, from whoever knows them first.
+    """How many tokens models accept, from the first source that knows.
 
     Args:
-        files: tables of limits, the first that knows a model wins; left out, ``standard_files()``. That one does not exist is
-            worth a warning where it is none of those.
+        files: tables of limits, the first that knows a model wins; left out, ``standard_files()``. Another that
+            does not exist is warned of.
         environ: variables to look in; left out, the process's.
         discovery: an endpoint to ask. Only ``alookup`` asks it; ``lookup`` uses what it found.
         default_tokens: what is assumed where nobody knows.

@@ -37,7 +37,7 @@ MODEL = "gpt-4-0613"
 WINDOW = 4_000
 COUNTER = MessageCounter.for_model(MODEL)
 PROMPT = "You are a careful engineer. Use the tools, one step at a time, and say when you are done."
-TOOL_STEPS = 60
+TOOL_STEPS = 40
 MANY = 3
 
 
@@ -169,17 +169,6 @@ async def test_a_metered_agent_needs_no_description(*, stream: bool) -> None:
     assert len(server.requests[0].messages) < 14
     assert context.manager.usage.requests == len(server.requests)
     assert context.manager.usage.prompt_tokens == sum(r.prompt_tokens for r in server.requests)
-
-
-async def test_streams_without_a_bill_are_no_bill(caplog: pytest.LogCaptureFixture) -> None:
-    """Where the provider sends no usage nothing is recorded, and nothing is complained of."""
-    async with serving(scripted(Say("Yes."))) as (server, inner):
-        agent = coder(inner, model_client_stream=True)
-        context = registered(agent, window_tokens=WINDOW)
-        await agent.run(task="Sure?")
-    assert len(server.requests) == 1
-    assert context.manager.usage.requests == 0
-    assert [record for record in caplog.records if record.name.startswith("autogen_context")] == []
 
 
 async def test_reflections_are_measured_without_the_tools() -> None:

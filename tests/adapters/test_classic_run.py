@@ -29,9 +29,9 @@ from autogen_context.tokens.measure import Count
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "guides" / "classic.md").read_text(encoding="utf-8")
 WINDOW = 3_000
-STEPS = 60
+STEPS = 40
 FEW = 15
-ROUNDS = 40
+ROUNDS = 30
 DONE = "All files are read. TERMINATE"
 FIRST = "Read all files and tell me when you are done."
 

@@ -1,25 +1,20 @@
-"""A project, followed files and shared originals reach the managers of hosts."""
+"""What a context or a transform alone is given reaches its managers; agents that are registered are in test_hosts.py."""
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from autogen import ConversableAgent
-from autogen_agentchat.agents import AssistantAgent
-from autogen_core import FunctionCall
 from autogen_core.models import (
     AssistantMessage,
-    FunctionExecutionResult,
-    FunctionExecutionResultMessage,
     LLMMessage,
     UserMessage,
 )
-from autogen_ext.models.replay import ReplayChatCompletionClient
 
-from autogen_context import ContextConfig, ProjectContext, register
+from autogen_context import ContextConfig, ProjectContext
 from autogen_context.adapters.agentchat import ManagedChatCompletionContext
 from autogen_context.adapters.classic import ContextTransform
 from autogen_context.cache.originals import DiskOriginals
@@ -42,9 +37,6 @@ def root(tmp_path: Path) -> Path:
     return grown(tmp_path / "shop", SHOP)
 
 
-Made = Callable[..., ManagedChatCompletionContext]
-
-
 def content_of(message: LLMMessage) -> str:
     """What a message says."""
     return str(message.content)
@@ -53,22 +45,6 @@ def content_of(message: LLMMessage) -> str:
 def alone(**parts: Any) -> ManagedChatCompletionContext:
     """A context for an agent."""
     return ManagedChatCompletionContext(config=ContextConfig(window_tokens=8_000), **parts)
-
-
-def registered(**parts: Any) -> ManagedChatCompletionContext:
-    """The context of an agent whose client measures."""
-    info = {
-        "vision": False,
-        "function_calling": True,
-        "json_output": False,
-        "family": "unknown",
-        "structured_output": False,
-        "multiple_system_messages": True,
-    }
-    client = ReplayChatCompletionClient([], model_info=info)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # a typed dict
-    context = register(AssistantAgent("coder", client), window_tokens=8_000, **parts)
-    assert isinstance(context, ManagedChatCompletionContext)
-    return context
 
 
 class Helper:
@@ -94,27 +70,25 @@ class Helper:
         raise CompletionFailed("none")
 
 
-@pytest.mark.parametrize("made", [alone, registered])
-async def test_a_context_of_agentchat_has_the_head(root: Path, made: Made) -> None:
+async def test_a_context_of_agentchat_has_the_head(root: Path) -> None:
     """In front of the messages; another one that loads its state goes on to the byte."""
-    context = made(project=ProjectContext(root))
+    context = alone(project=ProjectContext(root))
     await context.add_message(UserMessage(content="Go.", source="user"))
     first, *rest = await context.get_messages()
     assert content_of(first).startswith(HEAD)
     assert [content_of(message) for message in rest] == ["Go."]
-    other = made(project=ProjectContext(root))
+    other = alone(project=ProjectContext(root))
     await other.load_state(json.loads(json.dumps(await context.save_state())))
     for each in (context, other):
         await each.add_message(AssistantMessage(content="Done.", source="coder"))
     assert await other.get_messages() == await context.get_messages()
 
 
-@pytest.mark.parametrize("made", [alone, registered])
-async def test_whatever_a_manager_is_made_of_reaches_it(tmp_path: Path, made: Made) -> None:
+async def test_whatever_a_manager_is_made_of_reaches_it(tmp_path: Path) -> None:
     """Vectors, a compressor with a client of its own, a client for advice, and where originals are shared."""
     vectors, own, client = Helper(), Helper(), Helper()
     tier = DiskOriginals(tmp_path, scope=Scope(), limit_bytes=10**7)
-    context = made(
+    context = alone(
         vectors=vectors,
         compressor=SemanticCompressor(own),
         model_client=client,
@@ -132,29 +106,6 @@ async def test_whatever_a_manager_is_made_of_reaches_it(tmp_path: Path, made: Ma
     assert all(tier.read(handle) for handle in handles)
     assert handles
     await context.manager.aclose()
-
-
-@pytest.mark.parametrize("made", [alone, registered])
-async def test_a_context_of_agentchat_is_told_of_changed_files(root: Path, made: Made) -> None:
-    """Those that its conversation shows."""
-    context = made(files=FileChangeTracker(root))
-    call = FunctionCall(id="1", name="read_file", arguments='{"path": "README.md"}')
-    result = FunctionExecutionResult(
-        content=(root / "README.md").read_text(), name="read_file", call_id="1", is_error=False
-    )
-    await context.add_message(UserMessage(content="Go.", source="user"))
-    await context.add_message(AssistantMessage(content=[call], source="coder"))
-    await context.add_message(FunctionExecutionResultMessage(content=[result]))
-    await context.get_messages()
-    (root / "README.md").write_text("# Other\n")
-    told = ""
-    for n in range(100):
-        await context.add_message(UserMessage(content=f"Go on with {n}.", source="user"))
-        told = " ".join(map(content_of, await context.get_messages()))
-        if "README.md changed on disk" in told:
-            return
-        await asyncio.sleep(0.05)
-    raise AssertionError(told)
 
 
 async def test_a_component_names_its_folders(root: Path) -> None:
@@ -189,39 +140,3 @@ def test_a_classic_agent_has_the_head_once_it_is_read(root: Path) -> None:
         return len(sent) > len(history)
 
     wait_until(has_come, "a head", pause_s=0.05)
-
-
-def test_a_classic_agent_is_told_of_changed_files(root: Path) -> None:
-    """Those that its conversation shows."""
-    transform = ContextTransform(
-        window_tokens=8_000, counter=Characters(), files=FileChangeTracker(root)
-    )
-    function = {"name": "read_file", "arguments": '{"path": "README.md"}'}
-    call = {"id": "1", "type": "function", "function": function}
-    history: list[ChatMessage] = [
-        {"role": "user", "content": "Go."},
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "1", "content": (root / "README.md").read_text()},
-    ]
-    transform.apply_transform(history)
-    (root / "README.md").write_text("# Other\n")
-    history.append({"role": "user", "content": "Go on."})
-
-    def is_told() -> bool:
-        history.append({"role": "user", "content": "Go on."})
-        sent = transform.apply_transform(history)
-        return any("README.md changed on disk" in str(m["content"]) for m in sent)
-
-    wait_until(is_told, "told", pause_s=0.05)
-
-
-def test_a_classic_agent_shares_its_originals(tmp_path: Path) -> None:
-    """What left its window is where others can have it."""
-    tier = DiskOriginals(tmp_path, scope=Scope(), limit_bytes=10**6)
-    transform = ContextTransform(window_tokens=1_000, counter=Characters(), original_store=tier)
-    history = [{"role": "user", "content": f"{n} " + "and so on " * 20} for n in range(20)]
-    transform.apply_transform(history)
-    decisions = transform.conversations.manager.prepare_nowait(history).decisions
-    handles = {decision.handle for decision in decisions if decision.handle}
-    assert all(tier.read(handle) for handle in handles)
-    assert handles

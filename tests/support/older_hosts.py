@@ -1,0 +1,39 @@
+"""What older releases of the hosts do not have is not asked of them: a plugin for `make test-hosts`."""
+
+import inspect
+import re
+from pathlib import Path
+
+import autogen_agentchat.agents
+import pytest
+from autogen import ConversableAgent
+
+AGENTS = autogen_agentchat.agents
+LATER = "test_agentchat_run.py", "test_agentchat_kinds.py"  # import what 0.7.5 has
+NEEDED = (
+    (
+        "max_tool_iterations" in inspect.signature(AGENTS.AssistantAgent).parameters,
+        r"hosts\.py::.*\[agentchat\]|an_agent_gets_its_bytes_back|is_dumped_loaded_and_registered_again",
+        "max_tool_iterations, from autogen-agentchat 0.6.4 on",
+    ),
+    (
+        "safeguard_llm_inputs" in ConversableAgent("a", llm_config=False).hook_lists,
+        r"test_classic\.py::test_a_bill|classic_run.*(no_bills|many_steps$|own_model)|::test_(bills|the_event).*\[classic\]",
+        "hooks around a model's call, from autogen 0.14 on",
+    ),
+)
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out what cannot be imported."""
+    return (
+        True if collection_path.name in LATER and not hasattr(AGENTS, "ApprovalResponse") else None
+    )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs a later release than the one that is installed."""
+    for item in items:
+        for is_there, pattern, needed in NEEDED:
+            if not is_there and re.search(pattern, item.nodeid):
+                item.add_marker(pytest.mark.skip(reason=f"it needs {needed}"))
