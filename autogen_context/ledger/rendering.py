@@ -8,8 +8,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from autogen_context.ledger.reader import Author, Entry, Kind, looked_at
+from autogen_context.ledger.reader import REMEMBERED, Author, Entry, Kind, looked_at
 
 CountText = Callable[[str], int]
 Lines = dict[Entry, str]
@@ -107,6 +108,7 @@ def kept_in(lines: Lines, left: int, count: CountText) -> Lines:
     return {entry: line for entry, line in lines.items() if entry in kept}
 
 
+@lru_cache(REMEMBERED)
 def shortened(text: str) -> str:
     """A statement without the words that tell nothing; as it is where that would change what it is about, or a value."""
     sentence = looked_at(text)
