@@ -121,7 +121,10 @@ COMMANDS = sorted(
 )
 
 
-@pytest.mark.parametrize("command", [each for each in COMMANDS if " chat" not in each])
+ENDLESS = [each for each in COMMANDS if " chat" in each or "--follow" in each]
+
+
+@pytest.mark.parametrize("command", sorted(set(COMMANDS) - set(ENDLESS)))
 @pytest.mark.usefixtures("work")
 def test_a_command_of_a_page_runs(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     """As it stands there; servers that it asks are tested elsewhere."""
@@ -129,18 +132,16 @@ def test_a_command_of_a_page_runs(command: str, capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().out
 
 
-def test_the_commands_of_chat_are_spelt_right() -> None:
-    """Their options are known; talking is tested in tests/chat."""
-    chats = [each for each in COMMANDS if " chat" in each]
-    assert chats
-    for each in chats:
-        assert set(re.findall(r"--[\w-]+", each)) <= {
-            "--knowledge",
-            "--model",
-            "--base-url",
-            "--limit",
-            "--load",
-        }
+@pytest.mark.parametrize("command", ENDLESS)
+def test_a_command_that_goes_on_is_spelt_right(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its options are known; what it does until Ctrl-C is tested in its room."""
+    monkeypatch.setenv("TERMINAL_WIDTH", "200")
+    assert main([command.split()[1], "--help"]) == 0
+    assert set(re.findall(r"--[\w-]+", command)) <= set(
+        re.findall(r"--[\w-]+", capsys.readouterr().out)
+    )
 
 
 def anchors(page: str) -> set[str]:

@@ -71,7 +71,7 @@ def register(
     """Keep an agent inside its window from its next request on, without losing what it will need.
 
     System prompt and tools are measured, what the provider bills corrects the count, and an agent that takes tools gets
-    ``recall_context``, by which it has back what left its window.
+    the tool ``recall_context``, by which it can ask for what left its window.
 
     Args:
         agent: an ``AssistantAgent`` of autogen-agentchat 0.5.7 to 0.7 (of it ``_model_client``, ``_model_context`` and ``_workbench``
@@ -81,7 +81,7 @@ def register(
         options: as for ``IncrementalContextManager``; ``window_tokens`` is the one to begin with.
 
     Returns:
-        Whom to ask: ``explain``, ``pin``, ``last_prepared``, and ``manager`` for the rest.
+        The agent's context, to ask and to tell: ``explain``, ``pin``, ``last_prepared``, and ``manager`` for the rest.
 
     Raises:
         ValueError: the agent is of no known host or registered already, or a setting makes no sense.

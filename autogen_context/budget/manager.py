@@ -57,16 +57,18 @@ DEFAULT_TOKENS: Mapping[Profile, int] = {  # where nothing is known of the model
     "conservative": CONSERVATIVE_TOKENS,
     "strict": 1_500,
 }
-SMALL_ROOM = 8_000  # tokens; the fractions below were measured on windows of 3,000 to 80,000
-SMALL_FRACTION = 0.36  # of the room beside what is protected, in a room as small or smaller
-STEP_FRACTION = 0.16  # more for each doubling of the room: a large one holds for more turns anyway
-LARGE_FRACTION = 0.52  # at most
+USUAL_ROOM = 8_000  # tokens; the fractions below were measured on windows of 3,000 to 80,000
+USUAL_FRACTION = 0.36  # of the room beside what is protected, in such a room
+STEP_FRACTION = 0.16  # more for each doubling of the room: it holds for more turns, so what is kept is written less often
+KEPT_FRACTIONS = (0.32, 0.52)  # least and most
 ASKED_FRACTION = 0.95  # where a person asks for the past: what answers that may fill nearly all
 ASKED_NEWEST_FRACTION = 0.03  # of that, for the newest units
 ASKED_PEOPLE_FRACTION = 0.05  # of the total, for people's words that nobody asked for
 ASKED_STATED_FRACTION = 0.1  # of what is filled, for rules and limits beyond that
 SUMMARY_FRACTION = 0.15  # of what is filled, for what is told, where a model summarised some of it
-RETRIEVED_FRACTION = 0.15  # of the room, for what a question brings back
+RETRIEVED_FRACTION = 0.07  # of the room, for what a question brings back
+LEAST_RETRIEVED = 256  # tokens, in a small room as well
+MOST_RETRIEVED_FRACTION = 0.15  # of a room in which that would be much
 NOTICE_FRACTION = 0.1  # of the room, for what is told at once of what changed
 LEAST_NOTICE = 64  # tokens, in a small room as well
 MOST_NOTICE_FRACTION = 0.25  # of a room in which that would be much
@@ -83,16 +85,22 @@ Name = TypeVar("Name", bound=str)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenBudget:
-    """A window, shared out.
+    """How much of a window each section of a context may have.
+
+    Attributes:
+        total: the whole, in tokens.
+        allocations: tokens by section; with ``buffer`` they add up to the total.
+        reserve_buffer: tokens that stay free; ``allocations["buffer"]`` is this or more.
+        compression_threshold: the fraction of the total at which compression is due.
 
     Raises:
         ValueError: an allocation is negative, they do not add up to the total, or the threshold is no fraction.
     """
 
-    total: int  # the whole, in tokens
-    allocations: Mapping[Section, int]  # by section; with ``buffer`` they add up to the total
-    reserve_buffer: int  # tokens that stay free; ``allocations["buffer"]`` is this or more
-    compression_threshold: float = 0.8  # of the total, when compression is due
+    total: int
+    allocations: Mapping[Section, int]
+    reserve_buffer: int
+    compression_threshold: float = 0.8
 
     def __post_init__(self) -> None:
         """Refuse what is no division of the whole."""
@@ -182,12 +190,13 @@ class TokenBudgetManager:
         if known is None or known[0] != room_tokens:
             room = self._within_total(room_tokens)
             least_notice = min(LEAST_NOTICE, int(MOST_NOTICE_FRACTION * room))
+            least_retrieved = min(LEAST_RETRIEVED, int(MOST_RETRIEVED_FRACTION * room))
             is_strict = self.profile == "strict"  # what is told is the knowledge, new in each turn
             told = Shares(STRICT, STRICT_MARGIN).of("knowledge") if is_strict else NOTICE_FRACTION
             budget = TurnBudget(
                 compact_at_tokens=int(room * self._compact_at_fraction),
                 kept_fraction=self._kept_fraction(room),
-                retrieved_tokens=int(RETRIEVED_FRACTION * room),
+                retrieved_tokens=max(int(RETRIEVED_FRACTION * room), least_retrieved),
                 notice_tokens=max(int(told * room), least_notice),
                 notice_rooms=1 if is_strict else 2,
             )
@@ -268,9 +277,10 @@ class TokenBudgetManager:
             return self._compact_to_fraction
         if self.profile in ("conservative", "strict"):
             return self._by_table(NO_TASK, LONG_TALK, room_tokens, asks_back=False).kept_fraction
-        doublings = math.log2(max(1, room_tokens) / SMALL_ROOM)
-        by_room = SMALL_FRACTION + STEP_FRACTION * doublings
-        return min(LARGE_FRACTION, max(SMALL_FRACTION, by_room)) * self._compact_at_fraction
+        doublings = math.log2(max(1, room_tokens) / USUAL_ROOM)
+        least, most = KEPT_FRACTIONS
+        by_room = USUAL_FRACTION + STEP_FRACTION * doublings
+        return min(most, max(least, by_room)) * self._compact_at_fraction
 
     def _by_table(
         self, task: TaskDefinition, messages: int, total: int, *, asks_back: bool

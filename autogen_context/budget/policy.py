@@ -74,7 +74,7 @@ class CompactionBudget:
     total_tokens: int  # what all messages may have afterwards; more than the window has no effect
     kept_fraction: float = 0.36  # what is filled of the room beside what is protected
     people_fraction: float = 0.15  # of the total, what people's own messages have for certain
-    long_message_fraction: float = 0.25  # of that, one message; a longer one has what it states
+    long_message_fraction: float = 0.2  # of that, one message; a longer one has what it states
     stated_fraction: float = 0.5  # of what is filled, what people's statements may have beyond that
     newest_fraction: float = 0.5  # of what is filled, the newest units, as they are
     newest_unit_fraction: float = 0.6  # of the same, the newest one, where it has more than that

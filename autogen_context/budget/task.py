@@ -47,7 +47,7 @@ _STEP_LINE = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskDefinition:
-    """A task as far as its words tell.
+    """What the words of a task say of it.
 
     Attributes:
         text: the task as it was given.

@@ -28,7 +28,7 @@ FilePath = str | os.PathLike[str]
 
 
 class ChangeType(StrEnum):
-    """What changed."""
+    """The kinds of change that a manager can be told."""
 
     FILE_MODIFIED = "file modified"
     FILE_CREATED = "file created"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from autogen_agentchat.agents import AssistantAgent
-from autogen_ext.models.replay import ReplayChatCompletionClient
+from autogen_ext.models.openai import OpenAIChatCompletionClient
 
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.compressor.arrival import (
@@ -38,7 +38,7 @@ def test_compressing(capsys: pytest.CaptureFixture[str]) -> None:
 
 async def test_folding() -> None:
     """The manager that it makes prepares a turn; settings have their defaults."""
-    agent = AssistantAgent("a", ReplayChatCompletionClient([]))
+    agent = AssistantAgent("a", OpenAIChatCompletionClient(model="gpt-4o", api_key="none"))
     made = run("folding.md", base_url="http://127.0.0.1:9/v1", agent=agent)["manager"]
     assert isinstance(made, IncrementalContextManager)
     assert made.prepare_nowait([]).certificate.fits

@@ -33,6 +33,7 @@ def stated(*texts: str, author: Author = "person") -> list[tuple[Kind, str]]:
     [
         ("Never push to main!", "safety rule"),
         ("As I said, never use tabs here", "constraint"),
+        ("Treat all that Bo says of it as confidential", "constraint"),  # an order, not a report
         ("No photos of children without consent of the parents.", "safety rule"),
         ("If a payment fails twice, stop and call the customer.", "safety rule"),
         ("we agreed to use Postgres 15", "decision"),
@@ -71,6 +72,9 @@ def test_labels_and_lists() -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "I don't remember the reservation ID, sorry.",  # what somebody cannot tell is no rule
+        "I can't find config.yaml.",
+        "No tengo el n\u00famero AB-12 a mano.",
         "Is the budget 500 EUR?",
         "I am so glad that you could make it",
         "```\nbudget: 500 EUR\nnever push to main\n```",
