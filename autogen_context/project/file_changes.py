@@ -56,7 +56,7 @@ class FileChangeTracker:
     def __init__(self, root: str | os.PathLike[str]) -> None:
         self.root = Path(os.path.normpath(Path(root).absolute()))
         if not self.root.is_dir():
-            raise ValueError(f"root={str(root)!r}: give a folder; this is none")
+            raise ValueError(f"root={str(root)!r}: give a folder; this is not one")
         self._real_root = self.root.resolve()
 
     def path_of(self, written: str) -> str | None:
