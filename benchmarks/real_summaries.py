@@ -1,9 +1,9 @@
 """What becomes of the summaries of a model that is too weak for them: SmolLM2-135M on this machine.
 
-Usage: python benchmarks/real_summaries.py [--spans 20] [--threads 2] [--show]
+Usage: python benchmarks/real_summaries.py [--spans 20] [--threads 2] [--talk] [--show]
 
 The spans are those that a manager asks for in a window of 3,000 tokens, over talks of people with an agent that works with
-tools (statements.py, work_talk.py). The model is asked for each as the compressor asks it. For each: what verification did with the answer,
+tools (statements.py, work_talk.py); with --talk what the people said alone, in half of its tokens. The model is asked for each as the compressor asks it. For each: what verification did with the answer,
 what of the result stands nowhere in the span (invented), and what of the values that the extract keeps the result lacks (lost).
 A refusal costs what the model read and the seconds; the extract, which is there anyway, is used then.
 """
@@ -33,6 +33,7 @@ from autogen_context.errors import CompletionFailed
 
 WINDOW_TOKENS = 3_000
 MODEL_TOKENS, ANSWER_TOKENS = 4_000, 200
+REPEAT_PENALTY = 1.2  # as local engines are set for small models
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +77,9 @@ async def outcome(model: SmallModel, text: str, target_tokens: int) -> Outcome:
     async def answered(prompt: str, /) -> str:
         nonlocal read
         tokens = model.prompt([{"role": "user", "content": prompt}])
-        reading = await asyncio.to_thread(model.read, tokens, answer_tokens=ANSWER_TOKENS)
+        reading = await asyncio.to_thread(
+            model.read, tokens, answer_tokens=ANSWER_TOKENS, repeat_penalty=REPEAT_PENALTY
+        )
         read = reading.evaluated_tokens
         answers.append(reading.text)
         return reading.text
@@ -114,15 +117,19 @@ async def main() -> None:
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--spans", type=int, default=20)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--talk", action="store_true", help="what people said, without tools")
     parser.add_argument("--show", action="store_true", help="each answer, and what was made of it")
     asked = parser.parse_args()
     logging.getLogger("autogen_context").setLevel(logging.INFO)
     logging.getLogger("autogen_context").addHandler(logging.NullHandler())
     items, due = TypeAdapter(list[Item]).validate_json(BESIDE.read_bytes()), list[tuple[str, int]]()
     for number in range(0, len(items), ITEMS):
-        talk = conversation(items[number : number + ITEMS], WorkTalk(number))
-        if len(due) < asked.spans:  # of each conversation the first ones, which have its people
-            due += islice(await spans(talk), 4)
+        few = items[number : number + ITEMS]
+        said = "\n".join(f"[user] {text}" for item in few for text in item.messages)
+        if asked.talk:
+            due.append((said, len(said) // 8))
+        elif len(due) < asked.spans:  # of each conversation the first ones, which have its people
+            due += islice(await spans(conversation(few, WorkTalk(number))), 4)
     model = SmallModel(
         window_tokens=MODEL_TOKENS, threads=asked.threads, answer_tokens=ANSWER_TOKENS
     )
@@ -152,6 +159,7 @@ def show(one: Outcome) -> None:
     for name, text in (("MODEL", one.answer), ("RESULT", one.result)):
         print(f"--- {name}:\n{text}")
     verdict = f"refused: {one.refused}" if one.refused else "mended" if one.mended else "used"
+    verdict += f" after {one.seconds:.0f} s, {one.read_tokens:,} tokens"
     print(f"--- {verdict}; invented {list(one.invented)}, lost {list(one.lost)}", flush=True)
 
 

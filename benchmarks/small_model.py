@@ -47,7 +47,9 @@ class Llama(Protocol):
         """The text of tokens."""
         ...
 
-    def generate(self, tokens: Sequence[int], *, temp: float) -> Iterable[int]:
+    def generate(
+        self, tokens: Sequence[int], *, temp: float, repeat_penalty: float
+    ) -> Iterable[int]:
         """The tokens of an answer, behind what it still knows of a prompt."""
         ...
 
@@ -100,8 +102,14 @@ class SmallModel:
         """The tokens of a request; no text's tokens reach into the next one's, since special ones stand between."""
         return [token for text in pieces(messages, tools) for token in self._of_text(text)]
 
-    def read(self, prompt: Sequence[int], *, answer_tokens: int = ANSWER_TOKENS) -> Reading:
-        """Have a prompt answered, the likeliest token each time."""
+    def read(
+        self,
+        prompt: Sequence[int],
+        *,
+        answer_tokens: int = ANSWER_TOKENS,
+        repeat_penalty: float = 1.0,
+    ) -> Reading:
+        """Have a prompt answered, the likeliest token each time; of a small model long answers go in circles without a penalty."""
         self._evaluated, said, first_token_at = 0, list[int](), perf_counter()
         evaluated = 0
         if self._before is not None:
@@ -109,7 +117,11 @@ class SmallModel:
                 lambda pair: pair[0] == pair[1], zip(self._before, prompt, strict=False)
             )
             evaluated, self._before = len(prompt) - sum(1 for _ in same), prompt
-        for token in self._llama.generate(prompt, temp=0.0) if self._before is None else ():
+        for token in (
+            self._llama.generate(prompt, temp=0.0, repeat_penalty=repeat_penalty)
+            if self._before is None
+            else ()
+        ):
             if not said:
                 first_token_at, evaluated = perf_counter(), self._evaluated
             said.append(token)

@@ -173,9 +173,7 @@ def without_redundancy(passages: Sequence[Passage], _: Target) -> list[Passage]:
         if AUTHORITY[passage.speaker.author] >= AUTHORITY[before.speaker.author]:
             stays[said[at]] = at
     if any(MARKER.match(passage.text) for passage in passages):
-        stays[said[0]] = (
-            0  # else a line behind it would open the text, and with that somebody's turn
-        )
+        stays[said[0]] = 0  # else a line behind it may open the text, and with that a turn
     return [
         passage
         for at, passage in enumerate(passages)
