@@ -55,10 +55,7 @@ AGENT, PERSON = "assistant", "user"
 SCHEMA = 1
 SEARCH_S = 5.0  # timeout of embedding and rewording calls
 KEPT = CacheLimits(kind_bytes=256 * 1024 * 1024)  # a large knowledge folder is one value
-LONGEST_TYPED, LONGEST_LINE = (
-    4_000,
-    300,
-)  # characters; longer texts contain a paste, longer lines are one
+LONGEST_TYPED, LONGEST_LINE = 4_000, 300  # characters; beyond, part or all is a paste
 LAST, PREVIOUS = "last", "previous"  # unnamed conversations: this one and the one before
 INTERRUPTED = "[interrupted]"
 NAME = re.compile(r"\w[\w .-]{0,79}")
@@ -212,7 +209,7 @@ class ChatSession:
             row = rows.setdefault((each.action, each.reason), [0, 0, 0])
             tokens = (1, each.tokens_before, each.tokens_after)
             row[:] = [known + more for known, more in zip(row, tokens, strict=True)]
-        return [(*key, *row) for key, row in rows.items()]  # type: ignore[misc]  # three numbers a row
+        return [(*key, *row) for key, row in rows.items()]  # type: ignore[misc]  # three numbers per row
 
     def why(self, text: str) -> list[str]:
         """Explain what became of the newest message and the entries that contain a text."""

@@ -271,9 +271,7 @@ class TurnLog:
 
     def asked_back(self, handle: str, query: str, *, found: bool) -> None:
         """Record that the agent asked for evicted content; a handle that may be free text is not recorded."""
-        shown = (
-            handle if handle.isalnum() and len(handle) < TEXT_CHARS else ""
-        )  # otherwise it may be free text
+        shown = handle if handle.isalnum() and len(handle) < TEXT_CHARS else ""  # may be free text
         self._tell("asked_back", handle=shown, query_chars=len(query), found=found)
 
     def summary(self, why: str) -> None:

@@ -115,9 +115,7 @@ class Metrics:
             for name, said in DURATIONS.items()
         }
         self._logs: WeakSet[EventLog | Writer] = WeakSet()
-        atexit.register(
-            partial(flush, self._logs)
-        )  # runs before providers created earlier shut down
+        atexit.register(partial(flush, self._logs))  # runs before older providers shut down
 
     def of(self, agent: str) -> Self:
         """Return the same metrics for an agent whose settings give no name."""
