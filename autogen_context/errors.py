@@ -44,7 +44,7 @@ class ContextWindowExceeded(ContextError):
         self.parts = dict(parts)
         listed = ", ".join(f"{name} {tokens}" for name, tokens in self.parts.items())
         super().__init__(
-            f"what must stay needs {floor_tokens} tokens and the limit is {limit_tokens} ({listed}); "
+            f"the protected messages need {floor_tokens} tokens and the limit is {limit_tokens} ({listed}); "
             "raise window_tokens, lower reserve_tokens, shorten the system prompt, or unpin messages"
         )
 
@@ -152,7 +152,7 @@ class ManagerClosed(ContextError):
 
     def __init__(self) -> None:
         super().__init__(
-            "this manager was closed, so nothing is done in the background any more; make another one, and go on with "
+            "this manager is closed; create a new one and continue with "
             "load_state(closed.save_state())"
         )
 
@@ -176,7 +176,7 @@ class StoreRefused(ContextError):
     def __init__(self, store: str) -> None:
         self.store = store
         super().__init__(
-            f"the shared store {store} refuses the user name, the password or the rights; "
+            f"the shared store {store} rejects the user name, the password or the permissions; "
             "give them in the url: redis://user:password@host:port/database"
         )
 

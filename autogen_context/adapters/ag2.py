@@ -275,7 +275,7 @@ def complete_with(agent: Agent) -> Complete:
             serializer=serializer,
         )
         if response.tool_calls or response.finish_reason in ("length", "content_filter"):
-            raise CompletionFailed("it is broken off, filtered, or calls a tool")
+            raise CompletionFailed("it was truncated or filtered, or calls a tool")
         return response.content or ""
 
     return complete

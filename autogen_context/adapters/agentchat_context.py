@@ -162,7 +162,7 @@ class ManagedChatCompletionContext(
             first = self._answered_by = self._answered_by or message.source
             if message.source != first:
                 warnings.warn(
-                    f"the agents {first!r} and {message.source!r} use one context, so that each is sent what the other was "
+                    f"the agents {first!r} and {message.source!r} share one context, so that each is sent what the other was "
                     "told; give each agent a ManagedChatCompletionContext of its own, or register(agent) each",
                     stacklevel=2,
                 )
@@ -320,7 +320,7 @@ def complete_with(client: ChatCompletionClient) -> Complete:
             raise CompletionFailed("it calls a tool")
         if result.finish_reason in ("length", "content_filter"):
             cut = result.finish_reason == "length"
-            raise CompletionFailed("it is broken off" if cut else "it is filtered")
+            raise CompletionFailed("it was truncated" if cut else "it was filtered")
         return result.content
 
     return complete

@@ -148,7 +148,7 @@ def complete_with(agent: Any) -> Complete:
         reason = response.choices[0].finish_reason
         said = client.extract_text_or_completion_object(response)[0]
         if not isinstance(said, str) or reason in ("length", "content_filter"):
-            raise CompletionFailed("it is broken off, filtered, or calls a tool")
+            raise CompletionFailed("it was truncated or filtered, or calls a tool")
         return said
 
     async def complete(prompt: str, /) -> str:

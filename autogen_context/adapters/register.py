@@ -125,7 +125,10 @@ def take_up(
     try:
         manager.load_state(json.loads(state) if isinstance(state, str) else state)
     except (StateError, ValueError) as error:
-        warnings.warn(f"{place}: begun anew, since the state cannot be read: {error}", stacklevel=3)
+        warnings.warn(
+            f"{place}: the saved state cannot be read, so the context starts empty: {error}",
+            stacklevel=3,
+        )
 
 
 def settings_in(

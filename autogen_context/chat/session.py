@@ -236,7 +236,7 @@ class ChatSession:
                 where = "in" if any(head in each for each in sent) else "not in"
                 score = f", score {scores[entry.source]:.2f}" if entry.source in scores else ""
                 lines.append(f"[{entry.source}] is {where} the last request{score}.")
-        return lines[:8] or [f"Nothing that was said or that is known holds “{shown(text)}”."]
+        return lines[:8] or [f"No message or entry contains “{shown(text)}”."]
 
     def pin(self, text: str) -> str:
         """Pin the newest message that contains a text, and return the message's content.

@@ -264,7 +264,7 @@ class Terminal:
         self._console.print(table)
         self._say(
             f"The last request has at most {bound.tokens:,} of {session.settings.limit_tokens:,} tokens. "
-            "What a section leaves, others use."
+            "A section may use what others leave unused."
         )
         why = Table.grid(padding=(0, 2))
         for each in session.provider.selected:
@@ -295,7 +295,7 @@ class Terminal:
             for at, fact in enumerate(session.facts, 1):
                 self._say(f"{at}. {fact.text} ({fact.kind})")
             if not len(session.facts):
-                self._say("You stated nothing to be kept to yet.")
+                self._say("No facts recorded yet.")
 
     async def _pin(self, text: str) -> None:
         if not text:

@@ -36,7 +36,7 @@ def chosen(runs: Sequence[Run], wanted: str | None, file: Path) -> Run:
     """Return the run with an id, an agent's name or a number from 1, or the only run; ``ValueError`` if none matches."""
     runs = [run for run in runs if run.turns]
     if not runs:
-        raise ValueError(f"{file}: no turn is in it; give a file that events= named")
+        raise ValueError(f"{file}: it has no turns; give the file that was passed as events=")
     named = [run for run in runs if wanted in {run.id, run.agent}]
     if wanted is None and len(runs) == 1:
         return runs[0]
@@ -66,7 +66,7 @@ def said(found: Explained) -> Iterator[str]:
         yield from cost_of(found.keeping)
     if found.handle:
         yield f"the original: recall_context(handle={found.handle!r})"
-    yield "its life:"
+    yield "history:"
     yield from map(line_of, found.life)
 
 

@@ -481,7 +481,7 @@ class Engine:
         for i, why in self.conversation.protected(pinned).items():
             parts[why] += view.decisions[i].tokens_after
         logger.warning(
-            "what must stay leaves no room below compact_at_fraction; unpin messages, shorten the system prompt, or raise "
+            "the protected messages leave no room below compact_at_fraction; unpin messages, shorten the system prompt, or raise "
             "window_tokens or compact_at_fraction",
             extra={"mark_tokens": mark, "view_tokens": view.tokens, "parts": dict(parts)},
         )

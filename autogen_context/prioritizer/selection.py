@@ -27,7 +27,7 @@ FRAME_FRACTION = 0.4  # of a unit's frame, charged to its first block; later blo
 MOST_FRAME = 40  # the most tokens of a frame charged to the first block
 LEAST_ROOM = 25  # tokens; selection ends when less is left
 REACH = 8  # times the room: older units are not considered
-NO_ROOM = "left out: its best part did not fit what was left of the room"
+NO_ROOM = "left out: its best part did not fit the remaining room"
 BEYOND = 1e-6  # factor for blocks of a section that has used up its share
 
 
@@ -99,7 +99,7 @@ class BlockSelector:
         stays = self._within(selection.choose(), room_tokens)
         ranking = selection.ranking()
         least = min((ranking[i].score for i in stays), default=-1.0)
-        less = f"left out: what stays has {least:.3g} a token or more"  # one string, shared
+        less = f"left out: what is kept has {least:.3g} a token or more"  # one string, shared
         left = {
             i: Unchosen(less if ranking[i].score <= least else NO_ROOM, ranking[i])
             for i in costs

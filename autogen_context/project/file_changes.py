@@ -34,7 +34,7 @@ SNIFFED_BYTES = 8_192  # a zero byte among these marks a binary file, as in git
 MOST_DIFFS = 8  # per turn; changes of more files are reported without a diff
 MOST_TOLD = 4  # notices per file until it is read again: it may be written continuously
 AGAIN = "{path} is on disk again as it was read above"
-NO_MORE = "It keeps changing; what becomes of it from now on is not told before it is read again."
+NO_MORE = "It keeps changing; further changes are not reported until it is read again."
 
 MOST_CHARS = 2_000  # of the diff of one file
 MOST_LINES = 2_000  # compared; difflib takes seconds for more
@@ -313,7 +313,7 @@ def told_changes(before: str, after: str, *, most_chars: int) -> str:
     went, came = (gone - come).total(), (come - gone).total()
     same = takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False))
     first = sum(1 for _ in same) + 1
-    said = f"{went:,} of {len(old):,} lines went, {came:,} came, from line {first:,} on"
+    said = f"{went:,} of {len(old):,} lines removed, {came:,} added, from line {first:,} on"
     if max(len(old), len(new)) > MOST_LINES:
         return said
     lines = islice(unified_diff(old, new, n=CONTEXT_LINES, lineterm=""), 2, None)

@@ -80,7 +80,7 @@ def in_words(impossible: Event) -> str:
     parts = OBJECT.validate_python(impossible.get("parts", {}))
     listed = ", ".join(f"{name} {tokens}" for name, tokens in parts.items())
     needed, limit = impossible.get("needed"), impossible.get("limit")
-    return f"what must stay needed {needed} tokens and the limit was {limit} ({listed})"
+    return f"the protected messages needed {needed} tokens and the limit was {limit} ({listed})"
 
 
 def runs_of(events: Iterable[Event]) -> list[Run]:

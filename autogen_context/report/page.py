@@ -185,12 +185,12 @@ def in_words(turn: TurnEvent, before_tokens: int) -> str:
     if not turn["compacted"]:
         if lost <= LOST_FRACTION * before_tokens:
             return HOLD
-        return f"{lost:,} tokens cached no more, since something before them changed"
+        return f"{lost:,} tokens no longer cached, since earlier content changed"
     why = "cold" if estimate and estimate["cold"] else estimate["why"] if estimate else ""
     done = Counter(unit["action"] for unit in turn["units"])
     said = ", ".join(f"{done[act]:,} {DONE[act]}" for act in ("drop", "shorten") if done[act])
     since = f", since {WHY.get(why, visible(why))}" if why else ""
-    return f"compacted{since}: {said or 'nothing more left out'}; {lost:,} tokens cached no more"
+    return f"compacted{since}: {said or 'nothing more left out'}; {lost:,} tokens no longer cached"
 
 
 def sliding_window(run: Run, price: Price) -> Iterator[Request]:

@@ -96,7 +96,7 @@ class Discovery:
             reason = f"HTTP {status}" if status else type(error).__name__
             if isinstance(error, TimeoutError) or type(error) is ValueError:
                 reason = str(error) or "no answer in time"
-            told = "%s did not tell the limits of %r: %s; the next source is used"
+            told = "%s returned no limits for %r: %s; the next source is used"
             _LOGGER.warning(told, self.address, model, reason)
             return None
 

@@ -388,7 +388,7 @@ class ModelLimits:
         if (variable, value) not in self._reported:
             self._reported.add((variable, value))
             told = (
-                "environment variable %s=%.60r is no positive integer and is ignored; "
+                "environment variable %s=%.60r is not a positive integer and is ignored; "
                 "write the input limit in tokens, as in %s=8192"
             )
             _LOGGER.warning(told, variable, value, variable)

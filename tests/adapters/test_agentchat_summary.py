@@ -39,8 +39,8 @@ CALL = FunctionCall(id="1", name="send", arguments="{}")
     ("result", "reason"),
     [
         pytest.param(answered([CALL]), "it calls a tool", id="call"),
-        pytest.param(answered("All is", "length"), "it is broken off", id="broken off"),
-        pytest.param(answered("All is", "content_filter"), "it is filtered", id="filtered"),
+        pytest.param(answered("All is", "length"), "it was truncated", id="broken off"),
+        pytest.param(answered("All is", "content_filter"), "it was filtered", id="filtered"),
     ],
 )
 async def test_what_is_no_whole_text_is_no_answer(result: CreateResult, reason: str) -> None:

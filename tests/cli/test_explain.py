@@ -80,7 +80,7 @@ def test_who_was_left_out_by_score_had_less_than_the_last_that_stayed(
     seen = 0
     for decision in decided[-1]:
         last = explained(run, message=decision.start).life[-1]
-        if last.action == "drop" and "what stays has" in last.reason:
+        if last.action == "drop" and "what is kept has" in last.reason:
             assert last.score is not None
             assert last.cut is not None
             assert last.score <= last.cut
@@ -101,7 +101,7 @@ def test_the_command(logged: tuple[Path, Run, Decided], capsys: pytest.CaptureFi
     assert lines[2].startswith("score ")
     assert lines[3].startswith(f"whole, it would add {gone.tokens_before - gone.tokens_after} ")
     assert gone.handle in lines[5]
-    assert lines[6] == "its life:"
+    assert lines[6] == "history:"
     assert lines[-1].endswith(f": drop, {gone.tokens_after} tokens; {gone.reason}")
     assert main([*asked, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -169,7 +169,7 @@ def absent(_path: Path) -> None:
     ("make", "code", "complaint"),
     [
         pytest.param(hostile, 0, "warning: damaged lines that were skipped in ", id="hostile"),
-        pytest.param(no_turn, 2, "no turn is in it", id="no turn"),
+        pytest.param(no_turn, 2, "it has no turns", id="no turn"),
         pytest.param(absent, 2, "No such file", id="no file"),
     ],
 )

@@ -61,15 +61,17 @@ def test_a_diff_reads_as_one() -> None:
     """With numbers of lines, context, and nothing else; of texts that are long, numbers alone."""
     after = BEFORE.replace("line 10\n", "line ten\nand more\n").replace("\nline 50\n", "\n")
     assert told_changes(BEFORE, after, most_chars=500) == (
-        "2 of 100 lines went, 2 came, from line 10 on:\n"
+        "2 of 100 lines removed, 2 added, from line 10 on:\n"
         "@@ -8,5 +8,6 @@\n line 8\n line 9\n-line 10\n+line ten\n+and more\n line 11\n line 12\n"
         "@@ -48,5 +49,4 @@\n line 48\n line 49\n-line 50\n line 51\n line 52"
     )
     assert told_changes(BEFORE, after, most_chars=180).endswith(" line 12\n[… 1 more places]")
-    told = "10,000 of 40,001 lines went, 0 came, from line 1 on"
+    told = "10,000 of 40,001 lines removed, 0 added, from line 1 on"
     assert told_changes("x\ny\n" * 20_000, "y\nx\nx\n" * 10_000, most_chars=2_000) == told
     many = ["\n".join(f"{k} {n}\nsame" for n in range(MOST_LINES // 2)) for k in "ab"]
-    assert told_changes(*many, most_chars=2_000).startswith("1,000 of 2,000 lines went, 1,000 came")
+    assert told_changes(*many, most_chars=2_000).startswith(
+        "1,000 of 2,000 lines removed, 1,000 added"
+    )
 
 
 async def test_a_file_that_keeps_changing_is_told_so_often(coder: Coder) -> None:

@@ -256,7 +256,7 @@ async def test_a_closed_manager_hears_nothing(coder: Coder) -> None:
     await coder.turn()
     await coder.manager.aclose()
     coder.goes_on()
-    with pytest.raises(ManagerClosed, match="make another one"):
+    with pytest.raises(ManagerClosed, match="create a new one"):
         await coder.turn()
     gone = ref(coder.manager)
     coder.manager = coder.another()

@@ -83,10 +83,10 @@ async def test_the_head_stays_while_files_change(tmp_path: Path) -> None:
     after = await context.current()
     assert after.head == before.head
     for told in (
-        "shop/price.py defines now:\n> - def price_of(thing: str) -> int\n> + def price_of(thing: str, day: int) -> int",
-        "README.md says now:\n> - Nothing is sold on Sundays.\n> + Nothing is sold on Mondays.",
+        "shop/price.py now defines:\n> - def price_of(thing: str) -> int\n> + def price_of(thing: str, day: int) -> int",
+        "README.md now says:\n> - Nothing is sold on Sundays.\n> + Nothing is sold on Mondays.",
         "shop/new.py is new:\n> + def fresh(): ...",
-        "shop/report.py is gone.",
+        "shop/report.py was deleted.",
     ):
         assert told in after.tail
     grown(root, SHOP)
@@ -226,7 +226,7 @@ async def test_a_file_that_becomes_a_link_is_gone(tmp_path: Path) -> None:
     (root / "plain.py").unlink()
     (root / "plain.py").symlink_to(outside(root) / "secret.py")
     view = await context.current()
-    assert "plain.py is gone." in view.tail
+    assert "plain.py was deleted." in view.tail
     assert "secret" not in view.tail
     (root / "swapped").symlink_to(outside(root))
     for name in ("swapped/secret.py", "../outside/secret.py", "plain.py", "none.py", "swapped"):

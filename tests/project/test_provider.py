@@ -41,7 +41,7 @@ async def test_the_head_stands_behind_the_system_prompt_and_changes_before_the_n
     shop.write("shop/price.py", priced(OTHERS[0]))
     messages += talk(1)
     told = (await keeper.prepare(messages)).messages[-2]["content"]
-    assert told == (f"{TOLD}\nshop/price.py defines now:\n> - {SIGNATURE}\n> + {OTHERS[0]}\n]")
+    assert told == (f"{TOLD}\nshop/price.py now defines:\n> - {SIGNATURE}\n> + {OTHERS[0]}\n]")
     messages += talk(1)
     assert sum(map(is_own, (await keeper.prepare(messages)).messages)) == 2
     shop.write("shop/price.py", PRICE)
@@ -124,7 +124,7 @@ def test_every_file_that_changed_is_told_or_counted(
     """
     missing -= changed
     changes = tuple(
-        Change(name=name, title=f"{name} defines now:", lines=("- x", "+ y"))
+        Change(name=name, title=f"{name} now defines:", lines=("- x", "+ y"))
         for name in sorted(changed)
     )
     view = ProjectView(
@@ -134,7 +134,7 @@ def test_every_file_that_changed_is_told_or_counted(
     assert offer.parts == ("It is so.", *parts)
     unnamed = len(missing - known)
     said = {notice.key: (notice.text, notice.detail) for notice in offer.newer}
-    expected = {name: (f"{name} defines now:", "- x\n+ y") for name in changed}
+    expected = {name: (f"{name} now defines:", "- x\n+ y") for name in changed}
     expected |= {name: (f"{name} may have changed further", "") for name in missing & known}
     more = "1 more file has changed." if unnamed == 1 else f"{unnamed} more files have changed."
     assert said == expected | ({ALL_ELSE: (more, "")} if unnamed else {})

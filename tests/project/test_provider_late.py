@@ -91,7 +91,7 @@ def test_a_question_that_a_loop_took_along_costs_no_head(shop: Shop) -> None:
     messages += talk(1)
     after = asyncio.run(keeper.prepare(messages))
     assert after.messages[: len(before.messages)] == before.messages
-    assert "shop/price.py defines now:" in str(after.messages[-2]["content"])
+    assert "shop/price.py now defines:" in str(after.messages[-2]["content"])
     loop.run_until_complete(asking)
     loop.close()
 

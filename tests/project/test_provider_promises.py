@@ -120,7 +120,7 @@ ACTS = st.lists(
 )
 SIGNATURES = (SIGNATURE, *OTHERS[:3])
 CROWD = 12  # other files, more than there is room to tell of
-UNTOLD = ("shop/price.py is gone.", "shop/price.py has changed.")
+UNTOLD = ("shop/price.py was deleted.", "shop/price.py has changed.")
 UNKNOWN = ("price.py may have changed further", "more files have changed", "more file has changed")
 
 

@@ -317,7 +317,7 @@ def test_no_text_is_recorded_unless_that_is_asked_for(tmp_path: Path, *, record_
     asyncio.run(talk())
     assert (SECRET in path.read_text()) is record_text
     told = {str(event["event"]): event for event in read_events(path)}
-    assert told.keys() == {"turn", "usage", "asked_back", "model_call", "cache"}
+    assert told.keys() == {"turn", "usage", "asked_back", "model_call", "summary", "cache"}
     assert (told["usage"]["turn"], told["usage"]["prompt"], told["usage"]["cached"]) == (
         1,
         900,

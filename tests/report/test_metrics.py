@@ -189,7 +189,7 @@ def test_a_turn_that_is_impossible_is_told(tmp_path: Path) -> None:
     assert (event["needed"], event["parts"]) == (caught.value.floor_tokens, caught.value.parts)
     assert [turn["turn"] for turn in run.turns] == [1, 3]
     assert told.numbers()["autogen_context.impossible_turns"] == {"": 1}
-    with pytest.raises(ValueError, match=r"^turn=2: what must stay needed"):
+    with pytest.raises(ValueError, match=r"^turn=2: the protected messages needed"):
         run.at(2)
 
 

@@ -170,7 +170,7 @@ def test_the_page_answers_from_the_other_events() -> None:
     page = page_of([run], title="run")
     for said in (
         "turn 3: a query of 11 characters, found",
-        "Turn 9: what must stay needed 7 tokens and the limit was 5 (system 7).",
+        "Turn 9: the protected messages needed 7 tokens and the limit was 5 (system 7).",
         "A model made 2 summaries; each was checked against its text, and 1 are used.",
         "since <bdi>it names &lt;b&gt;</bdi>: 1.",
         "had 2 of 5 things it was asked; 1 entries were invalid",
@@ -180,8 +180,8 @@ def test_the_page_answers_from_the_other_events() -> None:
         assert said in page
     assert "Compression" not in page
     assert [record.happened for record in bill_of(run).records[3:]] == [
-        "250 tokens cached no more, since something before them changed",
-        "compacted, since the window was full: nothing more left out; 0 tokens cached no more",
+        "250 tokens no longer cached, since earlier content changed",
+        "compacted, since the window was full: nothing more left out; 0 tokens no longer cached",
     ]
 
 

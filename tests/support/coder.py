@@ -14,7 +14,7 @@ from support.counting import Characters
 TOLD = "[Told beside the conversation:"
 CONTENT = "one\ntwo\nthree\n"
 CHANGED = "a.py changed on disk since it was read above"
-DIFF = "> 1 of 3 lines went, 1 came, from line 2 on:\n> @@ -1,3 +1,3 @@\n>  one\n> -two\n> +TWO\n>  three"
+DIFF = "> 1 of 3 lines removed, 1 added, from line 2 on:\n> @@ -1,3 +1,3 @@\n>  one\n> -two\n> +TWO\n>  three"
 NAMES = ("a.py", "b.py", "src/c.py")
 EDIT = "sed -i s/two/TWO/ a.py"
 
