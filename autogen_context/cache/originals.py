@@ -47,7 +47,7 @@ class OriginalTier:
         own = self._handles(gone)
         if len(own) < len(gone):
             _LOGGER.warning(
-                "originals of other agents left the folder, which is full",
+                "originals of other agents were evicted: the folder is full",
                 extra={"left": len(gone) - len(own)},
             )
         return own
@@ -112,7 +112,9 @@ class OriginalStore:
         clock: Callable[[], float] = time.time,
     ) -> None:
         if not ttl_s > 0:
-            raise ValueError(f"ttl_s={ttl_s}: give seconds above 0; to keep nothing, give no room")
+            raise ValueError(
+                f"ttl_s={ttl_s}: give seconds above 0; to store nothing, set limit_bytes=0"
+            )
         self.limit_bytes = limit_bytes
         self.evicted = 0
         self._memory = Memory[tuple[Message, ...]](limit_bytes=limit_bytes)
@@ -235,7 +237,7 @@ class OriginalStore:
         if left:
             self.evicted += left
             numbers = {"limit_bytes": self.limit_bytes, "left": left, "evicted": self.evicted}
-            _LOGGER.warning("originals left their store, which is full", extra=numbers)
+            _LOGGER.warning("originals were evicted: their store is full", extra=numbers)
 
 
 class DiskOriginals(OriginalTier):

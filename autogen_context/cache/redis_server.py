@@ -176,7 +176,9 @@ class RedisServer:
         self.closed.set()
         if left := sum(tier.waiting for tier in self._unsent):
             numbers = {"store": self.name, "left": left}
-            _LOGGER.warning("a shared store was closed before all was written", extra=numbers)
+            _LOGGER.warning(
+                "a shared store was closed before everything was written", extra=numbers
+            )
         self._worker.shutdown(cancel_futures=True)
         for client in (self.patient, self._hurried):
             client.connection_pool.disconnect()
@@ -299,17 +301,17 @@ def fault_of(error: Exception) -> Fault:
             | known.AuthorizationError()
             | known.NoPermissionError()
         ):
-            return Fault("refused", "it refuses the user name, the password or the rights")
+            return Fault("refused", "it rejects the user name, the password or the permissions")
         case known.ResponseError() | known.DataError():
             code = str(error).partition(" ")[0]  # in capitals; other text may contain a value
             shown = code if code.isupper() else type(error).__name__
-            return Fault("declined", f"it declines ({shown})")
+            return Fault("declined", f"it rejected a command ({shown})")
         case TimeoutError() | known.TimeoutError():
             return Fault("away", "no answer in time")
         case OSError() | known.ConnectionError():
             return Fault("away", "no connection")
         case _:
-            return Fault("away", f"no answer of a Redis server ({type(error).__name__})")
+            return Fault("away", f"not a Redis server ({type(error).__name__})")
 
 
 def _client(url: str, timeout_s: float) -> "Redis":

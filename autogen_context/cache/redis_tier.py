@@ -149,7 +149,7 @@ class RedisTier:
             self._is_due = True
         self._server.wait(self)
         if any(self._orders.get(name) is deletion for name in names):
-            reason = "it has not deleted what it was told to"
+            reason = "it declined a deletion"
             raise StoreUnavailable(self._server.name, reason=reason)
 
     def clear(self) -> None:
@@ -221,7 +221,9 @@ class RedisTier:
             self._news.tell(redis, deleted)
         failed = {name: error for name, error in said.items() if isinstance(error, Exception)}
         for error in failed.values():
-            _LOGGER.warning("something was not written: %s", fault_of(error).reason)
+            _LOGGER.warning(
+                "a value was not written to the shared store: %s", fault_of(error).reason
+            )
         return [n for n, order in due.items() if n not in failed or order.value is not None]
 
     def _listed(self, redis: "Redis", due: Mapping[str, _Order]) -> None:
@@ -295,7 +297,7 @@ class _News:
             except Exception as error:  # noqa: BLE001 - a connection may fail in any way; reconnect
                 fault = fault_of(error)
                 if fault.kind != "away" and not self._warned and not ended.is_set():
-                    _LOGGER.warning("a shared store tells no news (%s)", fault.reason)
+                    _LOGGER.warning("a shared store sends no invalidations (%s)", fault.reason)
                     self._warned = True
             self._up.clear()
             ended.wait(self._server.limits.retry_s)

@@ -68,7 +68,7 @@ class DiskStore:
     ) -> None:
         folder = Path(directory)
         if folder.exists() and not folder.is_dir():
-            raise ValueError(f"directory={str(folder)!r}: give a folder; this is none")
+            raise ValueError(f"directory={str(folder)!r}: give a folder; this is not one")
         if os.path.expandvars(folder) != str(folder):  # diskcache would open another folder
             raise ValueError(f"directory={str(folder)!r}: give a path without variables")
         if limit_bytes < 0:
@@ -172,7 +172,7 @@ class DiskStore:
             return None
         value = unsealed(name, row)
         if value is None:
-            _LOGGER.warning("a row holds no value that was written there; it is deleted")
+            _LOGGER.warning("a damaged or foreign row was deleted")
             with table.transact():
                 if table.row(name) == row:  # unless another process has rewritten it
                     table.delete(name)
@@ -189,7 +189,7 @@ class DiskStore:
             self._run(action)
         except Exception as error:  # as in _tried
             if _is_passing(error):
-                reason = "it cannot be written now, so that nothing was deleted"
+                reason = "it cannot be written now; nothing was deleted"
                 raise StoreUnavailable(str(self.path), reason=reason) from error
             self._remove()
 
@@ -203,7 +203,7 @@ class DiskStore:
         try:
             return self._run(action)
         except Exception as error:  # diskcache may raise anything on a damaged or malicious table
-            _LOGGER.warning("a store's file failed; it is done without", exc_info=error)
+            _LOGGER.warning("the store's file failed; continuing without it", exc_info=error)
             if _is_passing(error):
                 self._rests_until = self._clock() + _REST_S
             else:

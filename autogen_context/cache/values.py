@@ -120,7 +120,9 @@ class Values:
         memory = self._memories.get(kind)
         if memory is None:
             if not _KIND.fullmatch(kind):
-                raise ValueError(f"kind={kind!r:.80}: give a short name of small letters")
+                raise ValueError(
+                    f"kind={kind!r:.80}: give a short lowercase name, such as 'summary'"
+                )
             memory = self._memories.setdefault(kind, Memory(limit_bytes=self._memory_bytes))
         return memory
 
@@ -196,7 +198,7 @@ class Guarded:
 
     def _warn(self, error: Exception) -> None:
         if not self._warned:
-            _LOGGER.warning("a cache failed; what it has is made anew", exc_info=error)
+            _LOGGER.warning("a cache failed; its values are computed again", exc_info=error)
         self._warned = True
 
 

@@ -79,7 +79,7 @@ class FileWatch:
         """
         folder = Path(root).absolute()
         if not folder.is_dir():
-            raise ValueError(f"root={str(root)!r}: give a folder; this is none")
+            raise ValueError(f"root={str(root)!r}: give a folder; this is not one")
         new = _Root(folder, self._debounce_s, self._listeners)
         if (known := self._roots.get(str(folder))) is not None:  # it may have been recreated
             known.end()
@@ -199,7 +199,7 @@ class _Root(FileSystemEventHandler):
                     heard(told)
             except Exception:
                 if not self._warned:
-                    _LOGGER.warning("who listens to changed files failed", exc_info=True)
+                    _LOGGER.warning("a listener for file changes failed", exc_info=True)
                 self._warned = True
 
     def _observed(self) -> BaseObserver:

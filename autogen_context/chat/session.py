@@ -209,7 +209,7 @@ class ChatSession:
             row = rows.setdefault((each.action, each.reason), [0, 0, 0])
             tokens = (1, each.tokens_before, each.tokens_after)
             row[:] = [known + more for known, more in zip(row, tokens, strict=True)]
-        return [(*key, *row) for key, row in rows.items()]  # type: ignore[misc]  # three numbers a row
+        return [(*key, *row) for key, row in rows.items()]  # type: ignore[misc]  # three numbers per row
 
     def why(self, text: str) -> list[str]:
         """Explain what became of the newest message and the entries that contain a text."""

@@ -80,7 +80,7 @@ class Terminal:
         """Chat until the user ends it; return the exit code."""
         self._settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._greet()
-        opening = asyncio.create_task(made_ready(self._settings))  # while the person types
+        opening = asyncio.create_task(made_ready(self._settings))  # while the user types
         line = self._line()
         text = "" if load else await self._next(line)
         if text and not opening.done():

@@ -18,7 +18,7 @@ from autogen_context.errors import ContextError, MissingExtra
 try:
     from typer import Argument, Exit, Option, Typer, TyperException, echo
     from typer.main import get_command
-except ImportError:  # the extra is not installed: say so
+except ImportError:  # the command exists without the cli extra: name the extra
     tell("error", str(MissingExtra("cli", needed_for="the command line")))
     sys.exit(2)
 

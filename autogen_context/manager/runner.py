@@ -243,7 +243,7 @@ class TurnRunner:
         elif not self._bill_doubted:
             counted = certificate.counted_tokens
             numbers = {"counted_tokens": counted, "billed_tokens": prompt_tokens}
-            logger.warning("a bill that cannot be true was ignored", extra=numbers)
+            logger.warning("an implausible bill was ignored", extra=numbers)
         self._bill_doubted = calibration is None
 
     # States

@@ -46,7 +46,7 @@ DONE = {
 }
 MOST_COLUMNS = 240  # in a chart; longer runs show the largest request of each group of turns
 MOST_ROWS = 30  # in a table of reasons or tools
-MOST_CHARS = 4_000  # shown of a text
+MOST_CHARS = 4_000  # shown of each text
 WIDTH, HEIGHT, MARGIN = 1000, 200, 14  # of a chart, in SVG units
 
 _NUMBER = re.compile(r"\d[\d.,]*(?:e[+-]?\d+)?")

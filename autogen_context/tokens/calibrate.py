@@ -13,9 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, inf
 
-MEASURED_TEXT = (
-    200  # least counted tokens between two bills; with fewer, their ratio is mostly rounding
-)
+MEASURED_TEXT = 200  # minimum counted tokens between bills; below it the ratio is mostly rounding
 ABOVE_STEEPEST = 1.1  # factor by which new text may exceed the highest ratio so far
 STEEPEST = 4.0  # no known tokenizer has a higher ratio
 LARGEST_REQUEST = 20_000_000  # tokens; twice the largest window of any model (2026-11)

@@ -152,9 +152,7 @@ async def _answer(client: "AsyncOpenAI", url: str, body: Mapping[str, str] | Non
         answer: object = await ask(url, cast_to=object)
     except APIStatusError:
         return {}
-    return (
-        {} if isinstance(answer, str) else answer
-    )  # an HTML page from a server that answers every path
+    return {} if isinstance(answer, str) else answer  # HTML, if every path is answered
 
 
 def _fields(answer: object) -> Fields:

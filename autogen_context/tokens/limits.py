@@ -55,9 +55,7 @@ class ModelLimit(BaseModel):
     input_tokens: Positive
     output_tokens: Positive | None = None  # if the source states it
     window_tokens: Positive  # input and output together
-    source: Text = (
-        ""  # where this is from: ``"environment MODEL_LIMIT_GPT4"``, ``"known"``, ``"default"``
-    )
+    source: Text = ""  # such as ``"environment MODEL_LIMIT_GPT4"``, ``"known"``, ``"default"``
     provider: str = ""  # the model's vendor, or the self-hosted engine that serves it, if known
     checked: str = ""  # when the row was last verified, as an ISO date
 

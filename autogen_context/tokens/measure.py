@@ -50,9 +50,7 @@ class TokenCounter(Protocol):
         ...
 
 
-SEAM_TOKENS = (
-    8  # added per cut; at most 5 were measured to be missing; docs/decisions/0003-counting.md
-)
+SEAM_TOKENS = 8  # added per cut; measured need: 5 at most; docs/decisions/0003-counting.md
 _LOG = getLogger(__name__)
 # Encoding -> sha256 of the ranks file that tiktoken 0.14 accepts (tiktoken_ext.openai_public, checked 2026-11-21).
 _RANKS_SHA256 = MappingProxyType(

@@ -78,9 +78,7 @@ class Overheads:
     per_call: int  # in addition to its name and arguments
     per_result: int  # in addition to its message and text; includes a short tool name
     image: ImageRule
-    per_own: int = (
-        0  # per message written by the engine in the user role: the author name that the host adds
-    )
+    per_own: int = 0  # per user-role message written by the engine: the author name the host adds
     per_tool: int = 0  # in addition to its schema as JSON
     per_tool_list: int = 0  # once, if the request has tools
 
@@ -176,9 +174,7 @@ class MessageCounter:
         overheads = replace(chat, per_message=chat.per_message + 1, per_own=own)
         counts = chosen.count("").source == "tokenizer"
         calibration = Calibration(
-            ratio=1.0
-            if counter
-            else family.ratio,  # a given counter is taken to be the model's own
+            ratio=1.0 if counter else family.ratio,  # a given counter is the model's own
             lowest_ratio=family.lowest_ratio if counts else ESTIMATE_LOWEST_RATIO,
         )
         return cls(chosen, overheads, calibration)

@@ -27,14 +27,10 @@ Money = Annotated[float, Field(ge=0, strict=True)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rates:
-    """What a provider charges for cached tokens, relative to uncached input tokens, and what it caches for how long."""
+    """A provider's prompt cache: prices relative to uncached input tokens, block sizes and TTL."""
 
-    cached_fraction: Annotated[
-        float, Strict
-    ]  # price of a cached token relative to an uncached one; 1 if nothing is cached
-    write_fraction: Annotated[float, Strict] = (
-        1.0  # price of a token written to the cache, relative to an uncached one
-    )
+    cached_fraction: Annotated[float, Strict]  # of the price of an uncached token; 1 if not cached
+    write_fraction: Annotated[float, Strict] = 1.0  # the same for a token written to the cache
     minimum_prefix_tokens: Annotated[int, Strict] = 1  # shortest prefix that is cached
     block_tokens: Annotated[int, Strict] = 1  # prefixes are cached in whole blocks of this size
     cache_ttl_s: Annotated[float, Strict] = 300.0  # least time that an unused prefix stays cached
