@@ -30,7 +30,7 @@ Role = Literal["assistant", "coder", "planner", "researcher", "reviewer", "teste
 
 NO_TASK = TaskDefinition(text="")
 EFFICIENCY_FACTORS = (0.5, 1.5)  # minimum and maximum
-PRIOR_TOKENS = 1_000  # weight of the mean of all sections in the usage of one
+PRIOR_TOKENS = 1_000  # prior weight of the mean usage of all sections
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
