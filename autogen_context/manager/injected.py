@@ -27,7 +27,7 @@ from autogen_context.view.view import ContextView, Preamble, as_message
 
 LEAST_RETRIEVED = 64  # tokens; with less room nothing is retrieved
 ROOM_NEEDED = (
-    2  # times the tokens of a preamble: with less left, the next turn would compact because of it
+    2  # times a preamble's tokens: with less left, the next turn would compact because of it
 )
 OPENING, CLOSING = "[Told beside the conversation:", "]"
 LATE: Name = ("project", "")  # name of a preamble sent before a unit
@@ -350,7 +350,7 @@ def with_newer(view: ContextView) -> ContextView:
 
 
 def taken_back(view: ContextView, names: Collection[Name]) -> ContextView:
-    """Return the view without project notices that the preamble now covers; beside an older preamble, they only say "may have changed"."""
+    """Return the view without project notices that the preamble now covers; beside an older one, they say "may have changed"."""
     preamble, notices = view.preamble, view.notices
     is_told = preamble.is_told and LATE in notices.in_sight
     is_older = is_in_sight(view) and not (preamble.is_placed or is_told)
