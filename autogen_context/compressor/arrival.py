@@ -41,7 +41,7 @@ ARGUMENT_CHARS = 400  # of an argument; a longer one is content
 TASK_CHARS = 20_000  # of a task that are searched for names; the rest is content
 
 LEAST_LEFT = 480  # characters; if fewer are new, the beginning is kept as well
-LEAST_ABOVE = 160  # characters of replaced lines; the mark costs about two lines
+LEAST_ABOVE = 160  # characters of replaced lines; a mark and finding its lines cost about two
 PLACES = 4  # positions remembered per line, the latest ones
 
 

@@ -324,7 +324,7 @@ def counting(counter: CountsText) -> CountText:
 
 
 def structured(text: str, target: Target) -> tuple[str, Strategy] | None:
-    """Compress a text by its structure; ``None`` without one, for dialogue or notes, or if a keyword would not fit."""
+    """Compress a text by its structure; ``None`` without one, for dialogue or notes, or if it cannot fit with all keywords."""
     reducer = None if MARKER.match(text) else reducer_for(text)  # None for a transcript
     if reducer is None or reducer.kind in OF_WORDS:
         return None

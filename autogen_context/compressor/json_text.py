@@ -133,11 +133,7 @@ def read(text: str, start: int) -> tuple[Tree, int]:
     Raises ``ValueError`` if there is none and ``RecursionError`` if it is nested too deep.
     """
     tree: Tree
-    if text[-1:] not in {
-        "}",
-        "]",
-        "\n",
-    }:  # probably broken: this detects it in half the time
+    if text[-1:] not in {"}", "]", "\n"}:  # probably broken: detected in half the time
         READ(text, start)
     try:
         tree, end = READ_TABLES(text, start)

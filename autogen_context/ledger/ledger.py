@@ -227,17 +227,17 @@ def replaces(new: Entry, old: Entry, *, changes: bool) -> bool:
 
 
 def may_replace(author: Author, old: Entry) -> bool:
-    """Return True if an author may replace an entry: others only reported ones, people all but the system's safety rules."""
+    """Return True if an author may replace an entry.
+
+    Assistants and tools may replace only reported entries; only the system may replace its safety rules.
+    """
     if old.author == "system" and old.kind == "safety rule":
         return author == "system"
     return old.reported or author in AUTHORITIES
 
 
 def withdraws(statement: Statement, old: Entry) -> bool:
-    """Return True if an entry contains all withdrawn terms.
-
-    An "instead of" statement must also share another term with the entry and repeat all of its values.
-    """
+    """Return True if an entry has all withdrawn terms; "instead of" must also share a term and repeat all its values."""
     gone, known = looked_at(statement.withdraws), looked_at(old.text)
     if not gone.terms <= known.terms or statement.text == old.text:
         return False

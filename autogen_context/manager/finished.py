@@ -1,7 +1,7 @@
 """Cut finished spans when the saving pays for the prompt cache that the cut invalidates.
 
 Promise: everything before the first cut is sent byte for byte as before; no span grows. A span keeps its highest-scored
-units in a small room, and a notice in place of the dropped ones describes what was done.
+content in a small room, and a notice in place of the dropped ones describes what was done.
 """
 
 from collections.abc import Sequence

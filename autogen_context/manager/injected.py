@@ -27,7 +27,7 @@ from autogen_context.view.view import ContextView, Preamble, as_message
 
 LEAST_RETRIEVED = 64  # tokens; with less room nothing is retrieved
 ROOM_NEEDED = (
-    2  # times the tokens of a preamble: with less left, the next turn would compact because of it
+    2  # times a preamble's tokens: with less left, the next turn would compact because of it
 )
 OPENING, CLOSING = "[Told beside the conversation:", "]"
 LATE: Name = ("project", "")  # name of a preamble sent before a unit
@@ -264,7 +264,7 @@ class Retriever:
         room_tokens: int,
         used_tokens: int,
     ) -> tuple[bool, Message | None]:
-        """Return whether the newest question needs hidden content, and that content as a message if there is room for it."""
+        """Return whether the newest question needs hidden content not yet placed before it, and that content if it fits."""
         if not view.decisions.hidden or view.decisions[-1].before:
             return False, None
         query = said_now(messages)
@@ -350,7 +350,7 @@ def with_newer(view: ContextView) -> ContextView:
 
 
 def taken_back(view: ContextView, names: Collection[Name]) -> ContextView:
-    """Return the view without project notices that the preamble now covers; beside an older preamble, they only say "may have changed"."""
+    """Return the view with obsolete project notices retracted, or marked "may have changed" beside an older preamble."""
     preamble, notices = view.preamble, view.notices
     is_told = preamble.is_told and LATE in notices.in_sight
     is_older = is_in_sight(view) and not (preamble.is_placed or is_told)

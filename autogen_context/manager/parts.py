@@ -207,9 +207,7 @@ class Parts:
     advice: Mapping[str, "Advice"]  # a model's advice on tasks, by key; may grow
     prioritizer: "Prioritizer | None" = None
     triggers: Trigger | None = None  # copied per conversation; built from the settings if ``None``
-    cache_clock: Callable[[], float] | None = (
-        None  # times the expiry of the provider's prompt cache
-    )
+    cache_clock: Callable[[], float] | None = None  # times the expiry of the prompt cache
 
 
 def price_in(config: ContextConfig) -> Price:

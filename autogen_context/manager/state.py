@@ -200,7 +200,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def read_state(path: Path) -> Mapping[str, object]:
-    """Read the state in a file; raise `StateError` if there is none or it is damaged."""
+    """Read the state in a file; raise `StateError` if its content is not a valid state."""
     content = path.read_bytes()
     try:
         read = CONTENT.validate_python(json.loads(content.decode("utf-8", "surrogatepass")))

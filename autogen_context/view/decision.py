@@ -127,7 +127,7 @@ class Decisions(Sequence[Decision]):
         self._full = tuple(tuple(settled[at : at + CHUNK]) for at in range(0, stop, CHUNK))
         self._open = settled[stop:]  # shared with other sequences; append only
         self._line = object()  # identity shared by all sequences that only extend this one
-        # Units sent, among the first ``_live_stop``; later units are all sent.
+        # Units sent, among the first ``_live_stop``; later units may all be sent.
         self._live = tuple(i for i, decision in enumerate(settled) if decision.sent)
         self._live_stop = self._units
 

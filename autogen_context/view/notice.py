@@ -75,9 +75,7 @@ class Notices:
     standing: tuple[Notice, ...] = ()  # valid notices, in order of arrival
     due: tuple[Notice, ...] = ()  # to be sent next
     in_sight: Names = frozenset()  # sent since the last compaction
-    waits: bool = (
-        False  # due notices had no room even after a compaction; do not compact for them again
-    )
+    waits: bool = False  # due notices had no room even after a compaction; not retried
 
     @property
     def files(self) -> tuple[Notice, ...]:

@@ -20,9 +20,7 @@ from autogen_context.view.decision import Candidate, Decision, kept, replaced, t
 Protection = Literal["system", "pinned", "memory", "pending", "instruction", "newest", "task"]
 
 VERBATIM: frozenset[Protection] = frozenset({"system", "pinned"})
-INSTRUCTION_FRACTION = (
-    0.5  # of the room, for an instruction that does not fit beside the newest unit
-)
+INSTRUCTION_FRACTION = 0.5  # of the room, for an instruction that does not fit beside the newest
 LEAST_TEXT = 32  # tokens; a message shortened further is useless
 LEAST_STUB = 24  # tokens per message of the newest unit; with less a request is useless
 LEAST_NEWEST = 256  # tokens per message of a shortened newest unit, if available
