@@ -40,6 +40,7 @@ from autogen_context.view.notice import Name, Notice, Notices, Topic
 from autogen_context.view.protected import Fit, Protection, choose_protected
 
 OUT_OF_REACH = "left out: it was too long ago to be compared with what stays"
+REPEATED = "left out: the same system message is sent once"
 FRAME = "-"  # a placeholder, to measure the notice without its content
 STATED: Mapping[Topic, Kind] = {"requirement": "constraint", "decision": "decision"}
 
@@ -105,11 +106,13 @@ class CompactionPlanner:
             )
         )
         scores = self.prioritizer.scores(self.references, need)
+        asked, systems = {*before.live, *compared, *near, *protected}, conversation.voices.systems
         return plan(
             candidates,
             before=before,
-            compared={*before.live, *compared, *near},
+            compared=asked,
             protected=protected,
+            repeated=repeated_systems(candidates, [i for i in systems if i in asked], protected),
             said=self.telling.said(
                 candidates,
                 conversation.voices.instructions,
@@ -260,6 +263,7 @@ def plan(  # noqa: PLR0913 - everything it depends on
     before: Sequence[Decision] = (),
     compared: Iterable[int],
     protected: Mapping[int, Protection],
+    repeated: Iterable[int] = (),
     said: Sequence[Said] = (),
     history_tokens: int,
     limit_tokens: int,
@@ -273,6 +277,7 @@ def plan(  # noqa: PLR0913 - everything it depends on
         before: earlier decisions; a unit that is dropped again keeps its decision.
         compared: positions of units that are sent or under consideration.
         protected: positions of protected units, from ``protected_of``.
+        repeated: positions of system messages that a protected one repeats.
         said: people's messages in other units, highest priority first.
         history_tokens: tokens of all n units.
         limit_tokens: hard limit, whatever the budget says.
@@ -298,13 +303,14 @@ def plan(  # noqa: PLR0913 - everything it depends on
     last = next((candidates[i].tokens for i in newest_first if i not in chosen), 0)
     whole = last if last <= budget.newest_unit_fraction * beside else 0
     room = max(int(beside * budget.newest_fraction), whole)
-    chosen |= newest_that_fit(candidates, taken=chosen, room_tokens=room)
+    again = {i: replaced(candidates[i], "drop", REPEATED, (), 0) for i in repeated}
+    chosen |= newest_that_fit(candidates, taken=chosen | again, room_tokens=room)
     recent = tokens_of(chosen) - protected_tokens - people_tokens
     told_tokens = max(0, int(beside * budget.told_fraction))
-    filled = means.fill(chosen, max(0, beside - recent - told_tokens))
+    filled = means.fill(chosen | again, max(0, beside - recent - told_tokens))
     chosen |= filled.stays
     dropped = {
-        i: left_again(before, i) or left_out(candidates[i], filled.left.get(i))
+        i: left_again(before, i) or again.get(i) or left_out(candidates[i], filled.left.get(i))
         for i in sorted({*compared, *filled.left}.difference(chosen))
     }
     stay = [candidates[i] for i in chosen]
@@ -321,6 +327,15 @@ def plan(  # noqa: PLR0913 - everything it depends on
         limit_tokens - tokens_of(decided), history_tokens - sum(each.tokens for each in stay)
     )
     return decided | with_notice(dropped, notices, room_tokens=room, count=means.count)
+
+
+def repeated_systems(
+    candidates: Sequence[Candidate], systems: Iterable[int], protected: Mapping[int, Protection]
+) -> list[int]:
+    """Return the unprotected system messages with the text of a protected one."""
+    texts = {i: candidates[i].unit.messages[0].text for i in systems}
+    sent = {text for i, text in texts.items() if i in protected}
+    return [i for i, text in texts.items() if text in sent and i not in protected]
 
 
 def people_first(

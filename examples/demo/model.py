@@ -69,10 +69,14 @@ def newest_results(messages: Sequence[ChatMessage]) -> list[str]:
 
 
 def answer(messages: Sequence[ChatMessage]) -> str:
-    """The answer, from the newest test run and from what the task asks for."""
-    ran = re.search(r"Ran \d+ tests", "".join(newest_results(messages)))
+    """The answer, from the newest test run and from what the task asks for.
+
+    A line of it that an earlier result in the list has as well, such as ``Ran 60 tests in 0.010s``, is not sent twice.
+    """
+    shown = "\n".join(str(message["content"]) for message in messages if message["role"] == "tool")
+    ran = re.findall(r"Ran \d+ tests", shown)
     return (
-        f"All tests pass ({ran.group() if ran else 'though I do not see the newest run'}). I changed period.py, since "
+        f"All tests pass ({ran[-1] if ran else 'though I do not see the newest run'}). I changed period.py, since "
         "periods that touch share no moment; recurrence.py, where the day of a monthly series drifted after a short "
         "month; and pricing.py, where half a cent was rounded to the even cent. Tests and data are as they were."
     )

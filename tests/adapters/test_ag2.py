@@ -77,7 +77,7 @@ async def test_a_damaged_state_is_begun_anew_with_a_warning() -> None:
     async with serving(Say("ok")) as (_, config):
         agent = agent_of(config, knowledge=kept)
         register(agent, window_tokens=WINDOW)
-        with pytest.warns(UserWarning, match="begun anew"):
+        with pytest.warns(UserWarning, match="the context starts empty"):
             reply = await agent.ask("Hi.", stream=stream)
     assert reply.body == "ok"
 

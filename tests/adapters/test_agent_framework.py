@@ -117,7 +117,7 @@ async def test_a_damaged_state_is_begun_anew_with_a_warning() -> None:
         register(agent, window_tokens=WINDOW)
         session = agent.create_session()
         session.state["autogen_context:reader"] = {"schema": "?"}
-        with pytest.warns(UserWarning, match="begun anew"):
+        with pytest.warns(UserWarning, match="the context starts empty"):
             assert (await agent.run("Hi.", session=session)).text == "ok"
 
 

@@ -285,7 +285,7 @@ async def test_a_wrong_password_is_an_error_from_the_first(redis: LocalRedis) ->
     at = f"127.0.0.1:{redis.port}/0"
     for login in (":hunter2@", "nobody:hunter2@", "", "narrow:hunter2@"):
         async with tier_on(f"redis://{login}{at}") as tier:
-            with pytest.raises(StoreRefused, match=f"redis://{at} refuses") as told:
+            with pytest.raises(StoreRefused, match=f"redis://{at} rejects") as told:
                 await read(tier, "key")
             assert "hunter2" not in str(told.value)
     with pytest.raises(StoreRefused), RedisServer(f"redis://:hunter2@{at}", limits=FIRM):

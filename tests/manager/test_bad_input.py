@@ -38,7 +38,7 @@ def test_nothing_at_all(counter: str) -> None:
 def test_not_even_nothing_fits() -> None:
     """A window that the format alone exceeds is told with its numbers."""
     with pytest.raises(
-        ContextWindowExceeded, match=r"needs 8 tokens and the limit is 2 \(tools and"
+        ContextWindowExceeded, match=r"need 8 tokens and the limit is 2 \(tools and"
     ):
         manager(2).prepare_nowait(list[ChatMessage]())
 

@@ -25,8 +25,8 @@ from support.counting import Characters
 from support.working import run, says, step
 
 WINDOW_TOKENS = 1_500
-# Turns; what a compaction compares is there long before the early ones.
-EARLY, LATE, STRETCH = 60, 360, 40
+# Turns; what a compaction compares, and nearly all that its action log may list, is there before the early ones.
+EARLY, LATE, STRETCH = 160, 640, 40
 
 
 Result = TypeVar("Result")
