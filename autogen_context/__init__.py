@@ -1,6 +1,6 @@
-"""Keeps AutoGen agents inside their context window, at the lowest price, without losing what they need next.
+"""Keep AutoGen agents within their context window at the lowest cost, without losing what they need next.
 
-Promise: importing this imports no host, no client library and no tokenizer; a name is loaded when it is asked for.
+Promise: importing this package imports no host, client library or tokenizer; public names are loaded on first access.
 """
 
 from importlib import import_module
@@ -133,12 +133,12 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    """A public name, from the module that it lives in."""
+    """Import and return a public name from its module."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    """The public names, for completion."""
+    """Return the module's names, including lazily loaded ones, for autocompletion."""
     return [*globals(), *__all__]

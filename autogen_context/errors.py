@@ -1,23 +1,23 @@
-"""The errors that a caller may want to handle.
+"""Exceptions that callers may want to handle.
 
 ::
 
     ContextError
-    ├── ContextWindowExceeded    what must stay is larger than the window
+    ├── ContextWindowExceeded    the protected content does not fit into the window
     ├── InvalidTranscript    the messages do not form a conversation
-    ├── NotInHistory        a message that the manager never saw
-    ├── OriginalNotFound    an original that is not kept (any more)
-    ├── ChangeRefused       a change that cannot be applied; nothing was
-    ├── NoSuchVersion       a version that there never was, or that is not kept any more
+    ├── NotInHistory        the message is not in the list prepared last
+    ├── OriginalNotFound    the original was never stored or has been evicted
+    ├── ChangeRefused       a change is invalid; none was applied
+    ├── NoSuchVersion       the version does not exist or is no longer kept
     ├── CompletionFailed    a chat model gave no usable answer
-    ├── EmbeddingFailed     an embedding model gave no vectors, or none that can be used
-    ├── ManagerClosed       a manager that was closed is asked for a turn
-    ├── StateError          a saved state that cannot be loaded
-    ├── StoreUnavailable    a store gave no answer, or declined
-    ├── StoreRefused        a shared store refuses whoever comes with this url
-    └── MissingExtra        an optional dependency is needed and not installed
+    ├── EmbeddingFailed     an embedding model gave no usable vectors
+    ├── ManagerClosed       a closed manager was asked to prepare a turn
+    ├── StateError          a saved state cannot be loaded
+    ├── StoreUnavailable    a store did not answer, or returned an error
+    ├── StoreRefused        a shared store rejected the credentials in its URL
+    └── MissingExtra        an optional dependency is not installed
 
-A wrong argument is a plain ``ValueError``, raised where the argument was given.
+Invalid arguments raise a plain ``ValueError`` in the function or constructor they were passed to.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,16 +26,16 @@ from typing_extensions import override
 
 
 class ContextError(Exception):
-    """Root of every error that this package raises on purpose."""
+    """Base class of all errors that this package raises deliberately."""
 
 
 class ContextWindowExceeded(ContextError):
-    """What must stay exceeds what the window holds, even shortened to stubs.
+    """The protected content does not fit into the window, even shortened to stubs.
 
     Attributes:
-        limit_tokens: what a request may have, in tokens.
-        floor_tokens: what must stay needs at least, in tokens.
-        parts: the floor by what it consists of (``"system"``, ``"pinned"``, ``"newest"`` …), in tokens.
+        limit_tokens: maximum size of a request, in tokens.
+        floor_tokens: minimum size of the protected content, in tokens.
+        parts: breakdown of ``floor_tokens`` (``"system"``, ``"pinned"``, ``"newest"`` …), in tokens.
     """
 
     def __init__(self, *, limit_tokens: int, floor_tokens: int, parts: Mapping[str, int]) -> None:
@@ -49,7 +49,7 @@ class ContextWindowExceeded(ContextError):
         )
 
     def within(self, limit_tokens: int, beside: Mapping[str, int]) -> "ContextWindowExceeded":
-        """The same error for the whole request: with what it has beside messages, against the whole limit."""
+        """Return the error for the whole request: its non-message parts added, against the full limit."""
         return ContextWindowExceeded(
             limit_tokens=limit_tokens,
             floor_tokens=self.floor_tokens + sum(beside.values()),
@@ -58,10 +58,10 @@ class ContextWindowExceeded(ContextError):
 
 
 class InvalidTranscript(ContextError):
-    """A message that cannot be read, or orphans where ``orphans="refuse"`` was asked for.
+    """A message cannot be read, or is an orphan under ``orphans="refuse"``.
 
     Attributes:
-        index: position of the first faulty message in the list, from 0.
+        index: position of the first invalid message, from 0.
         reason: what is wrong with it.
     """
 
@@ -72,7 +72,7 @@ class InvalidTranscript(ContextError):
 
 
 class NotInHistory(ContextError, LookupError):
-    """The manager was asked about a message that is not in the list it saw last."""
+    """The message is not in the list that the manager prepared last."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -82,11 +82,11 @@ class NotInHistory(ContextError, LookupError):
 
 
 class OriginalNotFound(ContextError, KeyError):
-    """No original is kept under this handle.
+    """No original is stored under this handle.
 
     Attributes:
-        handle: what was asked for.
-        evicted: how many originals their store gave up so far, for want of room.
+        handle: the requested handle.
+        evicted: number of originals that the store has evicted so far to stay within its size limit.
     """
 
     def __init__(self, handle: str, *, evicted: int) -> None:
@@ -98,16 +98,16 @@ class OriginalNotFound(ContextError, KeyError):
         )
 
     @override
-    def __str__(self) -> str:  # a KeyError shows its argument's repr
+    def __str__(self) -> str:  # KeyError.__str__ returns the repr of its argument
         return str(self.args[0])
 
 
 class ChangeRefused(ContextError):
-    """A change makes no sense, or would leave the context broken; everything is as it was before.
+    """A change is invalid or would break the context; the context is unchanged.
 
     Attributes:
-        index: which of the changes that were given, from 0.
-        change: it in a few words.
+        index: position of the rejected change in the list, from 0.
+        change: short description of the change.
         reason: what is wrong with it.
     """
 
@@ -119,7 +119,7 @@ class ChangeRefused(ContextError):
 
 
 class NoSuchVersion(ContextError, LookupError):
-    """There is no version of this ``number``, or it is not kept any more; ``known`` are those that are, oldest first."""
+    """Version ``number`` does not exist or is no longer kept; ``known`` lists those that are, oldest first."""
 
     def __init__(self, number: int, *, known: Sequence[int]) -> None:
         self.number = number
@@ -131,7 +131,7 @@ class NoSuchVersion(ContextError, LookupError):
 
 
 class CompletionFailed(ContextError):
-    """A chat model gave no usable answer; ``reason`` is in words of ours."""
+    """A chat model gave no usable answer; ``reason`` is this package's wording, not the provider's."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -139,7 +139,7 @@ class CompletionFailed(ContextError):
 
 
 class EmbeddingFailed(ContextError):
-    """An embedding model, of this name, gave no vectors, or none that can be used."""
+    """The embedding model named ``model`` gave no usable vectors."""
 
     def __init__(self, model: str, *, reason: str) -> None:
         self.model = model
@@ -148,7 +148,7 @@ class EmbeddingFailed(ContextError):
 
 
 class ManagerClosed(ContextError):
-    """A turn was asked of a manager after ``aclose``."""
+    """A manager was asked to prepare a turn after ``aclose``."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -158,11 +158,11 @@ class ManagerClosed(ContextError):
 
 
 class StateError(ContextError):
-    """A saved state that is damaged, or of a schema version that this release does not know."""
+    """A saved state is damaged or has a schema version that this release does not support."""
 
 
 class StoreUnavailable(ContextError):
-    """A store, by its file or its url without a password, gave no answer, or declined what it was asked."""
+    """A store did not answer or returned an error; ``store`` is its file, or its URL without the password."""
 
     def __init__(self, store: str, *, reason: str) -> None:
         self.store = store
@@ -171,7 +171,7 @@ class StoreUnavailable(ContextError):
 
 
 class StoreRefused(ContextError):
-    """A shared store, by its url without a password, refuses whoever comes with this url."""
+    """A shared store rejected the credentials in its URL; ``store`` is the URL without the password."""
 
     def __init__(self, store: str) -> None:
         self.store = store
@@ -182,10 +182,10 @@ class StoreRefused(ContextError):
 
 
 class MissingExtra(ContextError, ImportError):
-    """An optional dependency is needed and not installed.
+    """A required optional dependency is not installed.
 
     Attributes:
-        extra: the name to install it by.
+        extra: name of the extra that installs it.
     """
 
     def __init__(self, extra: str, *, needed_for: str) -> None:

@@ -1,1 +1,1 @@
-"""Where hosts are imported: one file per host."""
+"""Adapters for the agent frameworks (hosts); the only modules that import one."""

@@ -1,9 +1,9 @@
-"""Keep the agents of AG2 1.x inside their window, through a middleware around each call of the model.
+"""Adapter for AG2 1.x: keeps an agent within its context window through a middleware around each model call.
 
-Promise: what an agent's model is sent fits, system prompt and tools included; the history of a stream is never changed.
+Promise: every model request fits the window, system prompt and tools included; the history of a stream is never changed.
 
-Why a middleware: a ``CompactStrategy`` rewrites the stored history between turns, for good, and does not see the calls in a
-turn; an ``AssemblyPolicy`` sees neither tools nor bills. ``on_llm_call`` stands around each call with its answer.
+Why a middleware: a ``CompactStrategy`` rewrites the stored history permanently, between turns, and does not see the model
+calls within a turn; an ``AssemblyPolicy`` sees neither tools nor usage. ``on_llm_call`` wraps each request and response.
 """
 
 import asyncio
@@ -43,38 +43,36 @@ from autogen_context.messages.tool_schema import (
 )
 from autogen_context.models.completion import Complete
 
-CONVERSATIONS = (
-    64  # of one agent, whose managers are kept; the one that was used longest ago is closed
-)
+CONVERSATIONS = 64  # managers kept per agent; the least recently used one is closed
 STATE_PATH = "/autogen_context/{agent}/{stream}.json"  # in the agent's knowledge store
-CACHED_BESIDE = frozenset({"anthropic", "bedrock"})  # whose bill has cached input beside the prompt
+CACHED_BESIDE = frozenset({"anthropic", "bedrock"})  # bill cached input apart from prompt_tokens
 
 
 class Ag2Context(AgentContext[BaseEvent]):
-    """What ``register`` returns for an agent of AG2 1.x: a manager for each stream of the agent.
+    """The context that ``register`` returns for an AG2 1.x agent, with one manager per stream.
 
-    ``manager`` and ``last_prepared`` are of the stream that was prepared last. Where the agent has a knowledge store, the
-    state of a conversation is kept there after each turn and taken up again by another process.
+    ``manager`` and ``last_prepared`` belong to the stream that was prepared last. If the agent has a knowledge store, the
+    state of each conversation is saved there after each turn, so that another process can continue it.
 
     Attributes:
-        agent: the agent.
+        agent: the registered agent.
     """
 
     def __init__(self, agent: Agent, options: ManagerOptions) -> None:
         self.agent = agent
         self._new_manager = partial(IncrementalContextManager, host=Ag2Format(), **options)
         self._conversations: OrderedDict[str, Conversation] = OrderedDict()
-        self.manager = self._new_manager()  # of the first stream, so that it can be asked before
+        self.manager = self._new_manager()  # for the first stream; usable before it starts
         self._first: IncrementalContextManager | None = self.manager
         self.last_prepared: Prepared[BaseEvent] | None = None
 
     def manager_of(self, stream_id: object) -> IncrementalContextManager | None:
-        """The manager of a stream, by the stream's ``id``; ``None`` where it has none (any more)."""
+        """Return the manager of the stream with this ``id``; ``None`` if it is unknown or was evicted."""
         conversation = self._conversations.get(str(stream_id))
         return conversation.manager if conversation else None
 
     async def conversation(self, context: Context) -> "Conversation":
-        """The conversation of a stream; its state is taken up from the agent's knowledge store."""
+        """Return the conversation of a stream; a new one is restored from the agent's knowledge store."""
         key = str(context.stream.id)
         conversation = self._conversations.get(key)
         if conversation is None:
@@ -95,7 +93,7 @@ class Ag2Context(AgentContext[BaseEvent]):
         events: Sequence[BaseEvent],
         context: Context,
     ) -> ModelResponse:
-        """Ask the model with what was prepared of these events; what it bills calibrates the count."""
+        """Send the model the prepared events and record the billed tokens, which calibrate the token count."""
         conversation = await self.conversation(context)
         prompt = conversation.prompt_of(context.prompt)
         payloads = [*([prompt] if prompt.text else []), *conversation.payloads.of(events)]
@@ -114,7 +112,7 @@ class Ag2Context(AgentContext[BaseEvent]):
         return response
 
     async def turn_ended(self, context: Context) -> None:
-        """Keep the state of a conversation in the agent's knowledge store, where it has one."""
+        """Save the state of the conversation in the agent's knowledge store, if it has one."""
         key = str(context.stream.id)
         store, conversation = self._store(context), self._conversations.get(key)
         if store is not None and conversation is not None:
@@ -137,7 +135,7 @@ class Ag2Context(AgentContext[BaseEvent]):
 
 
 class Conversation:
-    """One stream: its manager, and the payloads that were made of its events."""
+    """One stream: its manager and the payloads built from its events."""
 
     def __init__(self, manager: IncrementalContextManager) -> None:
         self.manager = manager
@@ -145,21 +143,21 @@ class Conversation:
         self._prompt = Prompt("")
 
     def prompt_of(self, prompts: Iterable[str]) -> Prompt:
-        """The system prompt; the same object as long as it is the same text."""
+        """Return the system prompt; the same object while the text is unchanged."""
         text = "\n".join(prompts)
         if text != self._prompt.text:
             self._prompt = Prompt(text)
         return self._prompt
 
     async def load(self, store: KnowledgeStore | None, path: str) -> None:
-        """Take up the state that is kept there, if one is."""
+        """Load the state saved under ``path``, if there is one."""
         kept = await store.read(path) if store else None
         if kept is not None:
             take_up(self.manager, kept, place=path)
 
 
 class ContextMiddleware(BaseMiddleware):
-    """Stands around each call of the model; AG2 makes one for each turn."""
+    """Prepares each model request of a turn; AG2 creates one instance per turn."""
 
     def __init__(self, event: BaseEvent, context: Context, *, of: Ag2Context) -> None:
         super().__init__(event, context)
@@ -181,7 +179,7 @@ class ContextMiddleware(BaseMiddleware):
 
 
 class RecallTool(Tool):
-    """``recall_context`` for an agent that has other tools; it answers for the stream in which it is called."""
+    """The ``recall_context`` tool, offered only to agents with other tools; answers for the calling stream."""
 
     name = RECALL_TOOL_NAME
 
@@ -189,7 +187,7 @@ class RecallTool(Tool):
         self._of = of
 
     def __deepcopy__(self, memo: object) -> Self:
-        """The tool itself: AG2 copies the tools that it is given."""
+        """Return the tool itself, since AG2 copies tools and this one is bound to its context."""
         return self
 
     @override
@@ -228,7 +226,7 @@ class RecallTool(Tool):
 def register_ag2(
     agent: Agent, model: str | None = None, **options: Unpack[ManagerOptions]
 ) -> Ag2Context:
-    """Put an agent of AG2 1.x inside its window; see ``autogen_context.register``."""
+    """Keep an AG2 1.x agent within its context window; see ``autogen_context.register``."""
     if any(
         getattr(each.middleware, "func", None) is ContextMiddleware for each in agent.middleware
     ):
@@ -246,7 +244,7 @@ def register_ag2(
 
 
 def schemas_of(ask: object) -> list[Mapping[str, object]]:
-    """The schemas that go with a call of the model, of the answer's form as well: they stand in the innermost partial."""
+    """Return the tool and response schemas of a model call, read from the innermost partial."""
     while isinstance(ask, partial) and "tools" not in ask.keywords and ask.args:
         ask = ask.args[0]
     given = ask.keywords if isinstance(ask, partial) else {}
@@ -256,12 +254,12 @@ def schemas_of(ask: object) -> list[Mapping[str, object]]:
 
 
 def plain(schema: ToolSchema) -> Mapping[str, object]:
-    """A tool's schema as the API takes it."""
+    """Return a tool schema as a mapping, in the form the API takes."""
     return asdict(schema) if is_dataclass(schema) else vars(schema)
 
 
 def complete_with(agent: Agent) -> Complete:
-    """The model of an agent as what a ``SemanticCompressor`` asks."""
+    """Return a completion function for a ``SemanticCompressor`` that calls the agent's model."""
     serializer = PydanticSerializer(
         pydantic_config={"arbitrary_types_allowed": True}, use_fastdepends_errors=False
     )

@@ -1,11 +1,11 @@
-"""Read and write what an agent of AG2 1.x sends: the events of its stream.
+"""Message format of AG2 1.x: converts between the events of a stream and messages.
 
-Promise: what is read is what AG2's clients send of an event; what a provider needs back to rebuild one response (reasoning,
-calls of its own tools) stays with that response or leaves with it; an event that is rewritten is a copy with every field
-but those that were rewritten.
+Promise: reads exactly what AG2's clients send of an event; data that a provider needs back with a response (reasoning, calls
+of built-in tools) is kept or dropped together with that response; a rewritten event is a copy that differs only in the
+rewritten fields.
 
-Source: ``ag2/config/*/mappers.py`` of AG2 1.2.1: requests, responses, results by the step, and summaries are sent, and of
-all others those that are a ``ProviderReplay`` or a call or result of a built-in tool.
+Source: ``ag2/config/*/mappers.py`` of AG2 1.2.1: clients send requests, responses, the tool results of each step, and
+summaries; of all other events only ``ProviderReplay`` and the calls and results of built-in tools.
 """
 
 import copy
@@ -40,38 +40,38 @@ from autogen_context.messages.openai_chat import canonical
 
 SENT = (ModelRequest, ModelResponse, ToolResultsEvent, CompactionSummary)
 OF_A_RESPONSE = (ProviderReplay, BuiltinToolCallEvent, BuiltinToolResultEvent)
-TEXTS = (TextInput, DataInput)  # a tuple: AG2's classes make conditions of ``|``
-SUMMARY = "[Summary of earlier conversation]\n"  # what AG2's clients put before one
+TEXTS = (TextInput, DataInput)  # a tuple, since AG2's classes overload ``|``
+SUMMARY = "[Summary of earlier conversation]\n"  # the prefix that AG2's clients add
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The system prompt, which AG2 has beside its events."""
+    """The system prompt, which AG2 keeps apart from its events."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A response with what its provider needs back for it, in the order in which they came."""
+    """A model response and the provider events to send back with it, in their original order."""
 
     events: tuple[BaseEvent, ...]
 
     @property
     def said(self) -> ModelResponse:
-        """The response itself; an empty one where the turn was broken off before it."""
+        """The response itself; an empty one if the turn was interrupted before it."""
         last = self.events[-1]
         return last if isinstance(last, ModelResponse) else ModelResponse()
 
 
 class Payloads:
-    """What of a stream's events is sent, as a payload each: the same objects for the same events."""
+    """Builds payloads from the events of a stream that are sent; the same events give the same objects."""
 
     def __init__(self) -> None:
         self._made: dict[tuple[int, ...], tuple[tuple[BaseEvent, ...], object]] = {}
 
     def of(self, events: Iterable[BaseEvent]) -> list[object]:
-        """The payloads; what was made of events that are no longer there is forgotten."""
+        """Return the payloads of these events; those of events no longer present are dropped from the cache."""
         made, self._made = self._made, {}
         return list(self._sent(events, made))
 
@@ -81,7 +81,7 @@ class Payloads:
         made: dict[tuple[int, ...], tuple[tuple[BaseEvent, ...], object]],
     ) -> Iterator[object]:
         attached: list[BaseEvent] = []
-        loose: dict[str, ToolResultEvent] = {}  # results that no step has taken yet
+        loose: dict[str, ToolResultEvent] = {}  # results not yet part of a ToolResultsEvent
 
         def grouped(kind: type, parts: Sequence[BaseEvent]) -> object:
             key = tuple(map(id, parts))
@@ -102,9 +102,7 @@ class Payloads:
             elif isinstance(event, SENT):
                 if isinstance(event, ToolResultsEvent):
                     loose.clear()
-                elif (
-                    loose
-                ):  # a final result ends a turn, and an interrupted step has no event of its own
+                elif loose:  # a final result or an interrupted step has no ToolResultsEvent
                     yield grouped(ToolResultsEvent, list(loose.values()))
                     loose.clear()
                 if attached:
@@ -119,7 +117,7 @@ class Payloads:
 
 
 def events_of(payloads: Iterable[object]) -> list[BaseEvent]:
-    """The events to send for what was prepared."""
+    """Return the events to send for the prepared payloads."""
     events: list[BaseEvent] = []
     for payload in payloads:
         events.extend(
@@ -134,7 +132,7 @@ class Ag2Format:
     own_name = ""
 
     def read(self, payload: object, /) -> Message:
-        """The message in a payload; a ``ValueError`` where it is none."""
+        """Read the message in a payload; raise ``ValueError`` for any other type."""
         if isinstance(payload, Prompt):
             return Message(role="system", text=payload.text)
         if isinstance(payload, Response):
@@ -173,7 +171,7 @@ class Ag2Format:
         )
 
     def snapshot(self, payload: object, /) -> object:
-        """What is sent of it, as an immutable value."""
+        """Return the sent content of a payload as an immutable value."""
         if isinstance(payload, (Prompt, CompactionSummary)):
             return self.read(payload)
         if isinstance(payload, Response):
@@ -187,11 +185,11 @@ class Ag2Format:
         return self.read(payload), media
 
     def digest(self, snapshot: object, /) -> bytes:
-        """16 bytes that stand for a snapshot."""
+        """Return a 16-byte digest of a snapshot."""
         return content_digest(repr(snapshot))
 
     def rewrite(self, payload: object, message: Message, /) -> object:
-        """A copy with the texts of ``message`` and all other fields of ``payload``."""
+        """Return a copy of ``payload`` with the texts of ``message``."""
         if isinstance(payload, Response) and message.role == "assistant":
             beside = payload.events[:-1] if payload.said is payload.events[-1] else payload.events
             return Response((*beside, written_response(payload.said, message)))
@@ -213,7 +211,7 @@ class Ag2Format:
         return Prompt(message.text) if isinstance(payload, Prompt) else self.compose(message)
 
     def compose(self, message: Message, /) -> BaseEvent:
-        """An event for a message of our own; AG2 has no system messages among its events."""
+        """Create an event for one of our own messages; a system message becomes a request, as AG2 has no such event."""
         if message.results:
             results = [
                 ToolResultEvent(
@@ -228,7 +226,7 @@ class Ag2Format:
 
 
 def read_response(response: ModelResponse) -> Message:
-    """A model's answer: its text and calls, and what a provider wants back with a call."""
+    """Read a model response: its text, tool calls, and the metadata a provider needs back with a call."""
     calls = response.tool_calls.calls
     beside = [call.vendor_metadata for call in calls if call.vendor_metadata]
     return Message(
@@ -240,7 +238,7 @@ def read_response(response: ModelResponse) -> Message:
 
 
 def text_of(parts: Iterable[Input]) -> str:
-    """The text of a content, data as JSON."""
+    """Return the text of these parts, data as JSON."""
     return "\n".join(
         part.content if isinstance(part, TextInput) else canonical(part.data)
         for part in parts
@@ -249,12 +247,12 @@ def text_of(parts: Iterable[Input]) -> str:
 
 
 def images_of(parts: Iterable[Input]) -> tuple[Image, ...]:
-    """What is no text, each counted as an image of unknown size: no provider says what a document or a sound costs."""
+    """Return one image of unknown size per non-text part, since no provider documents the cost of files or audio."""
     return tuple(Image() for part in parts if not isinstance(part, TEXTS))
 
 
 def as_json(event: BaseEvent) -> str:
-    """An event as text; of data a digest."""
+    """Return an event as JSON text, binary data as its digest."""
     if isinstance(event, BinaryInput):
         return canonical([event.kind, event.media_type, content_digest(event.data).hex()])
     fields = event.to_dict()
@@ -263,7 +261,7 @@ def as_json(event: BaseEvent) -> str:
 
 
 def written_response(response: ModelResponse, message: Message) -> ModelResponse:
-    """The response with other texts and arguments."""
+    """Return a copy of the response with the text and arguments of ``message``."""
     written = copy.copy(response)
     if message.text != (response.content or ""):
         written.message = ModelMessage(message.text, metadata=response.metadata)
@@ -273,7 +271,7 @@ def written_response(response: ModelResponse, message: Message) -> ModelResponse
 
 
 def written_call(call: ToolCallEvent, new: ToolCall) -> ToolCallEvent:
-    """The call with other arguments, which AG2's clients parse before they send them."""
+    """Return the call with new arguments; always valid JSON, since AG2's clients parse them before sending."""
     if new.arguments == (call.arguments or "{}"):
         return call
     written = copy.copy(call)
@@ -287,7 +285,7 @@ def written_call(call: ToolCallEvent, new: ToolCall) -> ToolCallEvent:
 
 
 def written_result(result: ToolResultEvent, new: Result, *, with_media: bool) -> ToolResultEvent:
-    """The result with another text, under the id of its call."""
+    """Return a copy of the result with the new text and call id."""
     written = copy.copy(result)
     written.parent_id = new.call_id
     before = result.result
@@ -300,7 +298,7 @@ def written_result(result: ToolResultEvent, new: Result, *, with_media: bool) ->
 
 
 def written_parts(parts: Sequence[Input], text: str, *, with_media: bool) -> list[Input]:
-    """The parts with this text in the place of the first text; what is no text only where it stays."""
+    """Return the parts with ``text`` replacing all text parts, and the other parts only ``with_media``."""
     if text_of(parts) == text:
         return [p for p in parts if with_media or isinstance(p, TEXTS)]
     written: list[Input] = []

@@ -1,10 +1,10 @@
-"""Keep the agents of Microsoft Agent Framework 1.x inside their window, through a middleware around each call of the model.
+"""Adapter for Microsoft Agent Framework 1.x: keeps an agent within its context window through a chat middleware.
 
-Promise: what an agent's model is sent fits, instructions and tools included; the messages of a session are never changed,
-and what is known of a conversation is part of its session, with which it is saved.
+Promise: every model request fits the window, instructions and tools included; the messages of a session are never changed;
+the manager's state is part of the session and saved with it.
 
 Why a middleware: a ``CompactionStrategy`` marks the stored messages themselves, and sees neither instructions nor tools nor
-what the provider bills. A ``ChatMiddleware`` stands around each call, within the loop that runs tools.
+the provider's usage. A ``ChatMiddleware`` wraps each model call, inside the tool loop.
 """
 
 import asyncio
@@ -42,32 +42,32 @@ from autogen_context.messages.tool_schema import (
 )
 from autogen_context.models.completion import Complete
 
-MOST_NAMED = 256  # answers of runs that are under way
-STATE_KEY = "autogen_context"  # in a session's state, for each agent
+MOST_NAMED = 256  # named copies of responses from current runs
+STATE_KEY = "autogen_context"  # prefix of each agent's key in the session state
 
 
 class SessionState:
-    """A conversation's manager in the state of its session; the session is saved with what another process needs."""
+    """Holds a conversation's manager in the session state, so that it is saved with the session."""
 
     def __init__(self, manager: IncrementalContextManager) -> None:
         self.manager = manager
 
     def to_dict(self) -> dict[str, object]:
-        """What ``AgentSession.to_dict`` writes."""
+        """Return the manager's state, for ``AgentSession.to_dict``."""
         return self.manager.save_state()
 
     def __deepcopy__(self, memo: object) -> Self:
-        """A session that is copied goes on by itself."""
+        """Return a state with a branch of the manager, so that a copied session is independent."""
         return type(self)(self.manager.branch())
 
 
 class AgentFrameworkContext(AgentContext[Message]):
-    """What ``register`` returns for an agent of Agent Framework: a manager for each of its sessions.
+    """The context that ``register`` returns for an Agent Framework agent, with one manager per session.
 
-    ``manager`` and ``last_prepared`` are of the session that was prepared last.
+    ``manager`` and ``last_prepared`` belong to the session that was prepared last.
 
     Attributes:
-        agent: the agent.
+        agent: the registered agent.
     """
 
     def __init__(self, agent: Agent[Any], options: ManagerOptions) -> None:
@@ -83,7 +83,7 @@ class AgentFrameworkContext(AgentContext[Message]):
         self._under_name: dict[int, tuple[Message, Message]] = {}
 
     def manager_of(self, session: AgentSession | None) -> IncrementalContextManager:
-        """The manager of a session; a state that was loaded with it is taken up."""
+        """Return the manager of a session, restored from the session's saved state if there is one."""
         if session is None:
             return self._without_session
         kept: object = session.state.get(self._key)
@@ -99,7 +99,7 @@ class AgentFrameworkContext(AgentContext[Message]):
     async def call_model(
         self, context: ChatContext, call_next: Callable[[], Awaitable[None]]
     ) -> None:
-        """Prepare one request, and record what it is billed."""
+        """Prepare one model request and record its billed tokens."""
         options = context.options or {}
         if options.get("conversation_id"):
             warnings.warn(
@@ -130,10 +130,10 @@ class AgentFrameworkContext(AgentContext[Message]):
             record(context.result)
 
     def _named(self, message: Message) -> Message:
-        """An answer of the agent under its name.
+        """Return the agent's message with ``author_name`` set.
 
-        The framework gives the name when a run ends, so that the next run would send other messages than the provider has
-        cached.
+        The framework sets the name only when a run ends; without it here, the next run would send different messages and
+        miss the prompt cache.
         """
         if message.role != "assistant" or message.author_name or not self.agent.name:
             return message
@@ -147,7 +147,7 @@ class AgentFrameworkContext(AgentContext[Message]):
         return named
 
     def _of_instructions(self, options: Mapping[str, Any]) -> Message:
-        """The instructions as the message that a client makes of them; the same object for the same text."""
+        """Return the instructions as the system message a client makes of them; the same object for the same text."""
         given: str | Sequence[str] = options.get("instructions") or ""
         text = given if isinstance(given, str) else "\n".join(given)
         if text != self._instructions.text:
@@ -155,7 +155,7 @@ class AgentFrameworkContext(AgentContext[Message]):
         return self._instructions
 
     def recall_tool(self) -> FunctionTool:
-        """The tool with which the agent asks back what left the window of the session in which it is called."""
+        """Return the ``recall_context`` tool, which retrieves originals for the session that calls it."""
 
         async def recall_context(ctx: FunctionInvocationContext, **arguments: object) -> str:
             manager = self.manager_of(ctx.session)
@@ -171,7 +171,7 @@ class AgentFrameworkContext(AgentContext[Message]):
 
 
 class ContextMiddleware(ChatMiddleware):
-    """Stands around each call of the model; it belongs to one agent."""
+    """Prepares each model request of one agent."""
 
     def __init__(self, of: AgentFrameworkContext) -> None:
         self._of = of
@@ -184,7 +184,7 @@ class ContextMiddleware(ChatMiddleware):
 def register_agent_framework(
     agent: Agent[Any], model: str | None = None, **options: Unpack[ManagerOptions]
 ) -> AgentFrameworkContext:
-    """Put an agent of Agent Framework inside its window; see ``autogen_context.register``."""
+    """Keep an Agent Framework agent within its context window; see ``autogen_context.register``."""
     own = list(agent.middleware or ())
     if any(isinstance(each, ContextMiddleware) for each in own):
         raise ValueError("agent: it is registered already; register each once")
@@ -205,7 +205,7 @@ def register_agent_framework(
 
 
 def schemas_in_options(options: Mapping[str, Any]) -> list[Mapping[str, object]]:
-    """The schemas that go with a request: of the tools, and of the answer."""
+    """Return the schemas sent with a request: those of the tools and of the response format."""
     given: object = options.get("tools") or ()
     tools = cast("Sequence[object]", given if isinstance(given, list | tuple) else [given])
     schemas: list[Mapping[str, object]] = []
@@ -225,7 +225,7 @@ def schemas_in_options(options: Mapping[str, Any]) -> list[Mapping[str, object]]
 
 
 def with_reasoning(messages: Iterable[Message]) -> Iterator[Message]:
-    """The messages, each with the reasoning that stands in messages of its own before it: no provider takes one alone."""
+    """Yield the messages, merging reasoning-only messages into the next assistant message; no provider takes one alone."""
     waiting: list[Message] = []
     for message in messages:
         kinds = {content.type for content in message.contents}
@@ -243,7 +243,7 @@ def with_reasoning(messages: Iterable[Message]) -> Iterator[Message]:
 
 
 def complete_with(agent: Agent[Any]) -> Complete:
-    """The client of an agent as what a ``SemanticCompressor`` asks."""
+    """Return a completion function for a ``SemanticCompressor`` that calls the agent's client."""
 
     async def complete(prompt: str, /) -> str:
         response = await agent.client.get_response([Message("user", [prompt])])

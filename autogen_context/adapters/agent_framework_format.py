@@ -1,11 +1,11 @@
-"""Read and write messages as Microsoft Agent Framework 1.x has them.
+"""Message format of Microsoft Agent Framework 1.x.
 
-Promise: what is read is what the framework's clients send; what is neither text nor call nor result (reasoning, calls that
-the provider ran, files, errors) is counted and stays with its message or leaves with it; a message that is rewritten is a
-new one with every field but those that were rewritten.
+Promise: reads exactly what the framework's clients send; content that is neither text nor tool call nor tool result
+(reasoning, calls run by the provider, files, errors) is counted, and kept or dropped together with its message; a rewritten
+message is a new one that differs only in the rewritten fields.
 
-Source: ``_build_openai_messages`` of agent-framework-openai 1.17: each content but calls is a message of its own; approvals
-are not sent.
+Source: ``_build_openai_messages`` of agent-framework-openai 1.17: calls share a message, every other content is a message
+of its own; approvals are not sent.
 """
 
 import json
@@ -20,7 +20,7 @@ from autogen_context.messages.openai_chat import canonical
 
 AT_HOME = frozenset({"function_approval_request", "function_approval_response", "usage"})
 NOT_SENT = frozenset({"raw_representation", "additional_properties", "annotations", "exception"})
-ANOTHER_MESSAGE = '{"role": ""}'  # what each further content costs where it is sent as a message
+ANOTHER_MESSAGE = '{"role": ""}'  # overhead of each further content sent as its own message
 
 
 class AgentFrameworkFormat:
@@ -29,7 +29,7 @@ class AgentFrameworkFormat:
     own_name = ""
 
     def read(self, payload: object, /) -> Message:
-        """The message in a payload; a ``ValueError`` where it is something else."""
+        """Read the message in a payload; raise ``ValueError`` for any other type."""
         message = as_message(payload)
         sent = [content for content in message.contents if content.type not in AT_HOME]
         texts = [content.text or "" for content in sent if content.type == "text"]
@@ -56,17 +56,17 @@ class AgentFrameworkFormat:
         )
 
     def snapshot(self, payload: object, /) -> object:
-        """What is sent of it, as text."""
+        """Return the sent content of a payload as immutable text values."""
         message = as_message(payload)
         contents = [as_json(each) for each in message.contents if each.type not in AT_HOME]
         return message.role, name_of(message), tuple(contents)
 
     def digest(self, snapshot: object, /) -> bytes:
-        """16 bytes that stand for a snapshot."""
+        """Return a 16-byte digest of a snapshot."""
         return content_digest(repr(snapshot))
 
     def rewrite(self, payload: object, message: Message, /) -> HostMessage:
-        """A new message with the texts of ``message`` and all other fields of ``payload``."""
+        """Return a copy of ``payload`` with the texts of ``message``."""
         before = as_message(payload)
         if before.role != message.role:
             return self.compose(message)
@@ -79,7 +79,7 @@ class AgentFrameworkFormat:
             elif is_call(content):
                 contents.append(written_call(content, next(calls)))
             elif is_result(content, before.role):
-                result = next(results, None)  # one too many is in the text of the one before it
+                result = next(results, None)  # surplus results were merged into the previous one
                 if result is not None:
                     contents.append(
                         written_result(content, result, with_media=bool(message.images))
@@ -95,53 +95,53 @@ class AgentFrameworkFormat:
         )
 
     def compose(self, message: Message, /) -> HostMessage:
-        """A message for one of our own."""
+        """Create a framework message for one of our own messages."""
         results = [Content.from_function_result(r.call_id, result=r.text) for r in message.results]
         return HostMessage(message.role, results or [message.text])
 
 
 def as_message(payload: object) -> HostMessage:
-    """The payload, if it is a message of the framework."""
+    """Return the payload if it is a framework message; raise ``ValueError`` otherwise."""
     if isinstance(payload, HostMessage):
         return payload
     raise ValueError(f"a message must be an agent_framework.Message, got {type(payload).__name__}")
 
 
 def name_of(message: HostMessage) -> str:
-    """The author as it is sent: no client sends that of a result, which the framework sets when a run ends."""
+    """Return the author name as sent; empty for tool results, whose author (set when a run ends) no client sends."""
     return "" if message.role == "tool" else message.author_name or ""
 
 
 def is_call(content: Content) -> bool:
-    """Whether a content is a call that the framework runs."""
+    """Return True for a tool call that the framework runs (not one run by the provider)."""
     return content.type == "function_call" and not (content.hosted or content.informational_only)
 
 
 def is_result(content: Content, role: str) -> bool:
-    """Whether a content is what a call returned that the framework ran."""
+    """Return True for the result of a tool call that the framework ran."""
     return content.type == "function_result" and role == "tool"
 
 
 def is_image(content: Content) -> bool:
-    """Whether a content is data that is no text: no provider says what a document or a sound costs."""
+    """Return True for non-text data; files and audio count as images, since no provider documents their cost."""
     return content.type in ("data", "uri", "hosted_file")
 
 
 def read_call(content: Content) -> ToolCall:
-    """A call."""
+    """Read a tool call."""
     return ToolCall(
         id=content.call_id or "", name=content.name or "", arguments=arguments_of(content)
     )
 
 
 def arguments_of(content: Content) -> str:
-    """The arguments of a call as they are sent."""
+    """Return the arguments of a tool call as sent."""
     given = content.arguments
     return given if isinstance(given, str) else json.dumps(given) if given is not None else ""
 
 
 def text_of_result(content: Content) -> str:
-    """The text of a result as it is sent: that of its items, or the result."""
+    """Return the text of a tool result as sent: the text of its items, else the result itself."""
     if content.items:
         return "\n".join(item.text or "" for item in content.items if item.type == "text")
     result: object = content.result
@@ -149,7 +149,7 @@ def text_of_result(content: Content) -> str:
 
 
 def as_json(content: Content) -> str:
-    """A content as text; of data a digest."""
+    """Return a content as JSON text, a data URI as its digest."""
     fields = {k: v for k, v in content.to_dict().items() if k not in NOT_SENT and v is not None}
     uri = fields.get("uri")
     if isinstance(uri, str) and uri.startswith("data:"):
@@ -158,7 +158,7 @@ def as_json(content: Content) -> str:
 
 
 def written_call(content: Content, call: ToolCall) -> Content:
-    """The call with other arguments."""
+    """Return the tool call with the arguments of ``call``."""
     if call.arguments == arguments_of(content):
         return content
     return Content.from_function_call(
@@ -170,7 +170,7 @@ def written_call(content: Content, call: ToolCall) -> Content:
 
 
 def written_result(content: Content, result: ToolResult, *, with_media: bool) -> Content:
-    """The result with another text, under the id of its call."""
+    """Return a tool result with the text and call id of ``result``."""
     media = [item for item in content.items or () if item.type != "text"] if with_media else []
     parts: str | Sequence[Content] = (
         [Content.from_text(result.text), *media] if media else result.text

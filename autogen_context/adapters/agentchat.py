@@ -1,7 +1,7 @@
-"""Keep the agents of autogen-agentchat 0.5.7 to 0.7 inside their window.
+"""Adapter for autogen-agentchat 0.5.7 to 0.7: keeps an agent within its context window.
 
-Promise: no request leaves with an orphaned call or result, or above the window, as far as what the agent adds is known;
-an agent that is registered is changed in three attributes, which are named, or not at all.
+Promise: no request has an orphaned tool call or result or exceeds the window, as far as the agent's own additions are
+known; registering an agent sets at most three attributes (named below), all of them or none.
 """
 
 from typing import Any, Unpack
@@ -37,14 +37,14 @@ __all__ = [
     "register_agentchat",
 ]
 
-# The attributes that are set, since an AssistantAgent takes its context at construction only; the last where it takes tools.
+# Attributes set by register: an AssistantAgent accepts a context only at construction. TOOLS is set only if it takes tools.
 CLIENT, CONTEXT, TOOLS = "_model_client", "_model_context", "_workbench"
 
 
 def register_agentchat(
     agent: object, model: str | None = None, **options: Unpack[ManagerOptions]
 ) -> ManagedChatCompletionContext:
-    """Put an agent that has a model client and a model context inside its window; see ``autogen_context.register``."""
+    """Keep an agent with a model client and a model context within its window; see ``autogen_context.register``."""
     attributes = vars(agent)
     client, before = attributes.get(CLIENT), attributes.get(CONTEXT)
     if not isinstance(client, ChatCompletionClient) or not isinstance(
@@ -84,18 +84,18 @@ def register_agentchat(
         changed[TOOLS] = (
             [*benches, RecallWorkbench(context, strict=strict)]
             if isinstance(benches, list)
-            else RecallWorkbench(
+            else RecallWorkbench(  # agentchat 0.5 has a single workbench
                 context, tools_of(benches), strict=strict
-            )  # the one of agentchat 0.5
+            )
         )
     attributes.update(changed)
     return context
 
 
 def takes_tools(attributes: dict[str, Any]) -> bool:
-    """Whether the agent can be given a tool, and has another turn to use what it returns.
+    """Return True if a tool can be added to the agent and the agent can act on its result.
 
-    An agent that has no tools of its own and ends its run with the first result would answer with an original.
+    An agent that has no tools and ends its run with the first tool result would answer with a recalled original.
     """
     if TOOLS not in attributes:
         return False
@@ -111,5 +111,5 @@ def takes_tools(attributes: dict[str, Any]) -> bool:
 
 
 def tools_of(bench: Any) -> list[Any]:
-    """The tools of a workbench that has them at hand, else the workbench as one."""
+    """Return the tools of a static workbench; any other workbench counts as a single tool."""
     return list(getattr(bench, "_tools", [bench]))

@@ -1,7 +1,7 @@
-"""What an agent of autogen-agentchat is given beside its context: a client that tells of requests, and the recall tool.
+"""Model clients for autogen-agentchat that observe or manage requests, and the recall tool.
 
-Promise: every request goes out as the agent made it, or, where what stands around the context was not known when it
-was prepared, prepared once more with that; a bill is recorded only for the request that the context prepared.
+Promise: a registered agent's request is sent unchanged, or prepared again if its system messages or tools were not known
+when the context was prepared; usage is recorded only for the request that was prepared.
 """
 
 import asyncio
@@ -46,14 +46,14 @@ Record = Callable[[CreateResult], None]
 
 
 class ManagedChatCompletionClient(ChatCompletionClient):
-    """A client whose requests all fit the window, for one that keeps its messages itself.
+    """A model client that fits every request into the window, for callers that keep their own messages.
 
-    Such are the orchestrator of a ``MagenticOneGroupChat`` and agents of your own that have no model context. An agent that has
-    one is registered instead.
+    Examples are the orchestrator of a ``MagenticOneGroupChat`` and custom agents without a model context. Use ``register``
+    for agents that have one.
 
     Args:
-        client: who is asked.
-        model: name of its model; left out, as the client says.
+        client: the client that sends the requests.
+        model: name of its model; by default the name the client declares.
         options: as for ``IncrementalContextManager``.
 
     Attributes:
@@ -70,7 +70,7 @@ class ManagedChatCompletionClient(ChatCompletionClient):
     ) -> None:
         options["config"] = settings_in(model, options, said_by(client))
         self._begin(client, managers_of(options, client))
-        self.manager  # noqa: B018  # what is wrong with an argument is said now
+        self.manager  # noqa: B018  # raises for bad arguments now, not at the first request
 
     def _begin(
         self, client: ChatCompletionClient, new_manager: Callable[[], IncrementalContextManager]
@@ -81,12 +81,12 @@ class ManagedChatCompletionClient(ChatCompletionClient):
 
     @cached_property
     def manager(self) -> IncrementalContextManager:
-        """That of the requests which come through here."""
+        """The manager of the requests sent through this client."""
         return self._new_manager()
 
     @override
     async def create(self, messages: Request, *, tools: Tools = (), **options: Any) -> CreateResult:
-        """Send a request; ``ContextWindowExceeded`` where, with system prompt and tools, what must stay does not fit."""
+        """Send a request; raise ``ContextWindowExceeded`` if system prompt, tools and protected messages do not fit."""
         request, record = await self._measured(messages, tools, options)
         result = await self._client.create(request, tools=tools, **options)
         record(result)
@@ -96,7 +96,7 @@ class ManagedChatCompletionClient(ChatCompletionClient):
     async def create_stream(
         self, messages: Request, *, tools: Tools = (), **options: Any
     ) -> AsyncGenerator[str | CreateResult, None]:
-        """Send a request, as ``create`` does; chunks of text, then the result."""
+        """Send a request like ``create``; yield chunks of text, then the result."""
         request, record = await self._measured(messages, tools, options)
         async for chunk in self._client.create_stream(request, tools=tools, **options):
             if isinstance(chunk, CreateResult):
@@ -106,12 +106,12 @@ class ManagedChatCompletionClient(ChatCompletionClient):
     async def _measured(
         self, request: Request, tools: Tools, options: Mapping[str, Any]
     ) -> tuple[Request, Record]:
-        """The request to send, and what records its bill."""
+        """Return the request to send and a callback that records its usage."""
         schemas = envelope_of((), [*tools, *answer_schema(options)]).schemas
         self.last_prepared = await self.manager.prepare(request, schemas)
         return self.last_prepared.messages, partial(record_bill, self.manager, self.last_prepared)
 
-    # All else is the client's within.
+    # Everything else is delegated to the wrapped client.
 
     @override
     async def close(self) -> None:
@@ -145,16 +145,16 @@ class ManagedChatCompletionClient(ChatCompletionClient):
 
     @override
     def dump_component(self) -> ComponentModel:
-        """The client within: a context cannot be named in a component, so an agent that is loaded is not metered."""
+        """Dump the wrapped client only: a component cannot refer to a context, so a loaded agent is not metered."""
         return self._client.dump_component()
 
 
 class MeteredChatCompletionClient(ManagedChatCompletionClient):
-    """A client for the one agent that has this context; it does what the client within does.
+    """A client that reports the requests of one registered agent to its context and passes them on.
 
-    A request is the context's if it is system messages and then what the context handed out last, the same objects, and
-    nothing else. Others (a question with something added) are no part of the conversation: they go out as they are while they
-    fit, through a manager of their own. Answers from a cache, and streams without usage, are not recorded.
+    A request belongs to the context if it consists of system messages followed by exactly the objects the context returned
+    last. Any other request (such as a question with an added message) is not part of the conversation: a separate manager
+    prepares it, unchanged while it fits. Cached responses and streams without usage are not recorded.
     """
 
     def __init__(self, client: ChatCompletionClient, context: ManagedChatCompletionContext) -> None:
@@ -179,29 +179,29 @@ class MeteredChatCompletionClient(ManagedChatCompletionClient):
 def record_bill(
     manager: IncrementalContextManager, prepared: Prepared[LLMMessage] | None, result: CreateResult
 ) -> None:
-    """Tell a manager what its request was billed, where that is known."""
+    """Record the billed prompt tokens of a request, if known and not served from a cache."""
     billed = result.usage.prompt_tokens
     if prepared is not None and billed and not result.cached:
         manager.record_usage(prepared, prompt_tokens=billed)
 
 
 def said_by(client: ChatCompletionClient) -> dict[str, object]:
-    """What a client says of its model; what goes through it needs no reserve."""
+    """Return the settings a client declares for its model; no reserve, since every request is measured in full."""
     several = client.model_info.get("multiple_system_messages", False)
     return {"model": model_of(client), "single_system": not several, "reserve_tokens": 0}
 
 
 def answer_schema(options: Mapping[str, Any]) -> Sequence[ToolSchema]:
-    """The schema that an answer must have, which a provider counts as it counts a tool's."""
+    """Return the structured-output schema, if any; a provider counts it like a tool schema."""
     wanted: object = options.get("json_output")
     if not (isinstance(wanted, type) and issubclass(wanted, BaseModel)):
         return ()
-    parameters: Any = wanted.model_json_schema()  # AutoGen's type names fewer keys than it has
+    parameters: Any = wanted.model_json_schema()  # AutoGen's type declares only some of its keys
     return (ToolSchema(name=wanted.__name__, parameters=parameters),)
 
 
 def model_of(client: ChatCompletionClient) -> str:
-    """The name of a client's model; empty where the client has no declarative form that says it."""
+    """Return the model name of a client; empty if the client cannot be dumped or declares none."""
     try:
         declared: Mapping[str, object] = client.dump_component().config
     except NotImplementedError:
@@ -211,14 +211,14 @@ def model_of(client: ChatCompletionClient) -> str:
 
 
 def recall_tool(context: ManagedChatCompletionContext) -> FunctionTool:
-    """The tool for the ``tools`` of the one agent that has this context; ``register(agent)`` adds it by itself."""
+    """Return the recall tool for the agent that owns this context; ``register(agent)`` adds it automatically."""
     return RecallTool(context)
 
 
 class RecallTool(FunctionTool):
-    """A ``FunctionTool`` that belongs to one context, and so cannot be dumped without it.
+    """A ``FunctionTool`` bound to one context, and therefore not dumpable.
 
-    Where the answers have a schema OpenAI's client takes strict tools alone, which name all arguments as required.
+    With structured output OpenAI's client accepts only strict tools, whose arguments are all required.
     """
 
     def __init__(self, context: ManagedChatCompletionContext, *, strict: bool = False) -> None:
@@ -249,13 +249,13 @@ class RecallTool(FunctionTool):
         cancellation_token: CancellationToken,
         call_id: str | None = None,
     ) -> Any:
-        """Answer a call, with its arguments as the texts that they should be."""
+        """Run a tool call, with its arguments converted to strings."""
         more = {} if call_id is None else {"call_id": call_id}  # unknown to autogen-core 0.5
         return await super().run_json(recall_arguments(args), cancellation_token, **more)
 
     @override
     def dump_component(self) -> ComponentModel:
-        """Refuse: the function that would be dumped knows no context."""
+        """Raise ``NotImplementedError``: a dumped function would have no context."""
         raise NotImplementedError(
             "recall_context belongs to the context of a running agent: dump the agent without it, and give "
             "recall_tool(context) to the agent that was loaded"
@@ -263,7 +263,7 @@ class RecallTool(FunctionTool):
 
 
 class RecallWorkbench(StaticWorkbench):
-    """The tool as a workbench, with the agent's own where that has one; a dump is without it: its context is the agent's."""
+    """A workbench with the recall tool and the agent's own tools; a dump omits the recall tool, bound to its context."""
 
     def __init__(
         self,

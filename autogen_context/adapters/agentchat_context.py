@@ -1,8 +1,8 @@
-"""A model context for autogen-agentchat that keeps its agent inside the window.
+"""Model context for autogen-agentchat that keeps its agent within the context window.
 
-Promise: what ``get_messages`` returns fits the window together with the system prompt and tools that are known, and
-with what is held back for those that are not; the list that is kept is never handed out; a state that was saved continues
-to the byte in another process.
+Promise: the result of ``get_messages`` fits the window together with the known system prompt and tools, and with the reserve
+for unknown ones; the internal list is never returned; a conversation restored from a saved state sends byte-identical
+requests in another process.
 """
 
 import time
@@ -35,13 +35,13 @@ from autogen_context.manager.prepared import Prepared
 from autogen_context.messages.piece import BETWEEN
 from autogen_context.models.completion import Complete
 
-Json = dict[str, Any]  # AutoGen's own type of a schema would lose the keys that it does not name
+Json = dict[str, Any]  # AutoGen's schema type would drop the keys that it does not declare
 AgentTool = Tool | ToolSchema | Callable[..., object]
-"""A tool as ``AssistantAgent`` takes it, or its schema."""
+"""A tool as accepted by ``AssistantAgent``, or its schema."""
 
 
 class Envelope(BaseModel):
-    """What stands around a context in a request: texts of system messages before it, and the schemas of the tools."""
+    """The parts of a request outside the context: leading system texts and tool schemas."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -50,13 +50,13 @@ class Envelope(BaseModel):
 
     @property
     def schemas(self) -> list[Json]:
-        """The tools as the API takes them."""
+        """The tool schemas in OpenAI's format."""
         return [{"type": "function", "function": schema} for schema in self.tools]
 
     def opened(self, request: list[LLMMessage]) -> list[LLMMessage]:
-        """The messages of a prepared request that belong to the context.
+        """Return the messages of a prepared request without the envelope's own system texts.
 
-        Where the model takes one system message alone, those that lead were joined to one.
+        If the model accepts only one system message, the leading ones were joined and the text is cut out of it.
         """
         count = len(self.system)
         if [message.content for message in request[:count]] == list(self.system):
@@ -68,7 +68,7 @@ class Envelope(BaseModel):
 
 
 class ManagedContextConfig(BaseModel):
-    """What ``dump_component`` writes for a ``ManagedChatCompletionContext``; of files and a project the folders."""
+    """Component config of a ``ManagedChatCompletionContext``; files and project are stored as folder paths."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -82,7 +82,7 @@ class ManagedContextConfig(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _settings_in_their_place(cls, given: object) -> object:
-        """A setting beside ``settings`` would be an unknown key; the error says where it belongs."""
+        """Raise an error that says where a setting belongs if it is outside ``settings``."""
         if isinstance(given, Mapping):
             names = cast("Mapping[object, object]", given).keys()
             misplaced = sorted(set(map(str, names)) & ContextConfig.model_fields.keys() - {"tools"})
@@ -90,36 +90,36 @@ class ManagedContextConfig(BaseModel):
                 raise ValueError(
                     f"{misplaced[0]} belongs into 'settings': {{'settings': {{{misplaced[0]!r}: ...}}}}"
                 )
-        return given  # pyright: ignore[reportUnknownVariableType]  # what is in it is checked next
+        return given  # pyright: ignore[reportUnknownVariableType]  # validated next
 
 
 class ManagedChatCompletionContext(
     AgentContext[LLMMessage], ChatCompletionContext, Component[ManagedContextConfig]
 ):
-    """A ``model_context`` for any agent of autogen-agentchat; each agent needs its own.
+    """A ``model_context`` for any agent of autogen-agentchat; each agent needs its own instance.
 
-    The agent adds its system prompt and its tools where no context sees them. ``register(agent)`` sees and measures both.
-    For a context alone, tell them here; for each of the two that is not told 1,000 tokens are held back (an eighth of a
-    window below 8,000), or ``reserve_tokens`` for both.
+    An agent adds its system prompt and tools outside its context. ``register(agent)`` measures both. To
+    use the context alone, pass them here; otherwise 1,000 tokens are reserved for each of the two that is missing (an eighth
+    of a window below 8,000), or ``reserve_tokens`` for both.
 
     Args:
-        model: name of the model; decides limit and tokenizer.
-        system_message: the agent's system prompt; ``""`` where it has none.
-        tools: the agent's tools, as it takes them, or their schemas.
-        initial_messages: what the conversation begins with.
-        options: all other arguments of ``IncrementalContextManager`` but ``host``. Of them settings and folders are part of
-            the component's configuration; give the others again to a context that was loaded.
+        model: name of the model; determines the limit and the tokenizer.
+        system_message: the agent's system prompt; ``""`` if it has none.
+        tools: the agent's tools or their schemas.
+        initial_messages: the first messages of the conversation.
+        options: all other arguments of ``IncrementalContextManager`` except ``host``. Settings and folders are part of the
+            component's configuration; pass the others again to a loaded context.
 
     Attributes:
-        manager: for what was billed so far, versions, changes, and all that is not here.
-        envelope: what the agent sends beside this context, as far as it is known.
-        handed_out: what ``get_messages`` returned last.
-        is_registered: whether an agent was registered with this context.
-        sees_images: whether the agent's model does; for one that does not, agents of agentchat take images out.
-        last_prepared: the last request with its certificate and the decisions; the system prompt leads it, if known.
+        manager: gives access to usage, versions, changes and the rest of the API.
+        envelope: the system messages and tools the agent adds, as far as known.
+        handed_out: the messages ``get_messages`` returned last.
+        is_registered: True if an agent was registered with this context.
+        sees_images: True if the agent's model accepts images; agentchat agents remove them for models that do not.
+        last_prepared: the last request with its certificate and decisions; begins with the system prompt, if known.
 
     Raises:
-        ValueError: a setting makes no sense; names it, its value and the way out.
+        ValueError: a setting is invalid; the message names it, its value and a fix.
     """
 
     component_config_schema = ManagedContextConfig
@@ -155,10 +155,10 @@ class ManagedChatCompletionContext(
 
     @override
     async def add_message(self, message: LLMMessage) -> None:
-        """Take a message in; it is read and measured now, once the first turn has loaded the tokenizer."""
+        """Add a message; after the first turn it is read and counted at once, as the tokenizer is loaded by then."""
         await super().add_message(as_llm_message(message))
         if self._is_answer_due and isinstance(message, AssistantMessage):
-            # The first answer after a request is that of the agent which sent it.
+            # The first assistant message after a request comes from the agent that sent it.
             first = self._answered_by = self._answered_by or message.source
             if message.source != first:
                 warnings.warn(
@@ -172,27 +172,27 @@ class ManagedChatCompletionContext(
 
     @property
     def _request(self) -> list[LLMMessage]:
-        """All that would be sent in an endless window."""
+        """The full request, before it is fitted into the window."""
         before = [SystemMessage(content=text) for text in self.envelope.system]
         if self.sees_images:
             return [*before, *self._messages]
-        from autogen_agentchat.utils import remove_images  # noqa: PLC0415 - for agents, which have it
+        from autogen_agentchat.utils import remove_images  # noqa: PLC0415 - only agents need it, and have it
 
         return [*before, *remove_images(self._messages)]
 
     def go_on_with(self, other: ChatCompletionContext) -> None:
-        """Take over the conversation of another context, which stays as it is."""
-        self._messages = list(other._messages)  # noqa: SLF001 - what the base class saves as its state
+        """Copy the conversation of another context, which is not changed."""
+        self._messages = list(other._messages)  # noqa: SLF001 - the base class's saved state
         self._initial_messages = other._initial_messages  # noqa: SLF001 - likewise
 
     @override
     async def get_messages(self) -> list[LLMMessage]:
-        """The messages to send after the agent's own system messages: a new list each time.
+        """Return the messages to send after the agent's own system messages, as a new list.
 
         Raises:
-            ContextWindowExceeded: what must stay does not fit. It goes through the agent and ends its run, with the numbers
-                as attributes; nothing is lost, so the run can go on after ``manager.unpin`` or in a larger window.
-            InvalidTranscript: a call or result is missing and ``config.orphans`` is ``"refuse"``.
+            ContextWindowExceeded: the protected messages do not fit. The error has the numbers as attributes and ends the
+                agent's run; nothing is lost, so the run can continue after ``manager.unpin`` or with a larger window.
+            InvalidTranscript: a tool call or result is missing and ``config.orphans`` is ``"refuse"``.
         """
         prepared = await self.manager.prepare(self._request, self.envelope.schemas)
         self.last_prepared = prepared
@@ -202,13 +202,13 @@ class ManagedChatCompletionContext(
         return messages
 
     def manager_beside(self) -> IncrementalContextManager:
-        """A manager for what is asked beside the conversation: the same settings, and nothing put in."""
+        """Create a manager for requests outside the conversation, with the same settings but no injected context."""
         config, host = self.manager.config, AgentChatFormat()
         return IncrementalContextManager(host=host, config=config, counter=self._counter)
 
     @override
     async def clear(self) -> None:
-        """Forget the conversation: its messages, pins, versions, and what left its window."""
+        """Clear the conversation: its messages, pins, versions and evicted originals."""
         await super().clear()
         await self._begin_anew()
 
@@ -219,7 +219,7 @@ class ManagedChatCompletionContext(
 
     @override
     async def save_state(self) -> Mapping[str, Any]:
-        """All messages, and what the manager holds of them, as JSON data."""
+        """Return all messages, the manager's state and the envelope as JSON data."""
         saved = await super().save_state()
         around = self.envelope.model_dump(mode="json")
         return {**saved, "manager": self.manager.save_state(), "envelope": around}
@@ -229,8 +229,8 @@ class ManagedChatCompletionContext(
         """Continue from a saved state, or from that of any other model context: ``{"messages": [...]}``.
 
         Raises:
-            ValidationError: what was saved is damaged; nothing was changed.
-            StateError: what the manager saved is damaged or of a newer schema; nothing was changed.
+            ValidationError: the saved state is damaged; nothing was changed.
+            StateError: the manager's state is damaged or has a newer schema; nothing was changed.
         """
         messages = ChatCompletionContextState.model_validate(state).messages
         if "manager" in state:
@@ -266,16 +266,16 @@ class ManagedChatCompletionContext(
 
 
 def envelope_of(system: Sequence[str], tools: Sequence[AgentTool]) -> Envelope:
-    """An envelope of the texts of system messages and of tools as an agent takes them."""
+    """Create an envelope from system texts and an agent's tools."""
     return Envelope(system=tuple(system), tools=tuple(dict(schema_of(tool)) for tool in tools))
 
 
 def envelope_around(
     own: Sequence[LLMMessage], request: Sequence[LLMMessage], tools: Sequence[AgentTool]
 ) -> Envelope | None:
-    """What stands around a context's own messages in a request; ``None`` where that is not the context's.
+    """Return the envelope around a context's messages ``own`` in a request; ``None`` for any other request.
 
-    It must be system messages, then exactly these objects, then nothing.
+    The request must consist of system messages followed by exactly these objects.
     """
     start = len(request) - len(own)
     if start < 0 or not all(map(is_, own, request[start:])):
@@ -285,7 +285,7 @@ def envelope_around(
 
 
 def schema_of(tool: AgentTool) -> ToolSchema:
-    """The schema of a tool, of a function as ``AssistantAgent`` makes it a tool, or of a schema."""
+    """Return the schema of a tool, a function (as ``AssistantAgent`` wraps it) or a schema itself."""
     if isinstance(tool, Tool):
         return tool.schema
     if callable(tool):
@@ -298,7 +298,7 @@ def schema_of(tool: AgentTool) -> ToolSchema:
 def managers_of(
     options: ManagerOptions, client: ChatCompletionClient | None = None
 ) -> Callable[[], IncrementalContextManager]:
-    """What makes the managers of an entry; ``client`` is the agent's own, for ``model_client="host"``."""
+    """Return a factory of managers with these options; ``client`` is the agent's, used for ``model_client="host"``."""
     asked = options.get("model_client")
     asked = client if asked == "host" and client is not None else asked
     if isinstance(asked, ChatCompletionClient):
@@ -308,9 +308,10 @@ def managers_of(
 
 
 def complete_with(client: ChatCompletionClient) -> Complete:
-    """A client of the host's as what a ``SemanticCompressor`` asks; what it raises, and cancellation, pass through.
+    """Return a completion function for a ``SemanticCompressor`` that calls this client.
 
-    What is no text, or not all of it, is ``CompletionFailed``. The client is not closed here.
+    It raises ``CompletionFailed`` for a tool call and for truncated or filtered text; the client's errors and cancellation
+    propagate. The client is not closed.
     """
 
     async def complete(prompt: str, /) -> str:

@@ -1,10 +1,10 @@
-"""Read and write messages as autogen-agentchat has them: the ``LLMMessage`` types of autogen-core 0.7.
+"""Message format of autogen-agentchat: the ``LLMMessage`` types of autogen-core 0.7.
 
-Promise: what is read is what a client sends; a message that is rewritten is a new one with every field but those that
-were rewritten; the one that was given is never changed.
+Promise: reads exactly what a client sends; a rewritten message is a new one that differs only in the rewritten fields; a
+given message is never changed.
 
-The thought of a message with calls is sent as its text (https://github.com/microsoft/autogen, ``_message_transform``,
-0.7.5), so it is counted and shortened as that. The thought of an answer is not sent: it is not counted, and kept.
+The thought of a message with tool calls is sent as its text (https://github.com/microsoft/autogen, ``_message_transform``,
+0.7.5), so it is counted and shortened like text. The thought of a text answer is not sent: it is kept but not counted.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ from autogen_context.messages.message import (
     content_digest,
 )
 
-OWN_SOURCE = "autogen_context"  # who says what no agent said: notices, supplied texts
+OWN_SOURCE = "autogen_context"  # source of messages this library adds, such as notices
 LLM_MESSAGES = (SystemMessage, UserMessage, AssistantMessage, FunctionExecutionResultMessage)
 
 
@@ -39,10 +39,10 @@ class AgentChatFormat:
     own_name = OWN_SOURCE
 
     def read(self, payload: object, /) -> Message:
-        """The message in an ``LLMMessage``; a ``ValueError`` where it is something else."""
+        """Read an ``LLMMessage``; raise ``ValueError`` for any other type."""
         message = as_llm_message(payload)
         if isinstance(message, SystemMessage):
-            # A later one may be sent as the user's, under our name, where a model takes one alone.
+            # For models that accept one system message, later ones are sent as user messages under this name.
             return Message(role="system", text=message.content, name=OWN_SOURCE)
         if isinstance(message, FunctionExecutionResultMessage):
             return Message(
@@ -68,7 +68,7 @@ class AgentChatFormat:
         )
 
     def snapshot(self, payload: object, /) -> object:
-        """The fields as immutable values that are equal for equal content."""
+        """Return the fields as immutable values that are equal for equal content."""
         message = as_llm_message(payload)
         said = message.content
         content = said if isinstance(said, str) else tuple(map(fields_of_part, said))
@@ -77,14 +77,14 @@ class AgentChatFormat:
         return message.type, content, getattr(message, "source", "")
 
     def digest(self, snapshot: object, /) -> bytes:
-        """16 bytes that stand for a snapshot."""
+        """Return a 16-byte digest of a snapshot."""
         return content_digest(repr(snapshot))
 
     def rewrite(self, payload: object, message: Message, /) -> LLMMessage:
-        """A new ``LLMMessage`` with the texts of ``message`` and all other fields of ``payload``."""
+        """Return a copy of ``payload`` with the texts of ``message``."""
         before = as_llm_message(payload)
         if message.results and isinstance(before, FunctionExecutionResultMessage):
-            results = [  # one too many is in the text of the one before it
+            results = [  # surplus results were merged into the previous one
                 old.model_copy(update={"content": new.text, "call_id": new.call_id})
                 for old, new in zip(before.content, message.results, strict=False)
             ]
@@ -102,7 +102,7 @@ class AgentChatFormat:
         return self.compose(message)
 
     def compose(self, message: Message, /) -> LLMMessage:
-        """An ``LLMMessage`` for a message of our own."""
+        """Create an ``LLMMessage`` for one of our own messages."""
         if message.results:
             results = [
                 FunctionExecutionResult(content=r.text, name=r.name, call_id=r.call_id)
@@ -117,7 +117,7 @@ class AgentChatFormat:
 
 
 def as_llm_message(payload: object) -> LLMMessage:
-    """The payload, if it is an ``LLMMessage``."""
+    """Return the payload if it is an ``LLMMessage``; raise ``ValueError`` otherwise."""
     if isinstance(payload, LLM_MESSAGES):
         return payload
     names = ", ".join(kind.__name__ for kind in LLM_MESSAGES)
@@ -125,7 +125,7 @@ def as_llm_message(payload: object) -> LLMMessage:
 
 
 def fields_of_part(part: str | HostImage | FunctionCall | FunctionExecutionResult) -> object:
-    """A part of a content as an immutable value; an image by its size and a digest of its pixels."""
+    """Return a content part as an immutable value; an image as its size and a digest of its pixels."""
     if isinstance(part, str):
         return part
     if isinstance(part, HostImage):
@@ -138,7 +138,7 @@ def fields_of_part(part: str | HostImage | FunctionCall | FunctionExecutionResul
 def written_parts(
     content: str | Sequence[str | HostImage], message: Message
 ) -> str | list[str | HostImage]:
-    """The content with the message's text in the place of its first text; images only if the message has them."""
+    """Return the content with the message's text, after images that came first; images only if the message has any."""
     if isinstance(content, str):
         return message.text
     images = [part for part in content if isinstance(part, HostImage)] if message.images else []

@@ -1,8 +1,8 @@
-"""Keep the agents of classic AutoGen inside their window: ``autogen`` up to 0.14, pyautogen 0.2 to 0.9.
+"""Adapter for classic AutoGen (``autogen`` up to 0.14, pyautogen 0.2 to 0.9): keeps an agent within its context window.
 
-Promise: what an agent sends to its model fits, with every call beside its result; the newest message, its calls and the
-word that ends a chat reach the agent as they came, or, where the newest is too long, as a shortened copy in the same role
-and with the same ending; the host's own messages are never changed. Nothing here imports the host.
+Promise: every model request fits the window, with tool calls and results paired; the newest message, its tool calls and the
+termination word reach the agent unchanged, or, if the message is too long, as a shortened copy with the same role and
+ending; the host's own messages are never changed. Nothing here imports the host.
 """
 
 import time
@@ -32,7 +32,7 @@ OPENAI_TYPES = frozenset({"openai", "azure"})
 
 
 class ClassicAgent(Protocol):
-    """What is used of a ``ConversableAgent`` by its type."""
+    """The typed part of a ``ConversableAgent`` that this adapter uses."""
 
     hook_lists: dict[str, list[Callable[..., Any]]]
     llm_config: Any  # an LLMConfig, a dict, or False
@@ -40,31 +40,31 @@ class ClassicAgent(Protocol):
 
     @property
     def system_message(self) -> str:
-        """What the agent puts before its messages."""
+        """The system message that the agent puts before its messages."""
         ...
 
     def register_hook(self, hookable_method: str, hook: Callable[..., Any]) -> None:
-        """Let a callable take part in a method of the agent."""
+        """Register a hook for one of the agent's hookable methods."""
         ...
 
 
 class ContextTransform:
-    """A ``MessageTransform``, and a capability that is added to agents.
+    """A ``MessageTransform`` that is also a capability for agents (``add_to_agent``).
 
-    One instance may be added to several agents: each agent and each of its conversations has a manager of its own.
+    One instance may be added to several agents: each conversation of each agent has its own manager.
 
     Args:
-        model: name of the model; decides limit and tokenizer.
-        options: all other arguments of ``IncrementalContextManager`` but ``host``; what is in them is shared by all
-            conversations. ``reserve_tokens`` left out is 0 for ``add_to_agent``, which measures system message and tools, and
-            2,000 for ``apply_transform``, which cannot (a quarter of a window below 8,000). A classic hook cannot wait, so
-            that the first turns may go without the context of a ``project``; it is read meanwhile.
+        model: name of the model; determines the limit and the tokenizer.
+        options: all other arguments of ``IncrementalContextManager`` except ``host``; objects in them are shared by all
+            conversations. ``reserve_tokens`` defaults to 0 for ``add_to_agent``, which measures system message and tools,
+            and to 2,000 for ``apply_transform``, which cannot (a quarter of a window below 8,000). A ``project`` is read in
+            the background, so the first turns may be sent without its context.
 
     Raises:
-        ValueError: a setting makes no sense; names it, its value and the way out.
+        ValueError: a setting is invalid; the message names it, its value and a fix.
 
     Attributes:
-        conversations: what became of the lists that ``apply_transform`` got.
+        conversations: the conversations prepared by ``apply_transform``.
     """
 
     def __init__(self, model: str | None = None, **options: Unpack[ManagerOptions]) -> None:
@@ -74,14 +74,14 @@ class ContextTransform:
         self.conversations = self._new_conversations(with_reserve(self._config, unseen=2))
 
     def apply_transform(self, messages: list[ChatDict]) -> list[ChatDict]:
-        """The list to send in place of this one; within ``TransformMessages``, or called by hand.
+        """Return the list to send in place of this one; called by ``TransformMessages`` or directly.
 
         Args:
-            messages: the whole history, oldest first; it and what is in it are left as they are.
+            messages: the whole history, oldest first; neither the list nor its messages are changed.
 
         Raises:
             InvalidTranscript: a message cannot be read, or there are orphans and ``orphans="refuse"``.
-            ContextWindowExceeded: what must stay does not fit; out of ``TransformMessages`` it ends the chat.
+            ContextWindowExceeded: the protected messages do not fit; raised in ``TransformMessages`` it ends the chat.
         """
         return self.conversations.prepare(messages)
 
@@ -90,7 +90,7 @@ class ContextTransform:
         pre_transform_messages: list[ChatDict],
         post_transform_messages: list[ChatDict],
     ) -> tuple[str, bool]:
-        """What a transformation did, in words, and whether it did anything."""
+        """Return a description of a transformation's effect, and True if it changed anything."""
         before, after = pre_transform_messages, post_transform_messages
         if before == after:
             return "The messages fit; none was changed.", False
@@ -99,19 +99,19 @@ class ContextTransform:
         return f"{len(before)} messages became {len(after)}, {written} of them written anew.", True
 
     def add_to_agent(self, agent: ClassicAgent) -> Conversations:
-        """Let an agent prepare its messages before each reply.
+        """Add hooks that prepare the agent's messages before each reply.
 
-        Its system message and tools are measured at each turn, and what OpenAI's API bills for a call calibrates the
-        count where the agent has hooks around the call, as in ``autogen`` 0.14.
+        The system message and tools are measured at each turn. If the agent has hooks around the model call, as in
+        ``autogen`` 0.14, the prompt tokens billed by OpenAI's API calibrate the token count.
 
         Returns:
-            The agent's conversations: ``manager`` and ``last_prepared`` of the last turn.
+            The agent's conversations, with ``manager`` and ``last_prepared`` of the last turn.
 
         Raises:
-            ValueError: this is no classic agent, or it has a ``ContextTransform`` already.
-            ContextWindowExceeded: out of the agent's ``generate_reply``, when what must stay does not fit; nothing is lost,
-                the agent can go on after a larger window or a shorter system message.
-            InvalidTranscript: likewise, when a message cannot be read.
+            ValueError: the agent is not a classic one, or has a ``ContextTransform`` already.
+            ContextWindowExceeded: raised by the agent's ``generate_reply`` if the protected messages do not fit; nothing is
+                lost, and the agent can continue with a larger window or a shorter system message.
+            InvalidTranscript: raised by ``generate_reply`` if a message cannot be read.
         """
         check(agent)
         conversations = self._new_conversations(self._config)
@@ -135,7 +135,7 @@ class ContextTransform:
 def register_classic(
     agent: ClassicAgent, model: str | None = None, **options: Unpack[ManagerOptions]
 ) -> Conversations:
-    """Put a ``ConversableAgent`` that asks a model inside its window; see ``autogen_context.register``."""
+    """Keep a ``ConversableAgent`` with a model within its context window; see ``autogen_context.register``."""
     if not agent.llm_config:
         raise ValueError(
             "agent: it has no llm_config and so sends nothing to a model; register the agents that do"
@@ -146,13 +146,13 @@ def register_classic(
     if options.get("model_client") == "host":
         options["model_client"] = complete_with(agent)
     conversations = ContextTransform(**options).add_to_agent(agent)
-    hooks = agent.hook_lists[BEFORE_REPLY]  # the tool is there before it is counted
+    hooks = agent.hook_lists[BEFORE_REPLY]  # add the tool before it is counted
     hooks.insert(len(hooks) - 1, partial(give_recall_tool, agent, conversations))
     return conversations
 
 
 def check(agent: ClassicAgent) -> None:
-    """Refuse what cannot work, and warn of what would work on the wrong messages."""
+    """Raise ``ValueError`` for an unsuitable or registered agent; warn about a ``GroupChatManager``."""
     hooks = getattr(agent, "hook_lists", {}).get(BEFORE_REPLY)
     if hooks is None:
         kind = f"{type(agent).__module__}.{type(agent).__qualname__}"
@@ -171,13 +171,12 @@ def check(agent: ClassicAgent) -> None:
 
 
 class AgentHooks:
-    """The hooks of one agent; what the agent adds to its messages is read at each turn, since it can change.
+    """The hooks of one agent. Its system message and tools are read at each turn, since they can change.
 
-    A bill is recorded only for the list that it was sent for: it is the difference that one call of one agent made to
-    the usage of its client, and the messages of that call are the very objects that were prepared. Calls beside the
-    conversation (a summary at the end of a chat), cached replies, clients that are not OpenAI's (theirs may leave cached
-    input out), and lists that something else changed after the transform are passed over. Source: autogen 0.14.1,
-    ``generate_oai_reply``.
+    Usage is recorded only for the prepared list: a call's tokens are the increase of the client's usage, and the messages
+    of the call must be the prepared objects themselves. Ignored are calls outside the conversation (such as a summary at
+    the end of a chat), cached replies, clients other than OpenAI's (their usage may exclude cached input), and lists
+    changed after the transform. Source: autogen 0.14.1, ``generate_oai_reply``.
     """
 
     def __init__(self, agent: ClassicAgent, conversations: Conversations) -> None:
@@ -186,18 +185,18 @@ class AgentHooks:
         self._call: tuple[int, int, IncrementalContextManager, Prepared[ChatDict]] | None = None
 
     def before_reply(self, messages: list[ChatDict]) -> list[ChatDict]:
-        """The list to send."""
+        """Return the list to send."""
         config: Mapping[str, Any] = self._agent.llm_config or {}
         tools: list[Any] = [*(config.get("tools") or ()), *(config.get("functions") or ())]
         return self._conversations.prepare(messages, system=self._agent.system_message, tools=tools)
 
     def before_call(self, messages: list[ChatDict]) -> list[ChatDict]:
-        """Note what was billed so far, if this call sends what was prepared last."""
+        """Store the tokens billed so far if this call sends the list prepared last."""
         manager, prepared = self._conversations.manager, self._conversations.last_prepared
         self._call = None
         if prepared is None:
             return messages
-        sent, own = messages[1:], prepared.messages[1:]  # the agent's system message leads both
+        sent, own = messages[1:], prepared.messages[1:]  # without the agent's system message
         is_ours = len(sent) == len(own) > 0 and all(map(is_, sent, own))
         types = {each.get("api_type") or "openai" for each in models_of(self._agent.llm_config)}
         if is_ours and types <= OPENAI_TYPES:
@@ -205,7 +204,7 @@ class AgentHooks:
         return messages
 
     def after_call(self, reply: object) -> object:
-        """Record what this call added; a call that another thread began meanwhile is not told apart from it."""
+        """Record the tokens this call added, including those of a concurrent call on another thread."""
         call, self._call = self._call, None
         if call is None:
             return reply
@@ -217,11 +216,11 @@ class AgentHooks:
 
 
 def models_of(llm_config: Any) -> Iterable[Any]:
-    """The settings of the models that an agent asks, the first one first."""
+    """Return the model configurations of an agent, in the order they are tried."""
     return (llm_config.get("config_list") or [llm_config]) if llm_config else ()
 
 
 def billed(agent: ClassicAgent) -> int:
-    """The input tokens of all calls of an agent's client so far, cached replies not among them."""
+    """Return the prompt tokens billed to an agent's client so far, without cached replies."""
     usage: Mapping[str, Any] = getattr(agent.client, "actual_usage_summary", None) or {}
     return sum(of["prompt_tokens"] for key, of in usage.items() if key != "total_cost")

@@ -1,7 +1,8 @@
-"""Tell the conversations of one agent apart, since a classic hook is not told who it is talking to, and ask back from them.
+"""Assigns messages to the conversations of a classic agent, whose hooks do not name the peer, and adds the recall tool.
 
-Promise: a list that continues what a manager saw goes to that manager; a list that none of them knows gets a new one;
-how many are kept is bounded. Each agent gets back what left its own window, also where one agent runs the tools of several.
+Promise: a list that continues a known conversation goes to the manager of that conversation; any other list gets a new
+manager; the number of managers is bounded. ``recall_context`` returns the originals of the agent that called it, even if
+one agent executes the tools of several.
 """
 
 import asyncio
@@ -35,19 +36,19 @@ ChatDict = dict[str, Any]  # the host's own type
 
 OF_THE_AGENT = frozenset({"tools", "functions", "tool_choice", "response_format", "cache_seed"})
 T = TypeVar("T")
-CONVERSATIONS = 8  # kept at once; few agents talk with more than eight others in turns
+CONVERSATIONS = 8  # managers kept; few agents alternate between more than eight peers
 
 
 class Conversations(AgentContext[ChatDict]):
-    """The conversations of one agent, each with a manager of its own.
+    """The conversations of one agent, each with its own manager.
 
     Args:
-        new_manager: makes the manager of a conversation.
-        waits: let a turn wait for the model that it asks, within its time limit, on an event loop of its own.
+        new_manager: creates the manager of a conversation.
+        waits: if True, a turn waits for model calls (within their time limit) on a separate event loop.
 
     Attributes:
-        manager: that of the conversation of the last turn; before the first, that of the first.
-        last_prepared: what the last turn gave; where the agent is known, its system message stands at position 0.
+        manager: the manager of the last turn's conversation; before the first turn, the one it will use.
+        last_prepared: the last prepared request; if the agent is known, it begins with its system message.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class Conversations(AgentContext[ChatDict]):
         self.manager = new_manager()
         self.last_prepared: Prepared[ChatDict] | None = None
         self._new_manager = new_manager
-        # With the host's list as it was last; the conversation of the last turn at the end.
+        # Each manager with the last list it saw, most recently used last.
         self._known: list[tuple[IncrementalContextManager, list[ChatDict]]] = []
         self._lock = Lock()
         self._waits = waits
@@ -64,13 +65,15 @@ class Conversations(AgentContext[ChatDict]):
     def prepare(
         self, messages: list[ChatDict], *, system: str | None = None, tools: ToolSchemas = ()
     ) -> list[ChatDict]:
-        """The list to send, as ``prepare_nowait`` makes it; ``system`` is what the host adds, counted and not in it."""
+        """Return the list to send; ``system``, which the host adds itself, is counted but not included."""
         if not messages:
             return messages
         with self._lock:
             self.manager = self._continued(messages)
             own = [] if system is None else [{"role": "system", "content": system}]
-            if own and self.manager.config.single_system:  # the model takes the agent's alone
+            if (
+                own and self.manager.config.single_system
+            ):  # only the agent's own may be a system message
                 messages = [
                     {**message, "role": "user"} if message.get("role") in SYSTEM_ROLES else message
                     for message in messages
@@ -88,9 +91,10 @@ class Conversations(AgentContext[ChatDict]):
         return Waiting()
 
     def _continued(self, messages: list[ChatDict]) -> IncrementalContextManager:
-        """The manager that saw most of its messages in front of this list, the latest of equals; half at least.
+        """Return the manager whose last list shares the longest prefix with ``messages``; a new one if none qualifies.
 
-        Less than half is another conversation that began alike: the two would take turns in undoing each other's cuts.
+        The prefix must cover at least half of the last list; less means another conversation with the same beginning, and
+        the two would undo each other's compactions. Ties go to the most recently used manager.
         """
         shares = [(shared(seen, messages), i) for i, (_, seen) in enumerate(self._known)]
         enough = [(n, i) for n, i in shares if n and 2 * n >= len(self._known[i][1])]
@@ -103,7 +107,7 @@ class Conversations(AgentContext[ChatDict]):
 
 
 class Waiting:
-    """An event loop in a thread, for hooks that cannot wait for one of their own; it ends with its owner."""
+    """An event loop in a daemon thread, for synchronous hooks; it stops when this object is garbage-collected."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -113,32 +117,32 @@ class Waiting:
         finalize(self, self._loop.call_soon_threadsafe, stop.set)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do some work there and wait for it."""
+        """Run a coroutine on the loop and wait for its result."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
 
 def serve(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
-    """Run a loop until it is told to stop; what is under way is cancelled."""
+    """Run the loop until ``stop`` is set, then cancel its pending tasks."""
     with asyncio.Runner(loop_factory=lambda: loop) as runner:
         runner.run(wait_for(stop))
 
 
 async def wait_for(stop: asyncio.Event) -> None:
-    """Wait until the owner is gone."""
+    """Wait until ``stop`` is set."""
     await stop.wait()
 
 
 def complete_with(agent: Any) -> Complete:
-    """The models of an agent as what a ``SemanticCompressor`` asks: without its tools, its cache and its bill."""
+    """Return a completion function for a ``SemanticCompressor``: the agent's models without its tools, cache and usage."""
 
     def ask(prompt: str) -> str:
         if agent.client is None:
             raise CompletionFailed("the agent has no client")
         client = copy.copy(agent.client)
         client.actual_usage_summary = client.total_usage_summary = None
-        client._config_list = [  # noqa: SLF001 - where the host merges its tools into each call
+        client._config_list = [  # noqa: SLF001 - the host adds its tools to each call from here
             {name: each for name, each in config.items() if name not in OF_THE_AGENT}
-            for config in client._config_list  # noqa: SLF001 - likewise
+            for config in client._config_list  # noqa: SLF001 - as above
         ]
         response = client.create(messages=[{"role": "user", "content": prompt}], cache_seed=None)
         reason = response.choices[0].finish_reason
@@ -154,23 +158,23 @@ def complete_with(agent: Any) -> Complete:
 
 
 def shared(seen: Sequence[ChatDict], messages: Sequence[ChatDict]) -> int:
-    """How many messages two lists have in common at the front; identity first, since most are the same objects."""
+    """Return the length of the common prefix; compares by identity first, since most messages are the same objects."""
     at = sum(1 for _ in takewhile(bool, map(is_, seen, messages)))
     return at + sum(1 for _ in takewhile(bool, map(is_same, seen[at:], messages[at:])))
 
 
 def is_same(one: ChatDict, other: ChatDict) -> bool:
-    """Whether two messages are sent as the same."""
+    """Return True if two messages are equal as sent."""
     return one == other or sent_fields(fields_of(one)) == sent_fields(fields_of(other))
 
 
 def give_recall_tool(
     agent: Any, conversations: Conversations, messages: list[ChatDict]
 ) -> list[ChatDict]:
-    """Give an agent that has tools one more, and those who run its calls the function; the messages stay as they are.
+    """Add the recall tool to an agent with tools, and its function to their executors; return ``messages`` unchanged.
 
-    In classic AutoGen the agent that asks a model does not run what the model calls: whom it talks to does, and in a group
-    any member that has the function. They are known before the agent's reply.
+    In classic AutoGen tool calls are not run by the agent that asks the model but by its peer, or in a group by any member
+    with the function. The executors are known before the agent's reply.
     """
     config: Mapping[str, Any] = agent.llm_config or {}
     tools: list[dict[str, Any]] = config.get("tools") or []
@@ -181,7 +185,7 @@ def give_recall_tool(
         or last.get("tool_calls")
         or last.get("function_call")
     ):
-        return messages  # no model is asked now
+        return messages  # no model call with tools follows
     for executor in executors_of(agent):
         recall = executor.function_map.get(RECALL_TOOL_NAME)
         if recall is None:
@@ -202,7 +206,7 @@ def give_recall_tool(
 
 
 def executors_of(agent: Any) -> Iterator[Any]:
-    """Who may run what an agent's model calls: whom it talks to, and in a group itself and the members that run tools."""
+    """Yield the agents that may run its tool calls: itself, its peers, and group members with functions."""
     for peer in [agent, *agent.chat_messages]:
         members = getattr(getattr(peer, "groupchat", None), "agents", ())
         running = [peer, *(each for each in members if getattr(each, "function_map", None))]
@@ -210,12 +214,12 @@ def executors_of(agent: Any) -> Iterator[Any]:
 
 
 class Answering:
-    """The function of one executor, which is not told who calls it: it answers for the agent that spoke last."""
+    """The recall function of one executor; it is not told the caller and answers for the agent that replied last."""
 
     conversations: Conversations | None = None
 
     def recall_context(self, **arguments: object) -> str:
-        """Answer a call; see ``RECALL_ARGUMENTS``."""
+        """Answer a tool call; for the arguments see ``RECALL_ARGUMENTS``."""
         if self.conversations is None or self.conversations.last_prepared is None:
             return NOTHING_LEFT
         return answer_recall(self.conversations.manager, arguments)

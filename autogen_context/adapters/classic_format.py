@@ -1,11 +1,11 @@
-"""Read and write messages as classic AutoGen keeps them: OpenAI's dicts, and all results of a step in one of them.
+"""Message format of classic AutoGen: OpenAI's dicts, with all tool results of a step in one message.
 
-Promise: what is read is what the host sends to the model, ``tool_responses`` one by one and no field that stays at
-home; a rewritten message keeps its shape, its ids, and all fields but those that were rewritten.
+Promise: reads exactly what the host sends to the model: each of ``tool_responses``, and no local field; a rewritten message
+keeps its shape, its ids and every field that was not rewritten.
 
 Source: ``ConversableAgent._generate_oai_reply_from_client``, the same in pyautogen 0.2.35 and autogen 0.14.1: the
-responses are sent in the place of the message that holds them, and a message of another role than ``tool`` (a person who
-interrupts a call) is sent behind its responses.
+responses are sent in place of the message that contains them; a message with a role other than ``tool`` (a user who
+interrupts a call) is sent after its responses.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ from typing_extensions import override
 from autogen_context.messages.message import Message
 from autogen_context.messages.openai_chat import OpenAIChat, copied, fields_of, intensity_of
 
-CONTEXT = "context"  # taken out of the newest message by the host, in place, when it is sent
+CONTEXT = "context"  # the host removes it from the newest message, in place, on sending
 AT_HOME = frozenset({CONTEXT, "metadata"})
 RESPONSES = "tool_responses"
 
@@ -28,13 +28,13 @@ class ClassicFormat(OpenAIChat):
 
     @override
     def read(self, payload: object, /) -> Message:
-        """The message in a dict; a ``ValueError`` where a field is of the wrong type."""
+        """Read a message from a dict; raise ``ValueError`` if a field has the wrong type."""
         given = fields_of(payload)
         fields = roled(sent_fields(given))
         responses = responses_of(fields)
         if not responses:
             return replace(super().read(fields), intensity=intensity_of(given))
-        is_tool = fields.get("role") == "tool"  # of which nothing is sent but its responses
+        is_tool = fields.get("role") == "tool"  # only its responses are sent
         beside = {k: v for k, v in fields.items() if k != RESPONSES}
         said = Message(role="tool") if is_tool else super().read(beside)
         read = [super(ClassicFormat, self).read(response) for response in responses]
@@ -48,12 +48,12 @@ class ClassicFormat(OpenAIChat):
 
     @override
     def snapshot(self, payload: object, /) -> object:
-        """A private deep copy of what is sent."""
+        """Return a deep copy of the sent fields."""
         return copied(sent_fields(fields_of(payload)))
 
     @override
     def rewrite(self, payload: object, message: Message, /) -> dict[str, object]:
-        """A new dict with the texts of ``message``, in the shape of ``payload``."""
+        """Return a new dict with the texts of ``message``, in the shape of ``payload``."""
         fields = {k: v for k, v in roled(fields_of(payload)).items() if k != RESPONSES}
         responses = responses_of(fields_of(payload))
         if not (responses and message.results):
@@ -65,12 +65,12 @@ class ClassicFormat(OpenAIChat):
             for response, result in zip_longest(responses, message.results)
             if result is not None
         ]
-        if message.role == "tool":  # the content repeats the responses, for those who read along
+        if message.role == "tool":  # the host repeats the responses in the content
             written["content"] = "\n\n".join(result.text for result in message.results)
         return written
 
     def _response(self, response: Mapping[str, object] | None, message: Message) -> object:
-        """One of the responses with another text; its images stay if the message has any."""
+        """Return a tool response with a new text; its images are kept if the message has any."""
         if not response:
             return self.compose(message)
         fields = {"role": "tool", **response}
@@ -78,7 +78,7 @@ class ClassicFormat(OpenAIChat):
 
 
 def roled(fields: Mapping[str, object], otherwise: str = "user") -> Mapping[str, object]:
-    """The fields with a role: the host's transforms take messages without one, and so does the host for some clients."""
+    """Return the fields with a role; the host's transforms, and the host for some clients, accept messages without."""
     if fields.get("role") is not None or "content" not in fields:
         return fields
     spoken_by_model = fields.get("tool_calls") or fields.get("function_call")
@@ -88,7 +88,7 @@ def roled(fields: Mapping[str, object], otherwise: str = "user") -> Mapping[str,
 
 
 def sent_fields(fields: Mapping[str, object]) -> Mapping[str, object]:
-    """The fields that the host sends, its content as text where that is a function of the message's context."""
+    """Return the fields that the host sends; a callable content is rendered with the message's context."""
     content = fields.get("content")
     if not callable(content) and AT_HOME.isdisjoint(fields):
         return fields
@@ -101,7 +101,7 @@ def sent_fields(fields: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def responses_of(fields: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
-    """The results in a message that holds those of a whole step."""
+    """Return the tool responses of a message; raise ``ValueError`` if they are not a list."""
     responses = fields.get(RESPONSES) or ()
     if not isinstance(responses, list | tuple):
         found = type(responses).__name__

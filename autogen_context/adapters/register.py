@@ -1,6 +1,6 @@
-"""One line for an agent of any known host, and what every host's entry gives back.
+"""``register`` for agents of every supported host (agent framework), and the context it returns.
 
-Promise: an agent of no known host is refused by naming those that are known. No host is imported but that of the agent.
+Promise: for an unsupported agent the error names the supported hosts; only the agent's own host is imported.
 """
 
 import json
@@ -19,12 +19,12 @@ from autogen_context.messages.message import Message
 if TYPE_CHECKING:
     from autogen_context.prioritizer.selection import Explanation
 
-# AgentChat's own system prompt has 28 tokens, classic's has 460, and a tool has about 80 (measured 2026-11): room for
-# a page of prompt, and for a dozen tools.
+# Reserve for an unknown system prompt (about a page), and for unknown tools (about a dozen). AgentChat's default prompt has
+# 28 tokens, classic's has 460, and a tool has about 80 (measured 2026-11).
 UNSEEN_TOKENS = 1_000
-UNSEEN_FRACTION = 0.125  # of a small window, at most
+UNSEEN_FRACTION = 0.125  # of the window, as an upper limit
 
-# A class that every agent of a host has among its own: the host's package, our module, and what its imports need.
+# Base class of a host's agents -> the host's package, our adapter module, and the requirement to install.
 HOSTS: Mapping[str, tuple[str, str, str]] = {
     "ChatAgent": ("autogen_agentchat", "agentchat", "autogen-agentchat>=0.5.7"),
     "ConversableAgent": ("autogen", "classic", "pyautogen>=0.2.15"),
@@ -37,7 +37,7 @@ class AgentContext(Generic[Payload]):
     """The context of one agent.
 
     Attributes:
-        manager: that of the conversation at hand, for what is not here.
+        manager: the manager of the current conversation, for the rest of the API.
         last_prepared: the last request with its certificate and decisions; ``None`` before the first.
     """
 
@@ -45,46 +45,46 @@ class AgentContext(Generic[Payload]):
     last_prepared: Prepared[Payload] | None
 
     def pin(self, message: Payload) -> None:
-        """Keep a message verbatim from now on, and with it the call or the results that belong to it."""
+        """Pin a message and its tool call or results: they are sent verbatim from now on."""
         self.manager.pin(message)
 
     def unpin(self, message: Payload) -> None:
-        """Let a pinned message go at the next compaction."""
+        """Unpin a message, so that the next compaction may shorten or evict it."""
         self.manager.unpin(message)
 
     def explain(self, message: Payload) -> "Explanation":
-        """What became of a message in the last turn, and why; ``NotInHistory`` where the turn did not have it."""
+        """Explain what the last turn did with a message; raise ``NotInHistory`` if it was not part of the turn."""
         return self.manager.explain(message)
 
     def recall(self, handle: str) -> Sequence[Message]:
-        """The originals of what was shortened or dropped; ``OriginalNotFound`` where they are not kept (any more)."""
+        """Return the originals of shortened or evicted content; raise ``OriginalNotFound`` if they are not stored."""
         return self.manager.recall(handle)
 
     async def aclose(self) -> None:
-        """End what is still under way in the background."""
+        """Stop the background work."""
         await self.manager.aclose()
 
 
 def register(
     agent: object, model: str | None = None, **options: Unpack[ManagerOptions]
 ) -> AgentContext[Any]:
-    """Keep an agent inside its window from its next request on, without losing what it will need.
+    """Keep an agent within its context window from its next request on, without losing what it will need.
 
-    System prompt and tools are measured, what the provider bills corrects the count, and an agent that takes tools gets
-    the tool ``recall_context``, by which it can ask for what left its window.
+    System prompt and tools are measured, and the tokens billed by the provider calibrate the count. An agent that takes
+    tools gets ``recall_context``, which retrieves originals that left its window.
 
     Args:
-        agent: an ``AssistantAgent`` of autogen-agentchat 0.5.7 to 0.7 (of it ``_model_client``, ``_model_context`` and ``_workbench``
-            are set, since it has no public way), a ``ConversableAgent`` of classic AutoGen (through its hooks), or an
-            ``Agent`` of AG2 1.x or of Microsoft Agent Framework (through a middleware).
-        model: name of the agent's model; left out, as the agent's own settings say.
-        options: as for ``IncrementalContextManager``; ``window_tokens`` is the one to begin with.
+        agent: an ``AssistantAgent`` of autogen-agentchat 0.5.7 to 0.7 (its ``_model_client``, ``_model_context`` and
+            ``_workbench`` are set, since there is no public API for it), a ``ConversableAgent`` of classic AutoGen (through
+            its hooks), or an ``Agent`` of AG2 1.x or of Microsoft Agent Framework (through a middleware).
+        model: name of the agent's model; by default read from the agent's own settings.
+        options: as for ``IncrementalContextManager``; start with ``window_tokens``.
 
     Returns:
-        The agent's context, to ask and to tell: ``explain``, ``pin``, ``last_prepared``, and ``manager`` for the rest.
+        The agent's context, with ``explain``, ``pin``, ``last_prepared``, and ``manager`` for the rest of the API.
 
     Raises:
-        ValueError: the agent is of no known host or registered already, or a setting makes no sense.
+        ValueError: the agent's host is not supported, the agent is registered already, or a setting is invalid.
     """
     for kind in type(agent).__mro__:
         package, module, needed = HOSTS.get(kind.__name__, ("", "", ""))
@@ -107,9 +107,11 @@ def register(
 
 
 def named(options: ManagerOptions, agent: str) -> ManagerOptions:
-    """An entry's arguments, with the agent's name for events that its settings do not name."""
+    """Return the options with the agent's name in its event log and metrics, used where the settings name none."""
     log, metrics = events_of(options.get("events")), metrics_of(options.get("metrics"))
-    if log is not None and hasattr(log, "of"):  # else it is refused where its argument is named
+    if log is not None and hasattr(
+        log, "of"
+    ):  # a wrong type is rejected later, with the argument's name
         options["events"] = log.of(agent)
     if metrics is not None and hasattr(metrics, "of"):
         options["metrics"] = metrics.of(agent)
@@ -119,7 +121,7 @@ def named(options: ManagerOptions, agent: str) -> ManagerOptions:
 def take_up(
     manager: IncrementalContextManager, state: str | Mapping[str, object], *, place: str
 ) -> None:
-    """Have a manager continue from a state, as JSON or its data; where it cannot be read it begins anew, with a warning."""
+    """Load a saved state (JSON text or its data) into a manager; if it is invalid, warn and start empty."""
     try:
         manager.load_state(json.loads(state) if isinstance(state, str) else state)
     except (StateError, ValueError) as error:
@@ -129,7 +131,7 @@ def take_up(
 def settings_in(
     model: str | None, options: ManagerOptions, said: Mapping[str, object] | None = None
 ) -> ContextConfig:
-    """The settings among an entry's arguments, which are taken out; what the host says of its model is the weakest."""
+    """Remove the settings from ``options`` and return them as a config; the host's ``said`` has the lowest precedence."""
     config = ContextConfig.for_entry(
         options.pop("config", None),
         said={name: each for name, each in (said or {}).items() if each is not None},
@@ -147,7 +149,7 @@ def settings_in(
 
 
 def with_reserve(config: ContextConfig, *, unseen: int) -> ContextConfig:
-    """The settings with something held back for what nobody told of (prompt, tools), unless they say how much."""
+    """Return the config with a reserve for each of ``unseen`` unknown parts (prompt, tools), unless it sets one."""
     if "reserve_tokens" in config.model_fields_set or not unseen:
         return config
     window = config.window_tokens

@@ -1,1 +1,1 @@
-"""How a window is shared out among the sections of a context."""
+"""Token budgets: how a context window is divided among the sections of a context."""

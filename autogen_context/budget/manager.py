@@ -1,7 +1,7 @@
-"""TokenBudgetManager: how much of what, by the task, its complexity, the kind of query, the role and what was used.
+"""TokenBudgetManager: token budgets by task, complexity, query kind, role and measured usage.
 
-Promise: the allocations of a budget are whole numbers, none negative, and add up to its total, whatever the role, the
-efficiency and the needs; a larger total gives no section less; nobody has more than it needs but the buffer.
+Promise: the allocations of a budget are non-negative integers that add up to its total, for any role, efficiency and needs. A
+larger total gives no section less. ``flow`` gives no section but the buffer more than it needs.
 """
 
 import math
@@ -25,14 +25,14 @@ from autogen_context.budget.task import Complexity, TaskDefinition
 from autogen_context.language.query import QueryKind
 
 FIVE: tuple[Section, ...] = get_args(Section)[:5]
-# Per cent of the whole. With the 5 that each row leaves for a buffer they make 100; the buffer is the reserve of 10.
+# Percentages of the whole, 5 per row left for a buffer. Used as weights; the actual buffer is the reserve of 10.
 BALANCED: Mapping[Complexity, Mapping[Section, int]] = {
     "high": dict(zip(FIVE, (25, 25, 20, 15, 10), strict=True)),
     "medium": dict(zip(FIVE, (20, 20, 25, 20, 10), strict=True)),
     "low": dict(zip(FIVE, (15, 15, 30, 25, 10), strict=True)),
 }
 BALANCED_RESERVE = Fraction(10, 100)
-ROLE_WEIGHTS: Mapping[Role, Mapping[Section, float]] = {  # 1 where a section is not named
+ROLE_WEIGHTS: Mapping[Role, Mapping[Section, float]] = {  # 1 for sections not listed
     "assistant": {},
     "coder": {"execution_history": 1.2, "project_structure": 1.3, "memory_patterns": 0.8},
     "planner": {"requirements": 1.4, "design": 1.3, "execution_history": 0.7},
@@ -40,10 +40,10 @@ ROLE_WEIGHTS: Mapping[Role, Mapping[Section, float]] = {  # 1 where a section is
     "reviewer": {"requirements": 1.2, "design": 1.3, "execution_history": 0.8},
     "tester": {"requirements": 1.2, "execution_history": 1.4, "design": 0.8},
 }
-# Tokens of a window of CONSERVATIVE_TOKENS. ``recent`` is what a conversation of so many messages has at most.
+# Tokens in a window of CONSERVATIVE_TOKENS. Rows: maximum number of messages, tokens of ``recent``.
 CONSERVATIVE_TOKENS = 12_000
 RECENT_TOKENS: tuple[tuple[float, int], ...] = ((6, 2_000), (20, 3_500), (float("inf"), 4_000))
-# In this order: what comes first has its whole part, the last one what is left. Facts come before what is retrieved.
+# In order of priority: each section is filled before the next. Facts come before retrieved content.
 CONSERVATIVE: Mapping[QueryKind, Mapping[Section, int]] = {
     "casual": {"system": 4_000, "recent": 4_000, "facts": 1_000},
     "recall": {"system": 5_000, "recent": 4_000, "facts": 1_000, "retrieved": 3_000},
@@ -51,31 +51,31 @@ CONSERVATIVE: Mapping[QueryKind, Mapping[Section, int]] = {
 }
 STRICT: Mapping[Section, int] = {"system": 10, "knowledge": 40, "conversation": 43}
 STRICT_MARGIN = Fraction(7, 100)
-DEFAULT_TOKENS: Mapping[Profile, int] = {  # where nothing is known of the model
+DEFAULT_TOKENS: Mapping[Profile, int] = {  # if the model is unknown
     "value": 8_000,
     "balanced": 8_000,
     "conservative": CONSERVATIVE_TOKENS,
     "strict": 1_500,
 }
 USUAL_ROOM = 8_000  # tokens; the fractions below were measured on windows of 3,000 to 80,000
-USUAL_FRACTION = 0.36  # of the room beside what is protected, in such a room
-STEP_FRACTION = 0.16  # more for each doubling of the room: it holds for more turns, so what is kept is written less often
-KEPT_FRACTIONS = (0.32, 0.52)  # least and most
-ASKED_FRACTION = 0.95  # where a person asks for the past: what answers that may fill nearly all
+USUAL_FRACTION = 0.36  # of the room beside protected units, at USUAL_ROOM
+STEP_FRACTION = 0.16  # added per doubling of the room: a larger room lasts more turns, so kept content is rewritten less often
+KEPT_FRACTIONS = (0.32, 0.52)  # minimum and maximum
+ASKED_FRACTION = 0.95  # if a user asks about the past: the answer may fill nearly everything
 ASKED_NEWEST_FRACTION = 0.03  # of that, for the newest units
-ASKED_PEOPLE_FRACTION = 0.05  # of the total, for people's words that nobody asked for
-ASKED_STATED_FRACTION = 0.1  # of what is filled, for rules and limits beyond that
-SUMMARY_FRACTION = 0.15  # of what is filled, for what is told, where a model summarised some of it
-RETRIEVED_FRACTION = 0.07  # of the room, for what a question brings back
-LEAST_RETRIEVED = 256  # tokens, in a small room as well
-MOST_RETRIEVED_FRACTION = 0.15  # of a room in which that would be much
-NOTICE_FRACTION = 0.1  # of the room, for what is told at once of what changed
-LEAST_NOTICE = 64  # tokens, in a small room as well
-MOST_NOTICE_FRACTION = 0.25  # of a room in which that would be much
-FACTORS = (0.7, 1.4)  # by how much complexity, role and what was used move a part at most
-LONG_TALK = 100  # messages; a profile gives a longer talk no more
+ASKED_PEOPLE_FRACTION = 0.05  # of the total, for user messages not asked about
+ASKED_STATED_FRACTION = 0.1  # of the kept tokens, for further rules and limits
+SUMMARY_FRACTION = 0.15  # of the kept tokens, for the notice, if it contains model summaries
+RETRIEVED_FRACTION = 0.07  # of the room, for retrieved content
+LEAST_RETRIEVED = 256  # tokens, even in a small room
+MOST_RETRIEVED_FRACTION = 0.15  # of the room: upper limit of LEAST_RETRIEVED
+NOTICE_FRACTION = 0.1  # of the room, for the notices of one request
+LEAST_NOTICE = 64  # tokens, even in a small room
+MOST_NOTICE_FRACTION = 0.25  # of the room: upper limit of LEAST_NOTICE
+FACTORS = (0.7, 1.4)  # limits of the change by complexity, role and measured usage
+LONG_TALK = 100  # messages; a longer conversation gets no more tokens
 
-# What each section of a profile with a table is in a conversation.
+# Table sections, by the part of a conversation that they cover.
 NEWEST: tuple[Section, ...] = ("recent", "conversation")
 TOLD: tuple[Section, ...] = ("facts", "summaries")
 RETRIEVED: tuple[Section, ...] = ("retrieved", "knowledge")
@@ -85,16 +85,16 @@ Name = TypeVar("Name", bound=str)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenBudget:
-    """How much of a window each section of a context may have.
+    """Tokens of a window by section.
 
     Attributes:
-        total: the whole, in tokens.
+        total: total tokens.
         allocations: tokens by section; with ``buffer`` they add up to the total.
         reserve_buffer: tokens that stay free; ``allocations["buffer"]`` is this or more.
-        compression_threshold: the fraction of the total at which compression is due.
+        compression_threshold: fraction of the total at which compression is due.
 
     Raises:
-        ValueError: an allocation is negative, they do not add up to the total, or the threshold is no fraction.
+        ValueError: an allocation is negative, they do not add up to the total, or the threshold is not in 0..1.
     """
 
     total: int
@@ -103,7 +103,7 @@ class TokenBudget:
     compression_threshold: float = 0.8
 
     def __post_init__(self) -> None:
-        """Refuse what is no division of the whole."""
+        """Raise `ValueError` for invalid allocations or an invalid threshold."""
         given = sum(self.allocations.values())
         if given != self.total or min(self.allocations.values(), default=0) < 0:
             raise ValueError(
@@ -116,41 +116,42 @@ class TokenBudget:
 
     @property
     def compress_at_tokens(self) -> int:
-        """How much may be in use before compression is due, in tokens."""
+        """Tokens in use at which compression is due."""
         return int(self.total * self.compression_threshold)
 
 
 class Shares(NamedTuple):
-    """What each section weighs, and what part of the whole stays free for the buffer."""
+    """Weights of the sections, and the fraction of the whole left free as a buffer."""
 
     weights: Mapping[Section, float]
     free: Fraction
 
     def of(self, *sections: Section) -> float:
-        """What some sections have together, as a fraction of the whole."""
+        """Return the share of some sections together, as a fraction of the whole."""
         part = sum(self.weights.get(section, 0) for section in sections)
         return float(1 - self.free) * part / sum(self.weights.values())
 
 
-USUAL = Shares(BALANCED["medium"], BALANCED_RESERVE)  # what the fractions of a compaction are for
+USUAL = Shares(BALANCED["medium"], BALANCED_RESERVE)  # assumed by CompactionBudget's defaults
 
 
 class TokenBudgetManager:
-    """Says every number of a turn and of a compaction, and shares out a window among the sections of a context.
+    """Computes the budgets of turns and compactions, and divides a window among the sections of a context.
 
     Args:
-        total_tokens: what all may have together; left out, all of the window, and where none is known 8,000, for
+        total_tokens: maximum tokens; by default the whole window, or if that is unknown 8,000, for
             ``conservative`` 12,000 and for ``strict`` 1,500.
-        role: what the agent does; it moves the shares.
-        profile: ``value``: what the score finds most worth keeping; ``balanced``: shares of sections by complexity, role
-            and what was used; ``conservative``: by the kind of query and the length of the conversation; ``strict``: one
-            hard table.
-        compact_at_fraction: how full the room may get before a compaction.
-        compact_to_fraction: how full a compaction leaves the room beside what is protected; left out, by the room or by the
-            profile's table.
+        role: role of the agent, which adjusts the shares.
+        profile: ``value``: keep the highest scores; ``balanced``: shares of sections by complexity, role and measured
+            usage; ``conservative``: by the kind of query and the length of the conversation; ``strict``: one
+            fixed table.
+        compact_at_fraction: fill level of the room that triggers a compaction.
+        compact_to_fraction: fill level after a compaction, of the room beside protected units; by default from the room
+            size or the profile's table.
 
     Raises:
-        ValueError: ``total_tokens`` is no positive whole number, a fraction is none, or ``role`` or ``profile`` is unknown.
+        ValueError: ``total_tokens`` is not a positive integer, a fraction is not above 0 and at most 1, or ``role`` or
+            ``profile`` is unknown.
     """
 
     def __init__(
@@ -182,16 +183,16 @@ class TokenBudgetManager:
         self._most_tokens = math.inf if total_tokens is None else total_tokens
         self._compact_at_fraction = compact_at_fraction
         self._compact_to_fraction = compact_to_fraction
-        self._turn: tuple[int, TurnBudget] | None = None  # the last room, and what was said of it
+        self._turn: tuple[int, TurnBudget] | None = None  # the last room and its budget
 
     def for_turn(self, room_tokens: int, /) -> TurnBudget:
-        """What decides in each turn, where a request may have so much; raises nothing."""
+        """Return the budget of a turn whose request may have ``room_tokens``; raises nothing."""
         known = self._turn
         if known is None or known[0] != room_tokens:
             room = self._within_total(room_tokens)
             least_notice = min(LEAST_NOTICE, int(MOST_NOTICE_FRACTION * room))
             least_retrieved = min(LEAST_RETRIEVED, int(MOST_RETRIEVED_FRACTION * room))
-            is_strict = self.profile == "strict"  # what is told is the knowledge, new in each turn
+            is_strict = self.profile == "strict"  # notices carry the knowledge, new in each turn
             told = Shares(STRICT, STRICT_MARGIN).of("knowledge") if is_strict else NOTICE_FRACTION
             budget = TurnBudget(
                 compact_at_tokens=int(room * self._compact_at_fraction),
@@ -204,7 +205,7 @@ class TokenBudgetManager:
         return known[1]
 
     def for_compaction(self, request: BudgetRequest, /) -> CompactionBudget:
-        """How much a compaction keeps, and of what; raises nothing."""
+        """Return how much a compaction keeps, by kind of content; raises nothing."""
         task, room = request.task, self._within_total(request.room_tokens)
         total = max(0, room - request.fixed_tokens)
         if self.profile in ("conservative", "strict"):
@@ -239,14 +240,14 @@ class TokenBudgetManager:
         )
 
     def allocate(self, task: str | TaskDefinition, *, messages: int = 0) -> TokenBudget:
-        """Share out the window for a task.
+        """Divide the window for a task.
 
         Args:
-            task: what the agent is at; a text is judged by its words.
-            messages: how many messages the conversation has; ``conservative`` gives longer ones more.
+            task: the agent's task; a text is classified by its words.
+            messages: number of messages in the conversation; ``conservative`` gives longer ones more.
 
         Raises:
-            ValueError: the task is no text.
+            ValueError: the task is not a text.
         """
         defined = task if isinstance(task, TaskDefinition) else TaskDefinition.from_text(task)
         shares, total = self._shares(defined, messages), self.total_tokens
@@ -256,10 +257,10 @@ class TokenBudgetManager:
         return TokenBudget(total=total, allocations=allocations, reserve_buffer=reserve)
 
     def record_usage(self, section: Section, *, given_tokens: int, used_tokens: int) -> None:
-        """Note what a section had in a request and what of it later turns used.
+        """Record the tokens of a section in a request, and how many of them later turns used.
 
         Raises:
-            ValueError: it is no section to which tokens are given, or more was used than given.
+            ValueError: the section is unknown or ``buffer``, or more was used than given.
         """
         given_to = tuple(each for each in get_args(Section) if each != "buffer")
         _require_known("section", section, given_to)
@@ -272,7 +273,7 @@ class TokenBudgetManager:
         return int(min(max(0, room_tokens), self._most_tokens))
 
     def _kept_fraction(self, room_tokens: int) -> float:
-        """What a compaction fills of the room beside what is protected, where nobody asks for the past."""
+        """Return the fraction of the room beside protected units that a compaction fills, if nobody asks about the past."""
         if self._compact_to_fraction is not None:
             return self._compact_to_fraction
         if self.profile in ("conservative", "strict"):
@@ -285,7 +286,7 @@ class TokenBudgetManager:
     def _by_table(
         self, task: TaskDefinition, messages: int, total: int, *, asks_back: bool
     ) -> CompactionBudget:
-        """What the table of ``conservative`` or ``strict`` says; what is protected takes the place of its system part."""
+        """Return the budget by the table of ``conservative`` or ``strict``; protected units count as its system section."""
         shares = self._shares(task, messages)
         newest, told = shares.of(*NEWEST), shares.of(*TOLD)
         kept = newest + told + (shares.of(*RETRIEVED) if asks_back else 0)
@@ -297,7 +298,7 @@ class TokenBudgetManager:
         )
 
     def _shares(self, task: TaskDefinition, messages: int) -> Shares:
-        """By the profile's table; by complexity moved by role and efficiency, as weights: what one gains the others lose."""
+        """Return the shares of the profile's table, or those by complexity adjusted for role and efficiency, as weights."""
         if self.profile == "strict":
             return Shares(STRICT, STRICT_MARGIN)
         if self.profile == "conservative":
@@ -316,14 +317,14 @@ class TokenBudgetManager:
 
 
 def flow(budget: TokenBudget, needs: Mapping[Section, int]) -> dict[Section, int]:
-    """What the sections of a budget have once each has said what it needs, in tokens; one that is not named needs nothing.
+    """Reallocate a budget by the tokens that each section needs; a section not listed needs none.
 
     Returns:
-        Allocations of the same total: what a section leaves goes to those that need more, by their shares; what nobody
-        needs stays free, in ``buffer``.
+        Allocations of the same total: unneeded tokens go to the sections that need more, in proportion to their shares;
+        the rest goes to ``buffer``.
 
     Raises:
-        ValueError: a need is negative or of a section that the budget does not have.
+        ValueError: a need is negative, or its section is not in the budget.
     """
     weights: dict[Section, float] = {**budget.allocations}
     total = budget.total - int(weights.pop("buffer", 0))
@@ -345,26 +346,27 @@ def flow(budget: TokenBudget, needs: Mapping[Section, int]) -> dict[Section, int
 
 
 def apportion(total: int, weights: Mapping[Name, float]) -> dict[Name, int]:
-    """Divide tokens by weights; equal parts where all weights are 0.
+    """Divide tokens in proportion to weights; equally if all weights are 0.
 
-    Webster's method by "jump and step" (Pukelsheim, Proportional Representation, 2014, chapter 4): more gives nobody less.
+    Webster's method by "jump and step" (Pukelsheim, Proportional Representation, 2014, chapter 4): a larger total gives
+    nobody less.
     """
-    exact = {name: Fraction(weight) for name, weight in weights.items()}  # never by rounding
+    exact = {name: Fraction(weight) for name, weight in weights.items()}  # exact, no float rounding
     if not any(exact.values()):
         exact = dict.fromkeys(weights, Fraction(1))
     whole = sum(exact.values())
     parts = {name: floor(total * weight / whole + Fraction(1, 2)) for name, weight in exact.items()}
     while parts and (missing := total - sum(parts.values())):
-        if missing > 0:  # the highest quotient gains the next token; of equals the first
+        if missing > 0:  # the highest quotient gains a token; ties: the first
             gains = max(parts, key=lambda name: exact[name] / (2 * parts[name] + 1))
             parts[gains] += 1
-        else:  # the lowest one loses its last; of equals the last
+        else:  # the lowest quotient loses a token; ties: the last
             held = [name for name in reversed(parts) if parts[name]]
             parts[min(held, key=lambda name: exact[name] / (2 * parts[name] - 1))] -= 1
     return parts
 
 
 def _require_known(argument: str, name: str, known: tuple[str, ...]) -> None:
-    """Refuse a name that is not in a list, and say the list."""
+    """Raise `ValueError` listing the known names unless ``name`` is one of them."""
     if name not in known:
         raise ValueError(f"{argument}={name!r}: give one of {', '.join(known)}")

@@ -1,7 +1,7 @@
-"""What a budget says of a turn and of a compaction, and how much of what sections were given was used.
+"""Budget values: of a turn, of a compaction, and the measured usage of sections.
 
-Promise: values that exist make sense: fractions in 0..1, tokens 0 or more. They decide how much, never whether a request
-fits its window: that is held by the window alone.
+Promise: constructed values are valid: fractions in 0..1, tokens 0 or more. They decide how much is kept, but do not ensure
+that a request fits its window: the window does that.
 """
 
 from collections.abc import Mapping
@@ -29,60 +29,60 @@ Profile = Literal["value", "balanced", "conservative", "strict"]
 Role = Literal["assistant", "coder", "planner", "researcher", "reviewer", "tester"]
 
 NO_TASK = TaskDefinition(text="")
-EFFICIENCY_FACTORS = (0.5, 1.5)  # least and most
-PRIOR_TOKENS = 1_000  # given at the mean of all sections, before the first measurement of one
+EFFICIENCY_FACTORS = (0.5, 1.5)  # minimum and maximum
+PRIOR_TOKENS = 1_000  # prior weight of the mean usage of all sections
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetRequest:
-    """What is to be compacted, as far as it decides how much of it stays."""
+    """The conversation to compact, as far as its budget depends on it."""
 
-    room_tokens: int  # what a request may have
-    fixed_tokens: int = 0  # of these, what it has beside messages, such as tools
-    task: TaskDefinition = NO_TASK  # what a person asked for last
-    messages: int = 0  # how many the conversation has
-    asks_back: bool = False  # whether the newest message asks for something of the past
-    has_summaries: bool = False  # whether a model summarised some of what will be left out
+    room_tokens: int  # maximum tokens of a request
+    fixed_tokens: int = 0  # part of these outside messages, such as tool schemas
+    task: TaskDefinition = NO_TASK  # the latest request of a user
+    messages: int = 0  # number in the conversation
+    asks_back: bool = False  # the newest message asks about the past
+    has_summaries: bool = False  # model summaries exist for some dropped units
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnBudget:
-    """What decides in each turn."""
+    """Budget of a turn."""
 
-    compact_at_tokens: int  # what a request may have before it is compacted
-    kept_fraction: float = 0.36  # about what a compaction would fill beside what is protected
-    retrieved_tokens: int  # what a question may bring back of the past
-    notice_tokens: int  # what may be told at once of what changed beside the messages
+    compact_at_tokens: int  # tokens of a request above which it is compacted
+    kept_fraction: float = 0.36  # estimate of the fill level after a compaction
+    retrieved_tokens: int  # maximum retrieved content
+    notice_tokens: int  # maximum notices in one request
     notice_rooms: int = (
-        2  # times its tokens must be free for it; at 1 the next turn may have to compact
+        2  # multiples of a notice's tokens that must be free; at 1 it may force a compaction
     )
 
     def __post_init__(self) -> None:
-        """Refuse numbers that make no sense."""
+        """Raise `ValueError` for invalid fields."""
         require_sound(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionBudget:
-    """How much a compaction keeps, and of what.
+    """Budget of a compaction, by kind of content.
 
-    The protected messages (system prompt, pins, latest instruction, newest unit) come first and have no fraction; what
-    ``total_tokens`` leaves beside them is filled up to ``kept_fraction``, with what people said, then the newest units, then
-    what older ones have that scores best. What is left out of it is told in a notice.
+    The protected messages (system prompt, pins, latest instruction, newest unit) come first and have no fraction. The rest of
+    ``total_tokens`` is filled up to ``kept_fraction`` with user messages, then the newest units, then the highest-scored parts
+    of older ones. A notice describes what was dropped.
     """
 
-    total_tokens: int  # what all messages may have afterwards; more than the window has no effect
-    kept_fraction: float = 0.36  # what is filled of the room beside what is protected
-    people_fraction: float = 0.15  # of the total, what people's own messages have for certain
-    long_message_fraction: float = 0.2  # of that, one message; a longer one has what it states
-    stated_fraction: float = 0.5  # of what is filled, what people's statements may have beyond that
-    newest_fraction: float = 0.5  # of what is filled, the newest units, as they are
-    newest_unit_fraction: float = 0.6  # of the same, the newest one, where it has more than that
-    told_fraction: float = 0.06  # of the same, what is told of the units that are left out
-    sections: Mapping[Section, float] | None = None  # shares of the rest; else the score decides
+    total_tokens: int  # maximum of all messages afterwards; more than the window has no effect
+    kept_fraction: float = 0.36  # fill level of the room beside protected units
+    people_fraction: float = 0.15  # of the total, guaranteed to users' own messages
+    long_message_fraction: float = 0.2  # of that, one message; of a longer one its statements
+    stated_fraction: float = 0.5  # of the kept tokens, for further statements of users
+    newest_fraction: float = 0.5  # of the kept tokens, for the newest units, unchanged
+    newest_unit_fraction: float = 0.6  # of the same, up to which the newest one exceeds that
+    told_fraction: float = 0.06  # of the kept tokens, for the notice on dropped units
+    sections: Mapping[Section, float] | None = None  # shares of the rest; ``None``: by score alone
 
     def __post_init__(self) -> None:
-        """Refuse numbers that make no sense."""
+        """Raise `ValueError` for invalid fields."""
         require_sound(self)
         for section, share in (self.sections or {}).items():
             if not 0 <= share <= 1:
@@ -90,24 +90,24 @@ class CompactionBudget:
 
     @property
     def long_message_tokens(self) -> int:
-        """What a person's message may have to stay whole, in tokens."""
+        """Maximum tokens of a user message that stays whole."""
         return int(self.total_tokens * self.people_fraction * self.long_message_fraction)
 
 
 class BudgetPolicy(Protocol):
-    """Says how much of what is sent; a ``TokenBudgetManager`` does."""
+    """Interface of a budget, implemented by ``TokenBudgetManager``."""
 
     def for_turn(self, room_tokens: int, /) -> TurnBudget:
-        """What decides in each turn with so much room, in tokens; asked in every one, so it should be cheap."""
+        """Return the budget of a turn with ``room_tokens``; called on every turn, so it should be cheap."""
         ...
 
     def for_compaction(self, request: BudgetRequest, /) -> CompactionBudget:
-        """How much a compaction keeps, and of what."""
+        """Return the budget of a compaction."""
         ...
 
 
 def require_sound(budget: TurnBudget | CompactionBudget) -> None:
-    """Refuse tokens below 0 and fractions that are none; the name of a field says which it is."""
+    """Raise `ValueError` for ``*_tokens`` fields below 0 or not integers, and ``*_fraction`` fields outside 0..1."""
     for each in fields(budget):
         value: object = getattr(budget, each.name)
         if each.name.endswith("_tokens") and not (isinstance(value, int) and value >= 0):
@@ -119,13 +119,13 @@ def require_sound(budget: TurnBudget | CompactionBudget) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Efficiency:
-    """What sections were given, and what of it later turns used, in tokens."""
+    """Tokens given to sections, and how many of them later turns used."""
 
     given: Mapping[Section, int] = field(default_factory=dict[Section, int])
     used: Mapping[Section, int] = field(default_factory=dict[Section, int])
 
     def measured(self, section: Section, *, given_tokens: int, used_tokens: int) -> Self:
-        """These sums with one more measurement."""
+        """Return the sums with one measurement added; raise `ValueError` if more was used than given."""
         if not 0 <= used_tokens <= given_tokens:
             raise ValueError(
                 f"used_tokens={used_tokens}: give 0 to given_tokens={given_tokens}; a token that is used twice counts once"
@@ -136,7 +136,7 @@ class Efficiency:
         )
 
     def moved(self, shares: Mapping[Section, float]) -> dict[Section, float]:
-        """The same shares moved by what was used of each, and no more of them together."""
+        """Return the shares adjusted by measured usage, with the same sum."""
         weights: dict[Section, float] = {
             section: share * self.factor(section) for section, share in shares.items()
         }
@@ -145,7 +145,7 @@ class Efficiency:
         return moved
 
     def factor(self, section: Section) -> float:
-        """How much better than all together a section does, within bounds; 1 where nothing was measured, or used."""
+        """Return the usage rate of a section relative to the mean, within bounds; 1 if nothing was measured or used."""
         mean = sum(self.used.values()) / (sum(self.given.values()) or 1)
         if not mean:
             return 1.0

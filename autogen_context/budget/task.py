@@ -1,8 +1,8 @@
-"""What the agent is at: the type of its task, how complex it is, and what kind of question is asked.
+"""Task classification by wording: type, complexity and kind of query.
 
-Promise: whole words decide, never parts of words; code and paths in a text are no words of it; any text goes, empty ones
-too, and a long one costs no more than its first and last characters. The words are data: the table ``[task]`` of each file
-of ``language/``. Of a type, ``debug`` lists what is to be done and ``debug_topic`` what it is about.
+Promise: whole words decide, never parts of words; code and paths are ignored. Any text is accepted, including an empty one;
+of a long text only the beginning and end are read. The words are data: the table ``[task]`` of each file of ``language/``.
+For a type such as ``debug``, ``debug`` lists words for the action and ``debug_topic`` words for its subject.
 """
 
 import re
@@ -17,16 +17,16 @@ from autogen_context.language.query import QueryKind, kind_of
 TaskType = Literal["debug", "implement", "explore", "verify", "document", "refactor", "chat"]
 Complexity = Literal["low", "medium", "high"]
 
-TYPES: tuple[TaskType, ...] = get_args(TaskType)  # where two have as many points, the first has it
+TYPES: tuple[TaskType, ...] = get_args(TaskType)  # ties: the first
 TOPIC = "_topic"
 TOPIC_POINTS, WORD_POINTS, PHRASE_POINTS = 1, 2, 4
-LEAD_POINTS = 2  # for the first of the text: people say first what they want
-TYPE_CHARS = 750  # from the beginning; what follows are details, a log, or a template's advice
+LEAD_POINTS = 2  # bonus of the first signal: people state their request first
+TYPE_CHARS = 750  # from the beginning; later text is details, a log, or boilerplate
 READ_CHARS = 8_000  # of a longer text: three quarters from its beginning, the rest from its end
 
 MEDIUM_FROM, HIGH_FROM = 2, 5  # points
 TWICE, ONCE = ((2, 1), (4, 2)), ((1, 1), (3, 2))
-COMPLEXITY_POINTS: Mapping[str, tuple[tuple[int, int], ...]] = {  # so many points from so many on
+COMPLEXITY_POINTS: Mapping[str, tuple[tuple[int, int], ...]] = {  # (count from which, points)
     "words": ((30, 1), (100, 2), (300, 3)),
     "constraints": ONCE,
     "files named": TWICE,
@@ -36,10 +36,10 @@ COMPLEXITY_POINTS: Mapping[str, tuple[tuple[int, int], ...]] = {  # so many poin
     "uses of tools": ONCE,
 }
 
-_NEGATED = re.compile(r"[^,.;:!?\n]{0,24}")  # behind "don't": what stands so near is not asked for
+_NEGATED = re.compile(r"[^,.;:!?\n]{0,24}")  # text after "don't" that is not asked for
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _RUN = re.compile(r"\S+")
-_NAME = re.compile(r"[/\\_]|\w\.(?=[a-z]\w{0,5}\b)")  # in a path, a file or an identifier
+_NAME = re.compile(r"[/\\_]|\w\.(?=[a-z]\w{0,5}\b)")  # matches in a path, file name or identifier
 _FILE = re.compile(r"(?<![\w./\\-])[\w./\\-]*\w\.[A-Za-z]\w{0,5}\b(?!\()")
 _WORD = re.compile(r"\w+(?:['\u2019]\w+)*")
 _STEP_LINE = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]", re.MULTILINE)
@@ -47,14 +47,14 @@ _STEP_LINE = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskDefinition:
-    """What the words of a task say of it.
+    """Classification of a task by its words.
 
     Attributes:
-        text: the task as it was given.
-        type: what is to be done.
-        complexity: how much is asked.
-        query_kind: whether it asks for the past, for a summary, or for neither.
-        reasons: why, one line a verdict.
+        text: the task as given.
+        type: type of work.
+        complexity: amount of work.
+        query_kind: ``recall`` if it asks about the past, ``summary`` for a summary, else ``casual``.
+        reasons: explanation, one line per verdict.
     """
 
     text: str
@@ -65,16 +65,16 @@ class TaskDefinition:
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Judge a task by its words.
+        """Classify a task by its words.
 
         Args:
             text: the task, in any language; may be empty.
 
         Returns:
-            Its definition; ``chat``, ``low`` and ``casual`` where nothing tells more.
+            Its definition; ``chat``, ``low`` and ``casual`` by default.
 
         Raises:
-            ValueError: it is no text.
+            ValueError: ``text`` is not a string.
         """
         require_text("text", text, give="the task as a text")
         read = text
@@ -104,9 +104,9 @@ class TaskDefinition:
 
 
 def type_signals(prose: str, found: Sequence[Found]) -> Iterator[tuple[TaskType, int, str]]:
-    """What tells of a type, in the order of the text: the type, points, and the words; each phrase once.
+    """Yield the signals of a type in text order: type, points and words; each phrase once.
 
-    The longest of several counts, its words for no other. What is asked not to be done is left out.
+    Of overlapping phrases only the longest counts. Negated requests are skipped.
     """
     behind = [_NEGATED.match(prose, each.stop) for each in found if each.label == "negation"]
     negated = [each.span() for each in behind if each]
@@ -124,11 +124,11 @@ def type_signals(prose: str, found: Sequence[Found]) -> Iterator[tuple[TaskType,
 
 
 def type_of(told: Sequence[tuple[TaskType, int, str]]) -> tuple[TaskType, str]:
-    """The type of a task by its signals, and why."""
+    """Return the type of a task by its signals, and the reason."""
     if not told:
         return "chat", "chat: no word tells of a task"
     points = dict.fromkeys(TYPES, 0)
-    lead = next((signal for signal in told if signal[0] != "chat"), told[0])  # not a greeting
+    lead = next((signal for signal in told if signal[0] != "chat"), told[0])  # skip a greeting
     for signal in told:
         points[signal[0]] += signal[1] + (LEAD_POINTS if signal is lead else 0)
     best = max(TYPES, key=points.__getitem__)
@@ -137,7 +137,7 @@ def type_of(told: Sequence[tuple[TaskType, int, str]]) -> tuple[TaskType, str]:
 
 
 def complexity_of(features: Mapping[str, int]) -> tuple[Complexity, str]:
-    """How much is asked, and why: points for how often each feature occurs."""
+    """Return the complexity and the reason, by points for the count of each feature."""
     given = {
         name: max(
             (points for start, points in COMPLEXITY_POINTS[name] if amount >= start), default=0

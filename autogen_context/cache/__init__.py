@@ -1,1 +1,1 @@
-"""What is built from files, kept until one of them changes: in memory, on disk, on a server."""
+"""Caches of values, originals and vectors: in memory, on disk and on a server."""

@@ -1,8 +1,8 @@
-"""Values that are built from files, kept until one of these changes.
+"""A cache of values built from files; an entry is valid until one of its files changes.
 
-Promise: what a caller gets is what its builder would have made of the files after it asked: a changed file is never
-served. A cache that fails, its disk or its server too, costs a build and no more. One build serves all who ask for it
-at the same time.
+Promise: the value returned is the one the builder would make from the files as they are after the request, so a stale
+value is never served. A failing cache, disk or server costs a rebuild and nothing more. Concurrent requests for the
+same value share one build.
 """
 
 import asyncio
@@ -53,20 +53,20 @@ ValueT = TypeVar("ValueT")
 Source = Literal["memory", "disk", "shared", "built"]
 
 _MOST_WAITS = 2
-# A tick of most file systems has passed; one of two seconds is not waited for.
+# Longer than the timestamp granularity of most file systems; the 2 s granularity of FAT is not waited for.
 _LONGEST_WAIT_S = 0.05
 
 
 class Watch(Protocol):
-    """What tells of changed paths."""
+    """A source of notifications about changed paths."""
 
     def listen(self, heard: Callable[[Collection[Path]], None]) -> Callable[[], None]:
-        """Have changed paths told to ``heard``, in any thread; what is returned ends that."""
+        """Call ``heard`` with changed paths, from any thread. Returns a function that unsubscribes."""
         ...
 
 
 class _Wanted(NamedTuple):
-    """What a caller asks for: a key, the absolute names of what it depends on, and a pydantic class to read it as."""
+    """A request: the key, the absolute names of its dependencies, and the pydantic class of the value, if any."""
 
     key: str
     names: tuple[str, ...]
@@ -74,7 +74,7 @@ class _Wanted(NamedTuple):
 
 
 class _Outcome(NamedTuple):
-    """An entry, and the monotonic moment as of which it is right; who asked later may not have it."""
+    """An entry and the monotonic time as of which it is valid; a request made later must not be answered with it."""
 
     entry: CacheEntry
     source: Source
@@ -82,7 +82,7 @@ class _Outcome(NamedTuple):
 
 
 class _Flight:
-    """Work under way, for so many callers; while it is current others join it, and its result may be kept."""
+    """A look-up or build in progress. While ``is_current``, other callers may join it and its result may be cached."""
 
     def __init__(self, start: "Callable[[_Flight], Coroutine[object, object, _Outcome]]") -> None:
         self.is_current = True
@@ -91,21 +91,22 @@ class _Flight:
 
 
 class ContextCache:
-    """Values by key, in memory, on disk where there is a folder, and on a server where there is one; of one event loop.
+    """Values by key, cached in memory and optionally on disk and on a server. Belongs to one event loop.
 
     Args:
-        directory: keeps values for later processes; made for its owner alone. Values are in it in the clear.
-        shared: what other machines share: the url of a Redis server, a ``RedisTier``, or any other ``SharedTier``; it is
-            closed with the cache.
-        watch: has entries dropped as soon as their files change. What is served is compared in any case.
-        compare: ``content`` reads all files at each request; for files that are written through a memory map, for
-            network folders, and for Windows, where times do not tell every change.
-        limits: how much it may take.
-        clock: the time in seconds, on one scale for all who share the values.
+        directory: the folder that stores values for later processes; created with access for the owner only. Values are
+            not encrypted.
+        shared: the store shared between machines: the url of a Redis server, a ``RedisTier``, or any other
+            ``SharedTier``. It is closed with the cache.
+        watch: drops entries as soon as their files change. Every value is checked against its files in any case.
+        compare: ``times`` compares file metadata; ``content`` reads all files at each request. Use ``content`` for
+            memory-mapped writes, network folders and Windows, where times do not show every change.
+        limits: size limits.
+        clock: returns the time in seconds; every process that shares the values needs the same time scale.
 
     Raises:
-        ValueError: ``directory`` is something else than a folder, or another argument none of these.
-        MissingExtra: ``redis`` is a url, and the extra is not installed.
+        ValueError: ``directory`` is not a folder, or another argument is invalid.
+        MissingExtra: ``shared`` is a url, and the ``redis`` extra is not installed.
     """
 
     def __init__(
@@ -119,7 +120,7 @@ class ContextCache:
         clock: Callable[[], float] = time.time,
     ) -> None:
         if isinstance(shared, str):
-            from autogen_context.cache.redis_tier import RedisTier  # noqa: PLC0415 - who shares pays for it
+            from autogen_context.cache.redis_tier import RedisTier  # noqa: PLC0415 - optional dependency
 
             shared = RedisTier(shared)
         if shared is not None and not hasattr(shared, "listen"):
@@ -137,9 +138,9 @@ class ContextCache:
             shared=shared,
         )
         self._clock = clock
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="context-cache")  # of the disk
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="context-cache")  # for disk access
         self._flights: dict[_Wanted, _Flight] = {}
-        self._outdated: set[str] = set()  # keys of what was found changed, or heard of
+        self._outdated: set[str] = set()  # keys of entries found stale or reported changed
         self._trusted_from = -math.inf
         self._answered = Counter[Source]()
         self._builds = 0
@@ -179,25 +180,25 @@ class ContextCache:
         ttl_s: float | None = None,
         model: type[ValueT] | None = None,
     ) -> ValueT:
-        """The value under a key; built if it is not there, or what it depends on has changed.
+        """Return the value under a key; build it if it is missing or a dependency has changed.
 
         Args:
-            key: names the value and how it is built; any text.
-            builder: makes the value: a coroutine function, or a function, which is called in a thread. It gives str,
-                bytes, JSON data, or an object of ``model``, and reads files only from when it is called.
-            depends_on: the n files it reads, and patterns such as ``src/**/*.py``. Of a folder the names in it count;
-                to follow the files as well, name ``folder/**``.
-            ttl_s: how long it is kept, in seconds; left out, until it changes or room is needed.
-            model: the class of the value, if that is a pydantic model.
+            key: identifies the value and how it is built; any text.
+            builder: makes the value: a coroutine function, or a plain function, which is called in a thread. It returns
+                str, bytes, JSON data or an instance of ``model``, and must not read files before it is called.
+            depends_on: paths of the files it reads, and patterns such as ``src/**/*.py``. For a folder, only the names
+                in it count; to depend on the files as well, give ``folder/**``.
+            ttl_s: the time to live in seconds; by default, until a dependency changes or the entry is evicted.
+            model: the class of the value, if it is a pydantic model.
 
         Returns:
-            The value as it comes back from the cache, a new object each time.
+            The value as decoded from the cache, a new object each time.
 
         Raises:
-            ValueError: an argument or what the builder gave is none of these.
-            Exception: what the builder raised; nothing is kept then, and all who wait for it get it.
+            ValueError: an argument or the builder's result is invalid.
+            Exception: whatever the builder raised; nothing is cached, and every waiting caller gets the exception.
         """
-        if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance] - nobody need check types
+        if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
             raise ValueError(f"key={key!r:.80}: give a text")  # noqa: TRY004 - as for every wrong argument
         if not callable(builder):
             raise ValueError(f"builder={builder!r:.80}: give a function that makes the value")  # noqa: TRY004 - as above
@@ -207,44 +208,44 @@ class ContextCache:
         find = partial(self._find, wanted, builder, ttl_s)
         asked_at = time.monotonic()
         outcome: _Outcome | None = None
-        # What others began before may be outdated by now; what is begun from now on is not.
+        # Work that started before this request may have read older files; work started from now on has not.
         while outcome is None or outcome.as_of < asked_at:
             outcome = await self._in_memory(wanted) or await self._joined(wanted, find)
         self._answered[outcome.source] += 1
-        return cast("ValueT", decoded(outcome.entry.data, model=model))  # as its builder gives it
+        return cast("ValueT", decoded(outcome.entry.data, model=model))  # as the builder returns
 
     def remembered(self, kind: str, key: str, /) -> object:
-        """The value that was remembered under a kind and a key, if it is in memory; a new object each time. Never waits.
+        """Return the value remembered under a kind and a key if it is in memory, a new object each time. Never waits.
 
-        ``None`` may mean that it is on disk: ``warm`` brings it.
+        ``None`` may mean that the value is only on disk or on the server; ``warm`` loads it.
 
         Raises:
-            ValueError: ``kind`` is no short name of small letters.
+            ValueError: ``kind`` is not a short lowercase name.
         """
         return self._values.look(kind, key)
 
     def remember(self, kind: str, key: str, value: object, /) -> None:
-        """Keep what depends on content alone: in memory at once, on disk soon, in a thread. Never waits.
+        """Store a value that depends on content alone: in memory now, on disk and server later in a thread. Never waits.
 
         Args:
-            kind: what it is, such as ``summary``; each kind has a room of its own, from which the least recently used goes.
-            key: names the content, and how the value was made of it.
+            kind: the kind of value, such as ``summary``. Each kind has its own memory limit and LRU eviction.
+            key: identifies the content and how the value was computed from it.
             value: JSON data, text or bytes.
 
         Raises:
-            ValueError: ``kind`` or ``value`` is none of these.
+            ValueError: ``kind`` or ``value`` is invalid.
         """
         self._values.keep(kind, key, value)
 
     async def warm(self, kind: str, keys: Collection[str], /) -> None:
-        """Bring into memory what is kept on disk under these keys."""
+        """Load the values under these keys from disk and server into memory."""
         await self._values.warm(kind, keys)
 
     async def clear(self) -> None:
-        """Delete everything: here, and on a server all that is in its namespace.
+        """Delete everything: in memory, on disk, and on the server everything in the namespace.
 
         Raises:
-            StoreUnavailable: a file or a server cannot be had now, so that something may still be there.
+            StoreUnavailable: a file or server is unavailable, so some values may not be deleted.
         """
         self._detach(lambda _: True)
         self._memory.forget_where(lambda _: True)
@@ -255,7 +256,7 @@ class ContextCache:
             await asyncio.to_thread(self._shared.clear)
 
     async def invalidate(self, key: str) -> None:
-        """Drop the entry under a key, for all who share it; who asks once this is done gets none that was built before."""
+        """Drop the entry under a key in every tier; a request made after this returns gets no value built before it."""
         self._invalidated += 1
         self._detach(lambda wanted: wanted.key == key)
         self._memory.forget([key])
@@ -265,7 +266,7 @@ class ContextCache:
             await asyncio.to_thread(_forget_on, self._shared, key)
 
     def stats(self) -> CacheStats:
-        """What it did so far; print it."""
+        """Return the statistics so far; ``print`` shows them as a table."""
         memory, answered = self._memory, self._answered
         on_disk = self._disk.held_bytes if self._disk else 0
         return CacheStats(
@@ -281,13 +282,13 @@ class ContextCache:
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """Hits, misses and invalidations so far, of values and look-ups; ``stats`` has more."""
+        """Hits, misses and invalidations so far, of built and remembered values; ``stats`` has details."""
         built, looked = self._answered["built"], self._values
         hits = self._answered.total() - built + looked.hits
         return hits, built + looked.misses, self._invalidated
 
     async def aclose(self) -> None:
-        """Wait for builds under way, and let go of watch, file and server."""
+        """Wait for builds in progress, stop listening, write pending values, and close disk and server."""
         while self._endings:
             self._endings.pop()()
         if tasks := [flight.task for flight in self._flights.values()]:
@@ -299,19 +300,19 @@ class ContextCache:
             await asyncio.to_thread(self._shared.close)
 
     async def __aenter__(self) -> Self:
-        """It is ready as it is."""
+        """Return the cache."""
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Close it."""
+        """Close the cache."""
         await self.aclose()
 
     async def _joined(
         self, wanted: _Wanted, find: Callable[[_Flight], Coroutine[object, object, _Outcome]]
     ) -> _Outcome:
-        """The outcome of the work that is under way, or of new one; with the last who waits the work is cancelled."""
+        """Join the work in progress or start it. When its last waiting caller is cancelled, so is the work."""
         flight = self._flights.get(wanted)
-        if flight is None or flight.task.done():  # or about to be cleared away
+        if flight is None or flight.task.done():  # done, but its callback has not run yet
             flight = self._flights[wanted] = _Flight(find)
             flight.task.add_done_callback(partial(self._land, wanted, flight))
         flight.waiting += 1
@@ -332,7 +333,7 @@ class ContextCache:
     def _land(self, wanted: _Wanted, flight: _Flight, *_: object) -> None:
         flight.is_current = False
         if self._flights.get(wanted) is flight:
-            self._flights.pop(wanted, None)  # a server may tell of it in another thread
+            self._flights.pop(wanted, None)  # a server may report it in another thread
 
     async def _find(
         self,
@@ -341,9 +342,9 @@ class ContextCache:
         ttl_s: float | None,
         flight: _Flight,
     ) -> _Outcome:
-        """The value from disk, from elsewhere, or from its builder, and as of when it is right.
+        """Return the entry from disk, from the server or from the builder, and the time as of which it is valid.
 
-        It is kept if nothing that it depends on changed while it was built, not even there and back.
+        A built value is cached only if no dependency changed during the build, not even back and forth.
         """
         as_of = time.monotonic()
         if entry := await self._from_disk(wanted, flight):
@@ -355,7 +356,7 @@ class ContextCache:
                 await self._keep_here(entry, flight)
             return self._outcome(entry, "shared", as_of)
         self._builds += 1
-        # One that is no coroutine function may block, so it has a thread.
+        # A plain function may block, so it runs in a thread.
         made = builder() if iscoroutinefunction(builder) else await asyncio.to_thread(builder)
         data = encoded(await made if isawaitable(made) else made, model=wanted.model)
         built_at = self._clock()
@@ -379,7 +380,7 @@ class ContextCache:
         return _Outcome(entry, source, as_of if entry.names else math.inf)
 
     async def _settled(self, wanted: _Wanted) -> tuple[float, Reading]:
-        """When the files were looked at, and what they were; a tick later, if they were written within the last one."""
+        """Return when the files were read, and the reading. Waits briefly if they changed within the current clock tick."""
         waits = 0
         while True:
             as_of = time.monotonic()
@@ -399,7 +400,7 @@ class ContextCache:
         return _Outcome(current, "memory", math.inf) if current else None
 
     async def _from_disk(self, wanted: _Wanted, flight: _Flight) -> CacheEntry | None:
-        """The entry that the disk has; memory has it then, too, if nobody invalidated it meanwhile."""
+        """Return the entry on disk; also put it in memory unless it was invalidated meanwhile."""
         if self._disk is None:
             return None
         entry = _entry(await self._on_disk(partial(self._disk.read, row_of(wanted.key))))
@@ -411,7 +412,7 @@ class ContextCache:
         return current
 
     async def _from_elsewhere(self, wanted: _Wanted, reading: Reading) -> CacheEntry | None:
-        """The entry that other machines have, if the contents of its files are known, and those of here."""
+        """Return the server's entry if all its files were read there and have the same contents as the files here."""
         if self._shared is None:
             return None
         found = await asyncio.to_thread(self._shared.read_all, [wanted.key])
@@ -430,7 +431,7 @@ class ContextCache:
                 await self._on_disk(partial(self._disk.write, rows, ttl_s=self._ttl_s(entry)))
 
     async def _keep_elsewhere(self, entry: CacheEntry, flight: _Flight) -> None:
-        """Keep it for other machines, if nobody invalidates it meanwhile."""
+        """Write the entry to the server; delete it again if it was invalidated meanwhile."""
         if self._shared is not None and flight.is_current:
             values = {entry.key: entry_as_bytes(entry)}
             await asyncio.to_thread(partial(self._shared.write, values, ttl_s=self._ttl_s(entry)))
@@ -442,7 +443,7 @@ class ContextCache:
         return left_s if math.isfinite(left_s) else None
 
     async def _current(self, entry: CacheEntry | None, wanted: _Wanted) -> CacheEntry | None:
-        """The entry, with the times of now, if it answers and its files are what they were."""
+        """Return the entry, with current file times, if it answers the request and its files are unchanged."""
         if entry is None or not self._answers(entry, wanted):
             return None
         if self._reader.hold_at_a_glance(entry.dependencies):
@@ -460,12 +461,12 @@ class ContextCache:
             return False
         try:
             decoded(entry.data, model=wanted.model)
-        except ValueError:  # of another class, or of an older version of it
+        except ValueError:  # another class, or an older version of it
             return False
         return entry.expires_at > self._clock()
 
     def _heard_of_paths(self, paths: Collection[Path]) -> None:
-        """Drop from memory what may have changed; the disk is compared before it serves."""
+        """Drop entries that may have changed from memory; entries on disk are checked when they are read."""
         changed = [str(path) for path in paths]
         self._outdated.update(
             self._memory.forget_where(
@@ -474,9 +475,9 @@ class ContextCache:
         )
 
     def _heard_of_key(self, key: str) -> None:
-        """Drop what another machine invalidated, in any thread.
+        """Drop the entry that another machine invalidated; called in any thread.
 
-        Where all may be invalid, nothing that is here so far and depends on no file is served: only that machine can tell.
+        ``EVERYTHING`` rejects all existing entries without dependencies, since no file shows that they are stale.
         """
         self._detach(lambda wanted: wanted.key == key or (not key and not wanted.names))
         self._memory.forget([key])
@@ -490,30 +491,30 @@ class ContextCache:
 
 
 def _disk_in(directory: str | PathLike[str], limit_bytes: int) -> "DiskStore":
-    from autogen_context.cache.store import DiskStore  # noqa: PLC0415 - for who has a folder
+    from autogen_context.cache.store import DiskStore  # noqa: PLC0415 - only needed with a folder
 
     return DiskStore(directory, limit_bytes=limit_bytes, keep_open=True)
 
 
 def _entry(data: bytes | None) -> CacheEntry | None:
-    """The entry that was written so; others may have written anything."""
+    """Decode an entry; ``None`` for bytes that are not an entry, since others can write to the store."""
     with suppress(ValueError):
         return None if data is None else entry_from_bytes(data)
     return None
 
 
 def _forget_on(tier: Tier, name: str) -> None:
-    with suppress(StoreUnavailable):  # what cannot be deleted now is not read any more
+    with suppress(StoreUnavailable):  # a failed deletion hides the entry from readers
         tier.forget([name])
 
 
 def row_of(key: str) -> str:
-    """The name of a key's row: no key is too long or too odd for it."""
+    """Return the row name of a key: a digest, so that keys may have any length and characters."""
     return content_digest(key).hex()
 
 
 def user_directory() -> Path:
-    """The folder of this user for what can be built again."""
+    """Return this user's cache folder (``$XDG_CACHE_HOME`` or ``~/.cache``) for the package."""
     caches = os.environ.get("XDG_CACHE_HOME", "")  # empty or relative counts as not set
     folder = Path(caches) if caches.startswith("/") else Path.home() / ".cache"
     return folder / "autogen-context"

@@ -1,7 +1,7 @@
-"""A value as bytes, and an entry of a cache, which is one under a key with what it was built from.
+"""Encoding of values, and of cache entries: a value with its key and the fingerprints of its dependencies.
 
-Promise: what is read is what was written, or ``ValueError``. Reading runs nothing: it is JSON, text or bytes. A value that is
-read is a new object each time, which its reader may change.
+Promise: decoding returns what was encoded, or raises ``ValueError``. Decoding never executes code: values are JSON, text or
+bytes. Each decoded value is a new object, which the caller may change.
 """
 
 import json
@@ -13,12 +13,12 @@ from pydantic import BaseModel
 from autogen_context.cache.fingerprint import Fingerprint
 
 _SCHEMA: Final = 4
-_OBJECT_BYTES = 200  # what an entry or a fingerprint costs beside its texts, roughly
+_OBJECT_BYTES = 200  # approximate overhead of an entry or a fingerprint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheEntry:
-    """An encoded value under a key, with what it was built from; times are seconds on the clock of the cache, or infinite."""
+    """An encoded value with its key and dependencies; times are in seconds on the cache's clock, and may be infinite."""
 
     key: str
     data: bytes
@@ -28,18 +28,18 @@ class CacheEntry:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of what it was built from."""
+        """The names of the dependencies."""
         return tuple(fingerprint.name for fingerprint in self.dependencies)
 
     @property
     def size_bytes(self) -> int:
-        """What it takes in memory, roughly."""
+        """The approximate size in memory."""
         texts = sum(len(one.name) + len(one.times) for one in self.dependencies)
         return len(self.data) + texts + _OBJECT_BYTES * (1 + len(self.dependencies))
 
 
 def encoded(value: object, *, model: type[object] | None = None) -> bytes:
-    """A value behind its kind; ``ValueError`` if it is neither text, bytes, JSON, nor an object of the model."""
+    """Encode a value, prefixed with its type. Raise ``ValueError`` unless it is str, bytes, JSON or of the model's class."""
     if model is not None:
         if not isinstance(value, model) or not isinstance(value, BaseModel):
             raise ValueError(f"the builder gave {type(value).__name__}, no {model.__name__}")
@@ -58,7 +58,7 @@ def encoded(value: object, *, model: type[object] | None = None) -> bytes:
 
 
 def decoded(data: bytes, *, model: type[object] | None = None) -> object:
-    """The value that was encoded so; ``ValueError`` if it is none, or no object of the model."""
+    """Decode what ``encoded`` returned. Raise ``ValueError`` if the bytes are invalid or not of the model's class."""
     kind, _, payload = data.partition(b"\n")
     if model is not None and kind == b"model" and issubclass(model, BaseModel):
         return model.model_validate_json(payload)
@@ -73,16 +73,16 @@ def decoded(data: bytes, *, model: type[object] | None = None) -> object:
 
 
 def entry_as_bytes(entry: CacheEntry) -> bytes:
-    """An entry for disk and network: a line of JSON, then its value.
+    """Serialize an entry for disk and network: a line of JSON, then the value.
 
-    ``json`` and not pydantic, which refuses the lone surrogates that names of files may have.
+    Uses ``json`` because pydantic rejects the lone surrogates that file names may contain.
     """
     head = [_SCHEMA, entry.key, entry.built_at, entry.expires_at, entry.dependencies]
     return json.dumps(head).encode() + b"\n" + entry.data
 
 
 def entry_from_bytes(data: bytes) -> CacheEntry:
-    """Read what ``entry_as_bytes`` wrote; ``ValueError`` if these are other bytes, or of another schema."""
+    """Parse what ``entry_as_bytes`` wrote. Raise ``ValueError`` for other bytes or another schema version."""
     line, _, value = data.partition(b"\n")
     try:
         schema, key, built_at, expires_at, listed = json.loads(line)

@@ -1,7 +1,7 @@
-"""The files of a folder that nobody vouches for: which are ignored, and reading them within bounds.
+"""Listing and reading the files of an untrusted folder: ``.gitignore`` rules and size limits.
 
-Promise: what is left out is what git leaves out, and the folders of ``TOOL_FOLDERS`` where no ``.gitignore`` takes them
-back in; ``.git`` always. No rule and no name takes long. Rules above the root, and those of the person's own git, are not read.
+Promise: ignored are the files that git ignores, the ``TOOL_FOLDERS`` unless a ``.gitignore`` re-includes them, and ``.git``
+always. No rule or file name makes matching slow. Rules above the root and the user's global git rules are not read.
 
 Source: https://git-scm.com/docs/gitignore, and ``git ls-files`` on random trees. Why not pathspec: docs/decisions/0019-files.md.
 """
@@ -27,12 +27,12 @@ TOOL_FOLDERS = frozenset(
 )
 RULES_FILE = ".gitignore"
 
-_MOST_RULES_BYTES = 256 * 1024  # of one .gitignore; a larger one is none
+_MOST_RULES_BYTES = 256 * 1024  # per .gitignore; a larger file is skipped
 _CHUNK_BYTES = 1024 * 1024
-# Where a system has no such flag, it has no such file either.
+# A system that lacks a flag has no such files either.
 _FLAG_NAMES = ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY")
 _READ_FLAGS: int = reduce(int.__or__, (getattr(os, name, 0) for name in _FLAG_NAMES), os.O_RDONLY)
-# Of what a pattern consists; a set may hold a slash, and a bracket without its other one breaks the line.
+# The tokens of a pattern; a set may contain a slash, and an unclosed bracket makes the line invalid.
 _TOKEN = re.compile(
     r"(?P<many>\*+)|(?P<one>\?)|\[(?P<inverse>[!^]?)(?P<set>\]?(?:\[:[a-z]+:\]|\\.|[^\]\\])*)\]"
     r"|\\(?P<escaped>.)|(?P<literal>[^\\\[])",
@@ -40,7 +40,7 @@ _TOKEN = re.compile(
 )
 _IN_SET = re.compile(r"\[:[a-z]+:\]|\\.|.", re.DOTALL)
 _CLASSES = {
-    "-": "-",  # a range; where it is none, the expression reads it as a character too
+    "-": "-",  # a range; elsewhere the regular expression reads it as a character, too
     "[:alnum:]": "a-zA-Z0-9",
     "[:alpha:]": "a-zA-Z",
     "[:digit:]": "0-9",
@@ -53,21 +53,21 @@ _ANY_FOLDERS = "(?:[^/]+/)*"
 
 
 class Listing(NamedTuple):
-    """What a folder holds and is not ignored, each by name; links are among the files."""
+    """The entries of a folder that are not ignored, sorted by name; symbolic links count as files."""
 
     files: tuple[os.DirEntry[str], ...] = ()
     folders: tuple[os.DirEntry[str], ...] = ()
 
 
 def levels(root: str) -> Iterator[Listing]:
-    """What is not ignored of a folder, and of each below it: level by level, each folder by name."""
+    """Yield the listing of a folder and of each folder below it that is not ignored, breadth first, sorted by name."""
     waiting: deque[tuple[str, _Rules]] = deque([(root, [])])
     while waiting:
         folder, above = waiting.popleft()
         rules = _rules_in(folder) + above
         files: list[os.DirEntry[str]] = []
         folders: list[os.DirEntry[str]] = []
-        with suppress(OSError), os.scandir(folder) as entries:  # it is gone, or cannot be read
+        with suppress(OSError), os.scandir(folder) as entries:  # deleted or unreadable
             for entry in sorted(entries, key=lambda each: os.fsencode(each.name)):
                 is_folder = entry.is_dir(follow_symlinks=False)
                 if not _is_ignored(entry, rules, is_folder=is_folder):
@@ -77,7 +77,7 @@ def levels(root: str) -> Iterator[Listing]:
 
 
 def _rules_in(folder: str) -> "_Rules":
-    path = os.path.join(folder, RULES_FILE)  # noqa: PTH118 - a name may have any bytes, and there are many folders
+    path = os.path.join(folder, RULES_FILE)  # noqa: PTH118 - names may have any bytes, and speed matters
     try:
         content = read_regular(path, most_bytes=_MOST_RULES_BYTES)
     except OSError:
@@ -97,16 +97,16 @@ def _is_ignored(entry: os.DirEntry[str], rules: "_Rules", *, is_folder: bool) ->
 
 
 def read_regular(path: str | os.PathLike[str], *, most_bytes: int) -> bytes:
-    """The content of a regular file; of a pipe, a socket, a device or a link nothing, without waiting.
+    """Read a regular file; refuse a pipe, socket, device or symbolic link without blocking.
 
     Raises:
-        OSError: it cannot be read; with ``errno.EINVAL`` it is no regular file, with ``errno.EFBIG`` it is larger.
+        OSError: the file cannot be read; ``errno.EINVAL``: not a regular file; ``errno.EFBIG``: over ``most_bytes``.
     """
     descriptor = os.open(path, _READ_FLAGS)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
-        content = bytearray()  # whatever its size is said to be
+        content = bytearray()  # the reported size is not trusted
         while chunk := os.read(descriptor, min(_CHUNK_BYTES, most_bytes + 1 - len(content))):
             content += chunk
     finally:
@@ -117,33 +117,33 @@ def read_regular(path: str | os.PathLike[str], *, most_bytes: int) -> bytes:
 
 
 class GitIgnore:
-    """The rules of one file, held against one entry; the time grows with the product of their lengths at most."""
+    """The rules of one ``.gitignore``. Matching takes time at most proportional to rule length times path length."""
 
     __slots__ = ("_entry", "_ignores", "_last_name")
 
     def __init__(self, lines: Iterable[str]) -> None:
         rules = [rule for line in lines if (rule := _rule(line))][::-1]
         self._ignores = [ignores for ignores, _, _ in rules]
-        # The last rule that applies decides, so it stands first. One expression for the last names alone says of most
-        # entries that none applies: for 80 rules in a seventh of the time.
+        # The last matching rule decides, so rules are reversed. A first expression for last names alone rules out most
+        # entries: with 80 rules, in a seventh of the time.
         self._entry = re.compile("|".join(f"({entry})" for _, entry, _ in rules) or "(?!)")
         last_names = dict.fromkeys(name for _, _, name in rules)
         self._last_name = re.compile("|".join(last_names) or "(?!)")
 
     def verdict(self, entry: str, *, is_folder: bool) -> bool | None:
-        """Whether the last rule that applies ignores an entry, named from the file's folder; ``None`` where none does."""
+        """Return True if the last matching rule ignores an entry (path relative to the file); ``None`` if none matches."""
         if not self._last_name.fullmatch(entry, entry.rfind("/") + 1):
             return None
         found = self._entry.fullmatch(f"{entry}/" if is_folder else entry)
         return self._ignores[found.lastindex - 1] if found and found.lastindex else None
 
 
-# The files of rules that hold in a folder, with the lengths of their own folders' paths, the nearest first.
+# The rule files that apply in a folder, nearest first, each with the length of its own folder's path.
 _Rules = list[tuple[GitIgnore, int]]
 
 
 def _rule(line: str) -> tuple[bool, str, str] | None:
-    """Whether a line ignores, and expressions for the entry and its last name; ``None`` for a remark and what is broken."""
+    """Parse a line: whether it ignores, and expressions for the path and its last name; ``None``: comment or invalid."""
     text = re.sub(r"(?<!\\) +$", "", line)
     path = text.removeprefix("!")
     names = _names(path.removesuffix("/").removeprefix("/"))
@@ -156,13 +156,13 @@ def _rule(line: str) -> tuple[bool, str, str] | None:
     entry = _path(names) + ("/" if path.endswith("/") else "/?")
     try:
         re.compile(entry)
-    except re.error:  # a range whose end comes before its beginning
+    except re.error:  # a range whose end is before its start
         return None
     return path == text, entry, names[-1] or ""
 
 
 def _names(path: str) -> list[str | None]:
-    """An expression for each name of a pattern, ``None`` for ``**``; nothing where it is empty or broken."""
+    """Return an expression for each name of a pattern, ``None`` for ``**``; empty if it is empty or invalid."""
     tokens: list[re.Match[str]] = []
     while token := _TOKEN.match(path, tokens[-1].end() if tokens else 0):
         tokens.append(token)
@@ -175,7 +175,7 @@ def _names(path: str) -> list[str | None]:
 
 
 def _path(names: list[str | None]) -> str:
-    """The expression for a path: what follows any number of folders is taken where it comes first, but for the last."""
+    """Return the expression for a path; between two ``**``, the first match is final, which avoids backtracking."""
     runs: list[list[str]] = [[]]
     for name in names:
         if name is None:
@@ -191,7 +191,7 @@ def _path(names: list[str | None]) -> str:
 
 
 def _name(part: list[re.Match[str]]) -> str:
-    """The expression for one name: what stands between any number of characters is taken where it comes first."""
+    """Return the expression for one name; between two ``*``, the first match is final, which avoids backtracking."""
     runs = [""]
     for token in part:
         if token["many"]:

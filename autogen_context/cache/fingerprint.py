@@ -1,10 +1,10 @@
-"""Fingerprints of files, folders and patterns such as ``src/**/*.py``: what a value was built from.
+"""Fingerprints of the dependencies of a value: files, folders, and patterns such as ``src/**/*.py``.
 
-Promise: while a fingerprint holds, what it was taken of is what it was: its times are those of then, or its content is. No
-path makes this wait or raise; a pipe is never opened. Why times prove it, and where not: docs/decisions/0016-cache.md.
+Promise: while a fingerprint is valid, its dependency is unchanged: it has the same times, or the same content. No path
+makes this block or raise; a pipe is never opened. Why times are proof, and where not: docs/decisions/0016-cache.md.
 """
 
-# ruff: noqa: PTH112, PTH115, PTH116, PTH118, PTH206, PTH208 - a Path for each of ten thousand files costs more than asking
+# ruff: noqa: PTH112, PTH115, PTH116, PTH118, PTH206, PTH208 - for 10,000 files, creating Paths costs more than stat
 
 import errno
 import math
@@ -25,16 +25,16 @@ Compare = Literal["times", "content"]
 Kind = Literal["file", "folder", "missing", "special"]
 
 NEVER_NS: Final = 2**63
-# Two ticks of the slowest kernel in use (100 Hz), since stamps are of the last tick.
+# Two ticks of the slowest kernel in use (100 Hz), since timestamps show the last tick.
 TICK_NS: Final = 20_000_000
-# FAT; a stamp of whole seconds may come from such a file system.
+# The granularity of FAT; a timestamp in whole seconds may come from such a file system.
 COARSE_TICK_NS: Final = 2_000_000_000
 
 _SECOND_NS = 1_000_000_000
 _CHUNK_BYTES = 1024 * 1024
-_FEW = 64  # of some microseconds each: less than a thread costs to ask for them
+_FEW = 64  # at a few microseconds each, cheaper than switching to a thread
 _GONE = {errno.ENOENT, errno.ENOTDIR}
-# A path may become a pipe or a terminal between looking and opening.
+# A path may become a pipe or a terminal between stat and open.
 _OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 _MAGIC = re.compile(r"[*?\[]")
 _ANY_DEPTH = "**"
@@ -43,7 +43,7 @@ _Listed = dict[str, list["os.DirEntry[str]"]]
 
 
 class FileState(NamedTuple):
-    """What the system says of a path; ``beside`` has the times of the folder that would show that something was here."""
+    """Metadata of a path. For a missing path, ``beside`` has the times of the nearest existing parent folder."""
 
     kind: Kind
     times: str
@@ -53,7 +53,7 @@ class FileState(NamedTuple):
 
 
 class Look(NamedTuple):
-    """A dependency as it was seen, with its files; of a pattern ``listing`` has the names below its root."""
+    """The metadata of a dependency and its files; for a pattern, ``listing`` is a digest of the matching names."""
 
     name: str
     times: str
@@ -64,7 +64,7 @@ class Look(NamedTuple):
 
 
 class Fingerprint(NamedTuple):
-    """What one dependency was: its absolute path or pattern, what the system said of it, and a digest if it was read."""
+    """The recorded state of a dependency: its absolute path or pattern, its times, and a content digest if it was read."""
 
     name: str
     times: str
@@ -72,9 +72,10 @@ class Fingerprint(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What all dependencies of a value were at one moment.
+    """The state of all dependencies of a value at one moment.
 
-    Marks are equal only if nothing changed in between, not even there and back; that is true in ``settles_in_s`` seconds.
+    If ``settles_in_s`` is 0 or less, an equal mark later proves that nothing changed in between, not even back and forth;
+    otherwise read again after that many seconds.
     """
 
     fingerprints: tuple[Fingerprint, ...]
@@ -83,10 +84,10 @@ class Reading(NamedTuple):
 
 
 class FingerprintReader:
-    """Takes fingerprints, and says whether they hold; by any thread.
+    """Takes fingerprints and checks whether they are still valid. Thread-safe.
 
-    With ``pattern_contents`` what matches a pattern is read, too, so that its fingerprint holds on other machines. Of a file
-    above ``limit_bytes`` the times are all that is known. ``now_ns`` is the clock that stamps files.
+    With ``pattern_contents``, files that match a pattern are read as well, so that fingerprints are valid on other machines.
+    For a file above ``limit_bytes``, only the times are used. ``now_ns`` is the clock of file timestamps.
     """
 
     def __init__(
@@ -105,8 +106,8 @@ class FingerprintReader:
         self._now_ns = now_ns
 
     def read(self, names: Iterable[str]) -> Reading:
-        """Take the fingerprints of everything that a value depends on."""
-        now_ns = self._now_ns()  # before looking: what is written from here on is stamped later
+        """Take the fingerprints of all dependencies of a value."""
+        now_ns = self._now_ns()  # taken first: later writes get later timestamps
         looks = [look_at(name) for name in names]
         contents = [self._content(look) for look in looks]
         settled_ns = max((look.settled_ns for look in looks), default=0)
@@ -121,18 +122,18 @@ class FingerprintReader:
         )
 
     def mark(self, names: Iterable[str]) -> str:
-        """The mark that a reading would have now; nothing is opened for it, unless contents are what counts."""
+        """Return the mark that ``read`` would give now; opens files only if ``compare`` is ``content``."""
         looks = [look_at(name) for name in names]
         return _mark(looks, [self._content(look) for look in looks] if self._by_content else ())
 
     def hold_at_a_glance(self, fingerprints: Collection[Fingerprint]) -> bool:
-        """Whether a few files have the times they had, which takes microseconds; ``False`` says nothing, as for patterns."""
+        """Return True if a few files have unchanged times, within microseconds; ``False`` (as for patterns) proves nothing."""
         if self._by_content or len(fingerprints) > _FEW:
             return False
         return all(state_of(old.name).times == old.times for old in fingerprints)
 
     def renewed(self, fingerprints: Iterable[Fingerprint]) -> tuple[Fingerprint, ...] | None:
-        """The fingerprints, with the times of now where only these changed; ``None`` if a dependency may be another now."""
+        """Return the fingerprints, with new times where only times changed; ``None`` if a dependency may have changed."""
         renewed: list[Fingerprint] = []
         for old in fingerprints:
             now_ns = self._now_ns()
@@ -146,7 +147,7 @@ class FingerprintReader:
         return tuple(renewed)
 
     def _content(self, look: Look) -> str | None:
-        """A digest of all contents; empty if one is not read, ``None`` if one of them can be anything by now."""
+        """Return a digest of all contents; empty if one was not read, ``None`` if one is changing or unreliable."""
         if _is_pattern(look.name) and not self._pattern_contents:
             return ""
         digests = [look.listing]
@@ -164,13 +165,11 @@ def _mark(looks: Iterable[Look], contents: Iterable[str | None]) -> str:
 
 
 def absolute_names(depends_on: object) -> tuple[str, ...]:
-    """Names of dependencies made absolute, links and ``..`` as they are; ``ValueError`` for what names nothing."""
+    """Make names of dependencies absolute, keeping links and ``..``. Raise ``ValueError`` for anything but paths."""
     if isinstance(depends_on, str | os.PathLike) or not isinstance(depends_on, Iterable):
-        raise ValueError(f"depends_on={depends_on!r}: give a list of paths or patterns")  # noqa: TRY004 - as every wrong argument
+        raise ValueError(f"depends_on={depends_on!r}: give a list of paths or patterns")  # noqa: TRY004 - as for every wrong argument
     names: list[str] = []
-    for given in cast(
-        "Iterable[str | os.PathLike[str]]", depends_on
-    ):  # what is no path says so itself
+    for given in cast("Iterable[str | os.PathLike[str]]", depends_on):  # checked below
         try:
             name = os.fsdecode(given)
         except TypeError:
@@ -183,7 +182,7 @@ def absolute_names(depends_on: object) -> tuple[str, ...]:
 
 
 def is_touched(name: str, path: str) -> bool:
-    """Whether a change at a path, or below it, may be one of a dependency; rather once too often."""
+    """Return True if a change at or below a path may affect a dependency; false positives are possible."""
     root = _split(name)[0] if _is_pattern(name) else name
     near, changed = os.path.join(root, ""), os.path.join(path, "")
     return near.startswith(changed) or (root != name and changed.startswith(near))
@@ -194,7 +193,7 @@ def _is_pattern(name: str) -> bool:
 
 
 def look_at(name: str) -> Look:
-    """Look at a dependency without opening it. Of folders and pipes that match a pattern the names count."""
+    """Read the metadata of a dependency without opening it. Folders and pipes matching a pattern count by name only."""
     if not _is_pattern(name):
         state = state_of(name)
         return Look(name, state.times, state.beside, state.settled_ns, "", ((name, state),))
@@ -215,11 +214,11 @@ def look_at(name: str) -> Look:
 
 
 def _digest(texts: Iterable[str]) -> str:
-    return content_digest("\0\0".join(texts)).hex()  # no name has a NUL in it
+    return content_digest("\0\0".join(texts)).hex()  # names cannot contain NUL
 
 
 def matches(pattern: str) -> tuple[dict[str, str], set[str]]:
-    """The paths that match by their names below the pattern's root, and the folders that were looked into."""
+    """Return the matching paths, keyed by their path relative to the pattern's root, and the folders listed for it."""
     root, parts = _split(pattern)
     listed: _Listed = {}
     above = len(os.path.join(root, ""))
@@ -230,15 +229,15 @@ def matches(pattern: str) -> tuple[dict[str, str], set[str]]:
 
 
 def _split(pattern: str) -> tuple[str, list[str]]:
-    """The folder above the first part that stands for others, and the parts from there on."""
+    """Split a pattern into the folder above the first part with a wildcard, and the parts from there on."""
     parts = pattern.split(os.sep)
     first = next(index for index, part in enumerate(parts) if _is_pattern(part))
     return os.sep.join(parts[:first]) or os.sep, [part for part in parts[first:] if part]
 
 
 def _below(root: str, parts: list[str], listed: _Listed) -> Iterator[str]:
-    """Paths below a folder that match the parts of a pattern; some of them twice."""
-    waiting = [(root, parts)]  # a tree may be deeper than Python's stack
+    """Yield the paths below a folder that match the parts of a pattern, possibly with duplicates."""
+    waiting = [(root, parts)]  # no recursion: a tree may exceed Python's stack
     while waiting:
         folder, (part, *rest) = waiting.pop()
         if part == _ANY_DEPTH:
@@ -258,7 +257,7 @@ def _below(root: str, parts: list[str], listed: _Listed) -> Iterator[str]:
 
 
 def _entries(folder: str, listed: _Listed) -> list["os.DirEntry[str]"]:
-    """What is in a folder; nothing where it is none, gone, or not ours to read, and so out of a builder's reach too."""
+    """List a folder; empty if it is missing, no folder or not readable, in which case a builder cannot read it either."""
     if folder not in listed:
         try:
             with os.scandir(folder) as entries:
@@ -269,7 +268,7 @@ def _entries(folder: str, listed: _Listed) -> list["os.DirEntry[str]"]:
 
 
 def state_of(path: str) -> FileState:
-    """Look at a path without opening it; the times are device, inode, mode, size, modification and change."""
+    """Read the metadata of a path without opening it; ``times`` has device, inode, mode, size, mtime and ctime."""
     link, linked_ns = "", 0
     try:
         found = os.lstat(path)
@@ -288,12 +287,12 @@ def state_of(path: str) -> FileState:
 
 
 def settled_ns(changed_ns: int) -> int:
-    """When the tick of a change is over for sure; both in nanoseconds since the epoch."""
+    """Return when the clock tick of a change is certainly over, in nanoseconds since the epoch, as is the argument."""
     return changed_ns + (TICK_NS if changed_ns % _SECOND_NS else COARSE_TICK_NS)
 
 
 def _absent(path: str, link: str) -> FileState:
-    """Nothing is there: the nearest folder above changes when a name comes or goes."""
+    """Return the state of a missing path; the nearest existing parent changes if the path appears and disappears."""
     for above in Path(path).parents:
         with suppress(OSError):
             found = os.stat(above)
@@ -310,10 +309,10 @@ def _times(found: os.stat_result) -> str:
 
 
 def _content_of(path: str, state: FileState, *, limit_bytes: int) -> str | None:
-    """A digest of what is in a file, or of the names in a folder; that nothing is there is a content too.
+    """Return a digest of a file's bytes or a folder's names; a missing path has a content as well.
 
-    Empty if it is too large or may not be read; ``None`` if what is read is not what ``state`` says, before and after: it
-    has changed, or is a file like those in ``/proc``, whose times prove nothing.
+    Empty if the file is too large or unreadable. ``None`` if the file does not match ``state`` before and after reading:
+    it changed, or is a file such as those in ``/proc``, whose times are unreliable.
     """
     if state.kind == "special":
         return None

@@ -1,8 +1,8 @@
-"""Originals of what left the window, by handle: in memory, and in tiers behind it, such as a disk or a server.
+"""Originals of messages removed from the context window, by handle: in memory, and in tiers such as a disk or server.
 
-Promise: what was put comes back equal while the store holds it. Each place holds at most its limit; the oldest entries go
-first, and how many are nowhere any more is reported. What is past its time, or forgotten, is gone. No scope has what
-another has; what is read from a tier is what was written under this scope and handle, or nothing.
+Promise: a stored original is returned unchanged until it is evicted, expires or is deleted. Each tier stays within its limit
+by evicting the oldest entries; originals lost from every tier are counted and logged. Scopes are isolated: a read from a
+tier returns what was written under this scope and handle, or nothing.
 """
 
 import logging
@@ -27,75 +27,75 @@ if TYPE_CHECKING:
 
 Entry = tuple[str, tuple[Message, ...]]
 
-MESSAGE_BYTES = 200  # what a message costs beside its texts, roughly
+MESSAGE_BYTES = 200  # approximate overhead of a message
 
 _LOGGER = logging.getLogger(__name__)
 _FOLDER = "originals"
 
 
 class OriginalTier:
-    """The originals of one scope beyond this process, in any ``Tier``."""
+    """The originals of one scope in any ``Tier`` outside this process's memory."""
 
     def __init__(self, tier: Tier, *, scope: Scope) -> None:
         self._tier = tier
         self.prefix = f"{scope.key}:"
 
     def write(self, entries: Iterable[Entry], *, ttl_s: float | None = None) -> list[str]:
-        """Keep entries, each as the newest one; the handles of this scope that went for want of room, oldest first."""
+        """Store entries as the newest. Returns the handles of this scope not stored or evicted, oldest first."""
         values = {self._name(handle): messages_as_bytes(messages) for handle, messages in entries}
         gone = self._tier.write(values, ttl_s=ttl_s)
         own = self._handles(gone)
         if len(own) < len(gone):
             _LOGGER.warning(
-                "originals of other agents left the folder, which is full",
+                "originals of other agents were evicted: the folder is full",
                 extra={"left": len(gone) - len(own)},
             )
         return own
 
     def read(self, handle: str) -> tuple[Message, ...] | None:
-        """The messages under a handle, if they are there whole and their time is not over; never raises."""
+        """Return the messages under a handle; ``None`` if missing, damaged or expired. Never raises."""
         name = self._name(handle)
-        with suppress(StoreRefused, ValueError):  # anybody may have planted it
+        with suppress(StoreRefused, ValueError):  # the data is not trusted
             value = self._tier.read_all([name]).get(name)
             return None if value is None else messages_from_bytes(value)
         return None
 
     def handles(self) -> list[str]:
-        """What can be asked back, whoever of this scope wrote it, oldest first; empty where the place cannot tell."""
+        """Return the handles stored in this scope by any process, oldest first; empty if the tier cannot list them."""
         return self._handles(self._tier.names()) if isinstance(self._tier, TellsNames) else []
 
     def forget(self, handle: str) -> None:
-        """Delete what is under a handle; raises ``StoreUnavailable`` where it may still be there, or ``StoreRefused``."""
+        """Delete a handle. Raises ``StoreUnavailable`` if it may still be stored, or ``StoreRefused``."""
         self._tier.forget([self._name(handle)])
 
     def clear(self) -> None:
-        """Delete all that this scope has, whoever wrote it; raises what ``forget`` does."""
+        """Delete all originals of this scope, whichever process wrote them. Raises what ``forget`` does."""
         self._tier.clear()
 
     def _name(self, handle: str) -> str:
-        """The handle as it stands in the place; whatever a model asks for can be written so."""
+        """Return the name of a handle in the tier; hex, since a model may ask for any text."""
         return self.prefix + handle.encode("utf-8", "surrogatepass").hex()
 
     def _handles(self, names: Iterable[str]) -> list[str]:
-        """The handles of this scope among names in the place."""
+        """Return the handles of this scope among names of the tier."""
         own = (name.removeprefix(self.prefix) for name in names if name.startswith(self.prefix))
         return [bytes.fromhex(name).decode("utf-8", "surrogatepass") for name in own]
 
 
 class OriginalStore:
-    """A store of messages with limits.
+    """A bounded store of original messages.
 
     Args:
-        limit_bytes: what the texts of all entries in memory may have together.
-        entries: what is in it from the start, oldest first.
-        tiers: keep every entry as well, beyond this process, and are asked in this order: a ``DiskOriginals``, a
-            ``RedisOriginals``. Without one, what memory gives up is gone.
-        shared: one more, which a team has together: what others put there is searched as well.
-        ttl_s: how long an entry is kept after it was put last, in seconds.
-        clock: the time in seconds.
+        limit_bytes: the limit for the texts of all entries in memory.
+        entries: initial entries, oldest first.
+        tiers: further stores, such as a ``DiskOriginals`` or a ``RedisOriginals``; each gets every entry, and they are
+            read in this order. Without tiers, an entry evicted from memory is lost.
+        shared: one more tier, shared by a team of agents; ``handles`` includes what others stored there.
+        ttl_s: the time to live in seconds since the entry was last stored.
+        clock: returns the time in seconds.
 
     Attributes:
-        evicted: how many originals went for want of room so far, and are nowhere any more.
+        evicted: how many originals were evicted from every tier so far and are lost.
 
     Raises:
         ValueError: ``ttl_s`` is not positive, or ``limit_bytes`` negative.
@@ -112,7 +112,9 @@ class OriginalStore:
         clock: Callable[[], float] = time.time,
     ) -> None:
         if not ttl_s > 0:
-            raise ValueError(f"ttl_s={ttl_s}: give seconds above 0; to keep nothing, give no room")
+            raise ValueError(
+                f"ttl_s={ttl_s}: give seconds above 0; to store nothing, set limit_bytes=0"
+            )
         self.limit_bytes = limit_bytes
         self.evicted = 0
         self._memory = Memory[tuple[Message, ...]](limit_bytes=limit_bytes)
@@ -120,12 +122,12 @@ class OriginalStore:
         self._shared = shared
         self._ttl_s = ttl_s
         self._clock = clock
-        self._known: dict[str, float] = {}  # what was put here and is not lost, with its time
-        self._places: dict[str, int] = {}  # that hold it still
+        self._known: dict[str, float] = {}  # entries stored here and not lost, with their expiry
+        self._places: dict[str, int] = {}  # how many still have the entry
         self.put_all(entries)
 
     def __contains__(self, handle: str) -> bool:
-        """Whether there is an original under a handle, anywhere."""
+        """Return True if memory or a tier has an original under the handle."""
         return self._found(handle) is not None
 
     def __iter__(self) -> Iterator[Entry]:
@@ -135,12 +137,12 @@ class OriginalStore:
 
     @property
     def held_bytes(self) -> int:
-        """What the entries in memory have."""
+        """The size of the entries in memory."""
         return self._memory.held_bytes
 
     @property
     def handles(self) -> tuple[str, ...]:
-        """What others put into the store that is shared, and what was put here and is held, each oldest first."""
+        """The handles others put into the shared tier, then those stored here and not lost, each oldest first."""
         others = self._shared.handles() if self._shared else ()
         return (*(handle for handle in others if handle not in self._known), *self._own)
 
@@ -150,15 +152,15 @@ class OriginalStore:
         return tuple(handle for handle, expires_at in self._known.items() if expires_at > now)
 
     def put(self, handle: str, messages: tuple[Message, ...]) -> None:
-        """Keep messages under a handle, as the newest entry, in place of what was there."""
+        """Store messages under a handle as the newest entry, replacing any previous one."""
         self.put_all([(handle, messages)])
 
     def put_text(self, handle: str, text: str) -> None:
-        """Keep a text that stands for itself: what a tool returned, before it was reduced."""
+        """Store a single text, such as a tool result before it was reduced."""
         self.put(handle, (Message(role="tool", text=text),))
 
     def put_all(self, entries: Iterable[Entry]) -> None:
-        """Keep many; room is made and reported, and a file opened, once for all of them."""
+        """Store several entries; eviction, its log message, and each tier's write happen once for all."""
         new, now = dict(entries), self._clock()
         over = [handle for handle, _ in takewhile(lambda each: each[1] <= now, self._known.items())]
         for handle in over:
@@ -176,10 +178,10 @@ class OriginalStore:
         self._report(gone)
 
     def get(self, handle: str) -> tuple[Message, ...]:
-        """The messages under a handle.
+        """Return the messages under a handle.
 
         Raises:
-            OriginalNotFound: nothing was put under it, or it was evicted or forgotten, or its time is over.
+            OriginalNotFound: the handle was never stored, or its entry was evicted or deleted or has expired.
         """
         found = self._found(handle)
         if found is None:
@@ -187,10 +189,10 @@ class OriginalStore:
         return found
 
     def forget(self, handle: str) -> None:
-        """Delete what is under a handle, everywhere.
+        """Delete the entry under a handle from memory and all tiers.
 
         Raises:
-            StoreUnavailable: a tier cannot be written now, so that it may still be there.
+            StoreUnavailable: a tier cannot be written now, so the entry may still be there.
         """
         self._memory.forget([handle])
         self._known.pop(handle, None)
@@ -198,14 +200,14 @@ class OriginalStore:
         self._delete(lambda tier: tier.forget(handle))
 
     def clear(self) -> None:
-        """Delete everything, of a tier all that its scope has, whoever wrote it; raises what ``forget`` does."""
+        """Delete everything, in each tier all originals of its scope, by any process. Raises what ``forget`` does."""
         self._memory.forget(list(self._known))
         self._known.clear()
         self._places.clear()
         self._delete(lambda tier: tier.clear())
 
     def _delete(self, delete: Callable[[OriginalTier], None]) -> None:
-        """Delete in every tier, also where one before raises; the first error is raised then."""
+        """Delete from every tier, even if an earlier one fails; then raise the first error."""
         errors: list[Exception] = []
         for tier in self._tiers:
             try:
@@ -235,27 +237,27 @@ class OriginalStore:
         if left:
             self.evicted += left
             numbers = {"limit_bytes": self.limit_bytes, "left": left, "evicted": self.evicted}
-            _LOGGER.warning("originals left their store, which is full", extra=numbers)
+            _LOGGER.warning("originals were evicted: their store is full", extra=numbers)
 
 
 class DiskOriginals(OriginalTier):
     """The originals of one scope in a folder.
 
     Args:
-        directory: the folder; it may be that of a cache, too. What is in it is for its owner alone, in the clear.
-        scope: whose originals these are.
-        limit_bytes: what the originals of all scopes in the folder may have together, as JSON.
+        directory: the folder, which may also be that of a cache. Readable by its owner only; not encrypted.
+        scope: the owner of these originals.
+        limit_bytes: the limit for the originals of all scopes in the folder, as JSON.
 
     Raises:
-        ValueError: ``directory`` is something else than a folder, or the limit is negative.
+        ValueError: ``directory`` is not a folder, or the limit is negative.
     """
 
     def __init__(
         self, directory: str | os.PathLike[str], *, scope: Scope, limit_bytes: int = 1024**3
     ) -> None:
-        from autogen_context.cache.store import DiskStore  # noqa: PLC0415 - for who has a folder
+        from autogen_context.cache.store import DiskStore  # noqa: PLC0415 - only needed with a folder
 
-        DiskStore(directory)  # whether it is a folder is told of the name that was given
+        DiskStore(directory)  # so that an error names the given path
         self.store = DiskStore(Path(directory) / _FOLDER, limit_bytes=limit_bytes)
         super().__init__(self.store, scope=scope)
 
@@ -265,17 +267,17 @@ class DiskOriginals(OriginalTier):
 
 
 class RedisOriginals(OriginalTier):
-    """The originals of one scope on a server: what one worker put away, another has by its handle.
+    """The originals of one scope on a server, so that one worker can read by handle what another stored.
 
-    A turn waits for no write, and for a read ``timeout_s`` at most. An original is kept for seven days at most, and goes
-    earlier where the server has a limit of memory and evicts.
+    A turn never waits for a write, and at most ``timeout_s`` for a read. An original expires after seven days at most, or
+    earlier if the server evicts it.
 
     Args:
-        server: where they are, or its url.
-        scope: whose originals these are.
+        server: the server, or its url.
+        scope: the owner of these originals.
 
     Raises:
-        StoreRefused: the server refuses the url, and says so within ``timeout_s``.
+        StoreRefused: the server rejects the credentials in the url within ``timeout_s``.
     """
 
     def __init__(self, server: "RedisServer | str", *, scope: Scope) -> None:
@@ -287,20 +289,20 @@ class RedisOriginals(OriginalTier):
             line, tenant=scope.tenant, agent=scope.agent, kind="original", lists_names=True
         )
         super().__init__(self._shared, scope=scope)
-        with suppress(StoreUnavailable):  # it may come yet
+        with suppress(StoreUnavailable):  # it may connect later
             line.reach(line.limits.timeout_s)
 
     def flush(self) -> None:
-        """Wait until what was written is on the server.
+        """Wait until pending writes are on the server.
 
         Raises:
-            StoreUnavailable: it cannot be had now; what waits is written when it is back.
+            StoreUnavailable: the server is unavailable; pending writes are sent when it is back.
         """
         self._shared.flush()
 
 
 def size_of(messages: tuple[Message, ...]) -> int:
-    """Bytes of the texts of messages as UTF-8, and some for the rest of each."""
+    """Return the UTF-8 size of the texts of messages, plus a fixed overhead for each message."""
     size_bytes = MESSAGE_BYTES * len(messages)
     for message in messages:
         texts = [message.role, message.name, message.text, message.extra]
@@ -308,6 +310,6 @@ def size_of(messages: tuple[Message, ...]) -> int:
             texts += (call.id, call.name, call.arguments)
         for result in message.results:
             texts += (result.call_id, result.name, result.text)
-        for text in texts:  # the usual one is not written out for it
+        for text in texts:  # ASCII needs no encoding to be measured
             size_bytes += len(text if text.isascii() else text.encode("utf-8", "surrogatepass"))
     return size_bytes

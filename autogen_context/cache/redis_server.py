@@ -1,8 +1,8 @@
-"""A Redis server, for everything in a process that is shared through it.
+"""The connection to a Redis server, shared by all tiers of a process that use it.
 
-Promise: each answer is waited for as long as the limit says, and while the server is away nobody waits. Only a wrong setting, which
-the server refuses before it has answered once, is an error of another kind. A password stands in no error, no log and no name.
-It needs not be closed: what waits is written at the end of the process.
+Promise: each answer is waited for at most its timeout, and not at all while the server is known to be away. Failures raise
+``StoreUnavailable``; only credentials rejected before the first answer raise ``StoreRefused``. Errors, logs and names never
+contain a password. Closing is optional: pending writes are sent at the end of the process.
 """
 
 import asyncio
@@ -32,21 +32,21 @@ T = TypeVar("T")
 _LOGGER = logging.getLogger(__name__)
 _SCHEMES = ("redis", "rediss", "unix")
 _PLACE = re.compile(r"(\[[\da-fA-F:.]+\]|[\w.-]*)(:\d+)?(/[\w./-]*)?")
-_CONNECTIONS = 32  # at once, to one server
+_CONNECTIONS = 32  # per server
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedisLimits:
-    """What a server may cost.
+    """Timeouts and size limits for a server; times in seconds.
 
     Attributes:
-        timeout_s: how long whoever needs an answer waits for it, in seconds.
-        patience_s: how long what nobody waits for may take (connecting, a write), in seconds.
-        retry_s: after how many seconds a server that is away is tried a second time; then twice as many, and so on.
-        retry_max_s: the most seconds between two tries.
-        pulse_s: after how many seconds of silence whoever listens for news asks whether the line still stands.
-        value_bytes: the most that one value may have.
-        waiting_bytes: what may wait to be written while the server is away or slow, in all.
+        timeout_s: the timeout of a read, which a caller waits for.
+        patience_s: the timeout of background work: connecting and writing.
+        retry_s: the base delay before reconnecting; it doubles with each failed attempt.
+        retry_max_s: the longest delay between two attempts.
+        pulse_s: how long a subscription may be silent before it sends a ping.
+        value_bytes: the largest value that is written.
+        waiting_bytes: the total size of pending writes of a tier while the server is away or slow.
 
     Raises:
         ValueError: one of them is not a positive number.
@@ -61,7 +61,7 @@ class RedisLimits:
     waiting_bytes: int = 64 * 1024 * 1024
 
     def __post_init__(self) -> None:
-        """See that each is a number that something fits into."""
+        """Raise ``ValueError`` unless every limit is positive and finite."""
         for field in fields(self):
             value = cast("float", getattr(self, field.name))  # all are numbers
             if not 0 < value < inf:
@@ -69,27 +69,27 @@ class RedisLimits:
 
 
 class Fault(NamedTuple):
-    """Why there was no answer: refused to this user, declined by a server that is well, or away."""
+    """Why a call failed: credentials refused, command declined by a healthy server, or server away."""
 
     kind: Literal["refused", "declined", "away"]
     reason: str
 
 
 class RedisServer:
-    """A server, for everything in this process that is shared through it.
+    """A connection to a Redis server, shared by the tiers of this process.
 
-    It connects when it is first used, or by ``with``, ``async with`` and ``connect``: who is the first to need an answer
-    may get none within his limit otherwise.
+    It connects at the first use, or earlier by ``with``, ``async with`` or ``connect``; otherwise connecting may use up
+    the timeout of the first read.
 
     Args:
         url: ``redis://user:password@host:port/database``, ``rediss://`` for TLS, ``unix://`` for a socket.
-        limits: what it may cost.
+        limits: timeouts and size limits.
 
     Attributes:
-        away: whether it did not answer the last time, so that nobody asks it before it was tried in the background.
+        away: True after a failure, until a reconnect in the background succeeds; calls fail at once meanwhile.
 
     Raises:
-        ValueError: the url is none of these.
+        ValueError: the url has none of these forms.
         MissingExtra: ``redis`` is not installed.
     """
 
@@ -99,7 +99,7 @@ class RedisServer:
         try:
             parts = urlsplit(url)
             known = parts.scheme in _SCHEMES and (parts.port or 1) and (parts.netloc or parts.path)
-        except ValueError:  # a port that is no number
+        except ValueError:  # the port is not a number
             known = False
         if not known:
             raise ValueError(
@@ -116,32 +116,32 @@ class RedisServer:
         self._tries = 0
         self._since_s = 0.0
         self._lock = Lock()
-        self._first: Future[None] | None = None  # the first try to connect
+        self._first: Future[None] | None = None  # the first attempt to connect
         self._worker, self._process = ThreadPoolExecutor(1, "context-redis"), os.getpid()
 
     def ask(self, command: "Callable[[Redis], T]") -> T:
-        """What the server answers within ``timeout_s``.
+        """Run a command with ``timeout_s`` and return its result.
 
         Raises:
-            StoreUnavailable: it is away, or declines, or was closed.
-            StoreRefused: it refuses the url, and has never answered.
+            StoreUnavailable: the server is away, declined the command, or was closed.
+            StoreRefused: the server rejects the credentials and has never answered.
         """
         self.reach(self.limits.timeout_s)
         return self._answer(self._hurried, command)
 
     def tell(self, command: "Callable[[Redis], T]") -> T:
-        """The same within ``patience_s``, for threads that nobody waits for."""
+        """Run a command like ``ask``, but with ``patience_s``, for background threads."""
         self.reach(self.limits.patience_s)
         return self._answer(self.patient, command)
 
     def reach(self, within_s: float) -> None:
-        """Wait for the first connection; a server that is away is not waited for. Raises what ``ask`` does."""
+        """Wait for the first connection, but not for a server that is away. Raises what ``ask`` does."""
         if self.closed.is_set():
             raise StoreUnavailable(self.name, reason="it was closed")
         if self._here:
             return
         with self._lock:
-            is_forked = self._process != os.getpid()  # nobody tries to come back there
+            is_forked = self._process != os.getpid()  # a forked child has no reconnect timer
             if self._first is None or is_forked:
                 self._first = self._submit()
         if self._first is not None and self._fault is None:
@@ -150,24 +150,24 @@ class RedisServer:
             raise self._error(self._fault or Fault("away", "no connection yet"))
 
     def soon(self, tier: "RedisTier") -> "Future[None] | None":
-        """Have what waits sent soon: when what is returned is done, or when the server is back."""
+        """Schedule sending a tier's pending writes. Returns the future; ``None`` if the server is away or closed."""
         with self._lock:
             self._unsent.add(tier)
             return None if self.closed.is_set() or self.away else self._submit()
 
     def wait(self, tier: "RedisTier") -> None:
-        """Wait until what waits was sent, ``patience_s`` at most; raises what ``ask`` does."""
+        """Send a tier's pending writes, waiting at most ``patience_s`` each to connect and to send. Raises as ``ask``."""
         self.reach(self.limits.patience_s)
         if sent := self.soon(tier):
             wait([sent], self.limits.patience_s)
 
     def connect(self) -> None:
-        """Wait for the connection, ``patience_s`` at most; only that it refuses the url is an error: ``StoreRefused``."""
+        """Wait at most ``patience_s`` for the connection. Raises only ``StoreRefused``, for rejected credentials."""
         with suppress(StoreUnavailable):
             self.reach(self.limits.patience_s)
 
     def close(self) -> None:
-        """Write what waits, for ``patience_s`` at most, and let go of threads and connections."""
+        """Send pending writes, waiting as ``wait`` does for each tier, and release threads and connections."""
         if self.closed.is_set():
             return
         for tier in list(self._unsent):
@@ -176,19 +176,21 @@ class RedisServer:
         self.closed.set()
         if left := sum(tier.waiting for tier in self._unsent):
             numbers = {"store": self.name, "left": left}
-            _LOGGER.warning("a shared store was closed before all was written", extra=numbers)
+            _LOGGER.warning(
+                "a shared store was closed before everything was written", extra=numbers
+            )
         self._worker.shutdown(cancel_futures=True)
         for client in (self.patient, self._hurried):
             client.connection_pool.disconnect()
 
-    def __enter__(self) -> Self:  # noqa: D105 - connected if it is there
+    def __enter__(self) -> Self:  # noqa: D105 - connected if available
         self.connect()
         return self
 
     def __exit__(self, *_: object) -> None:  # noqa: D105
         self.close()
 
-    async def __aenter__(self) -> Self:  # noqa: D105 - the same, while the loop goes on
+    async def __aenter__(self) -> Self:  # noqa: D105 - without blocking the event loop
         await asyncio.to_thread(self.connect)
         return self
 
@@ -196,26 +198,26 @@ class RedisServer:
         await asyncio.to_thread(self.close)
 
     def try_again(self) -> None:
-        """See in the background whether it is back."""
+        """Try to reconnect in the background."""
         with self._lock:
             self._submit()
 
     def _submit(self) -> "Future[None] | None":
-        if self._process != os.getpid():  # a child has no threads
+        if self._process != os.getpid():  # a forked child has no threads
             self._worker, self._process = ThreadPoolExecutor(1, "context-redis"), os.getpid()
-        with suppress(RuntimeError):  # it was closed meanwhile, or the process ends
+        with suppress(RuntimeError):  # closed meanwhile, or the process is exiting
             return self._worker.submit(self._work)
         return None
 
     def _work(self) -> None:
-        """Connect, for which there is time, see that it answers as fast as it must, and send what waits."""
+        """Connect if needed, with a ping under each timeout, and send pending writes."""
         if not self._here:
             self._tries += 1
             try:
                 for client in (self.patient, self._hurried):
                     if client.ping() is not True:  # pyright: ignore[reportUnknownMemberType] - its options have no types
-                        raise TypeError  # noqa: TRY301 - it is no Redis, however it shows
-            except Exception as error:  # noqa: BLE001 - whoever is no Redis may break any part of the client
+                        raise TypeError  # noqa: TRY301 - not a Redis server
+            except Exception as error:  # noqa: BLE001 - a server that is not Redis may break any part of the client
                 self._leave(fault_of(error), here=False)
                 return
             was_away, self.away = self.away, False
@@ -224,7 +226,7 @@ class RedisServer:
             if was_away:
                 _LOGGER.info("the shared store is back", extra={"store": self.name})
         for tier in list(self._unsent):
-            self._unsent.discard(tier)  # before, so that what comes meanwhile puts it in again
+            self._unsent.discard(tier)  # before sending, so that a write meanwhile adds it again
             with suppress(StoreUnavailable, StoreRefused):
                 tier.send()
             if tier.waiting:
@@ -242,7 +244,7 @@ class RedisServer:
         return answer
 
     def _leave(self, fault: Fault, *, here: bool) -> None:
-        """Ask no more until it is back; a server that was there for long is tried at once, others later and later."""
+        """Mark the server as away and schedule a reconnect: at once after a long connection, else with backoff."""
         with self._lock:
             if self._here is not here:  # another thread was first
                 return
@@ -257,7 +259,7 @@ class RedisServer:
             _LOGGER.warning("a shared store is away (%s)", fault.reason, extra=numbers)
         from redis.backoff import EqualJitterBackoff  # noqa: PLC0415 - optional
 
-        # Spread, so that not all processes come at once.
+        # Jitter, so that not all processes reconnect at once.
         backoff = EqualJitterBackoff(cap=self.limits.retry_max_s, base=self.limits.retry_s)
         pause_s = backoff.compute(min(self._tries - 1, 32)) if self._tries else 0.0
         again = Timer(pause_s, _try_again, [ref(self)])
@@ -271,16 +273,16 @@ class RedisServer:
 
 
 def server_of(server: RedisServer | str) -> RedisServer:
-    """The server that was given, or the one at a url; ``ValueError`` if it is neither."""
+    """Return the given server, or a new one for a url. Raise ``ValueError`` for anything else."""
     if isinstance(server, str):
         return RedisServer(server)
-    if not isinstance(server, RedisServer):  # pyright: ignore[reportUnnecessaryIsInstance] - nobody need check types
+    if not isinstance(server, RedisServer):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
         raise ValueError(f"server={server!r:.80}: give a RedisServer, or the url of one")  # noqa: TRY004 - as for every wrong argument
     return server
 
 
 def shown_url(url: str) -> str:
-    """A url without user name, password and options; where it is not clear what is what, as little as that."""
+    """Return a url without user name, password and options; ``…`` if it cannot be parsed safely."""
     scheme, _, rest = url.partition("://")
     before, _, place = rest.rpartition("@")
     place = place.partition("?")[0]
@@ -289,7 +291,7 @@ def shown_url(url: str) -> str:
 
 
 def fault_of(error: Exception) -> Fault:
-    """What an error says about the server; no text of the server beyond the code of its error."""
+    """Classify an exception; of the server's own text, only the error code is used."""
     from redis import exceptions as known  # noqa: PLC0415 - optional, and loaded with the client
 
     match error:
@@ -299,21 +301,21 @@ def fault_of(error: Exception) -> Fault:
             | known.AuthorizationError()
             | known.NoPermissionError()
         ):
-            return Fault("refused", "it refuses the user name, the password or the rights")
+            return Fault("refused", "it rejects the user name, the password or the permissions")
         case known.ResponseError() | known.DataError():
-            code = str(error).partition(" ")[0]  # in capitals; anything else may be text of a value
+            code = str(error).partition(" ")[0]  # in capitals; other text may contain a value
             shown = code if code.isupper() else type(error).__name__
-            return Fault("declined", f"it declines ({shown})")
+            return Fault("declined", f"it rejected a command ({shown})")
         case TimeoutError() | known.TimeoutError():
             return Fault("away", "no answer in time")
         case OSError() | known.ConnectionError():
             return Fault("away", "no connection")
         case _:
-            return Fault("away", f"no answer of a Redis server ({type(error).__name__})")
+            return Fault("away", f"not a Redis server ({type(error).__name__})")
 
 
 def _client(url: str, timeout_s: float) -> "Redis":
-    """A client that tries nothing twice: a write whose answer was lost may have been done."""
+    """Return a client that never retries: a write whose answer was lost may have been executed."""
     try:
         from redis import BlockingConnectionPool, Redis  # noqa: PLC0415 - optional
         from redis.backoff import NoBackoff  # noqa: PLC0415

@@ -1,8 +1,8 @@
-"""What several machines share through a Redis server: values by name, and the news of what was deleted.
+"""A tier on a Redis server, shared by several machines: values by name, and notifications of deletions.
 
-Promise: what a ``SharedTier`` promises, within the limits of the server. What is read is what was written last under this
-name of this namespace, by anyone, or nothing. No name of one namespace is one of another. What was deleted while the server was
-away is not read any more, and deleted when it is back; all others hear of it.
+Promise: the contract of ``SharedTier``, within the limits of the server. A read returns what anyone last wrote under this
+name of this namespace, or nothing. Namespaces are isolated. A name deleted while the server is away is no longer read here,
+and is deleted when the server is back; all other machines are notified.
 """
 
 import json
@@ -28,27 +28,27 @@ if TYPE_CHECKING:
 LONGEST_TTL_S = 7 * 24 * 3600.0
 
 _LOGGER = logging.getLogger(__name__)
-_AT_ONCE = 200  # orders
-_SCANNED = 1_000  # keys that the server looks at in one step
+_AT_ONCE = 200  # orders per batch
+_SCANNED = 1_000  # keys per SCAN step
 _SEAL_BYTES = 4
 
 
 class _Order(NamedTuple):
-    """What is to be done with a key: a value to be written for so long, or, without one, a deletion."""
+    """A pending operation on a key: write a value with a TTL, or delete the key if ``value`` is ``None``."""
 
     value: bytes | None = None
     ttl_ms: int = 0
 
 
 class RedisTier:
-    """What one namespace of a server has; a ``SharedTier``. A value is kept for seven days at most.
+    """A ``SharedTier`` in one namespace of a server. A value expires after seven days at most.
 
     Args:
-        server: where it is, or its url.
-        tenant: whose values these are; all agents of a tenant share them.
-        agent: where they are those of one agent alone.
-        kind: what they are, in letters: a cache's and an original's keys never meet.
-        lists_names: whether the names stand on the server as well, in the clear, so that ``names`` can tell them.
+        server: the server, or its url.
+        tenant: the owner of the values, which all agents of the tenant share.
+        agent: restricts the values to one agent of the tenant.
+        kind: the kind of values, in letters; separates the keys of caches and originals.
+        lists_names: also store the names on the server, unencrypted, so that ``names`` can list them.
     """
 
     def __init__(
@@ -62,28 +62,28 @@ class RedisTier:
     ) -> None:
         self._server = server_of(server)
         scope = Scope(tenant=tenant, agent=agent)
-        # The beginning of all keys, without a name in the clear; also the channel of their news.
+        # The prefix of all keys, which reveals no tenant or agent; also the channel for deletions.
         self.namespace = f"autogen-context:1:{kind}:{scope.key}"
-        self._list = f"{self.namespace}:names" if lists_names else ""  # by when they run out
-        self._orders: dict[str, _Order] = {}  # that wait to be sent, the oldest first
-        self._is_due = False  # the server knows that some wait
+        self._list = f"{self.namespace}:names" if lists_names else ""  # a sorted set by expiry
+        self._orders: dict[str, _Order] = {}  # pending, oldest first
+        self._is_due = False  # sending is scheduled
         self._lock, self._sending = Lock(), Lock()
         self._news = _News(self._server, self.namespace)
 
     @property
     def waiting(self) -> int:
-        """How much waits to be sent."""
+        """The number of pending writes and deletions."""
         return len(self._orders)
 
     def read_all(self, names: Iterable[str]) -> dict[str, bytes]:
-        """The values under names, as far as they are there, and the server says so in time.
+        """Return the values that exist under names, if the server answers in time; pending writes are included.
 
         Raises:
-            StoreRefused: the server refuses the url, and has never answered.
+            StoreRefused: the server rejects the credentials and has never answered.
         """
         waiting = {name: self._orders.get(name) for name in names}
         asked = [name for name, order in waiting.items() if order is None]
-        longest = self._server.limits.value_bytes + _SEAL_BYTES  # planted ones cost no memory here
+        longest = self._server.limits.value_bytes + _SEAL_BYTES  # caps foreign values
 
         def get(redis: "Redis") -> list[object]:
             with redis.pipeline(transaction=False) as pipeline:  # pyright: ignore[reportUnknownMemberType] - its options have no types
@@ -99,7 +99,7 @@ class RedisTier:
         return {name: value for name, value in values.items() if value is not None}
 
     def names(self) -> list[str]:
-        """The names of what was written, by anyone, and is not past its time; none while the server is away."""
+        """Return the names that anyone wrote and that have not expired; empty while the server is away."""
         if not self._list:
             return []
         with suppress(StoreUnavailable, StoreRefused):
@@ -110,7 +110,7 @@ class RedisTier:
         return []
 
     def write(self, values: Mapping[str, bytes], *, ttl_s: float | None = None) -> list[str]:
-        """Have values written soon; the names that went for want of room meanwhile, and of what is too large to be shared."""
+        """Queue values for writing. Returns the names of values that are too large or were dropped from the full queue."""
         gone: list[str] = []
         ttl_ms = max(1, int(min(math.inf if ttl_s is None else ttl_s, LONGEST_TTL_S) * 1_000))
         limits = self._server.limits
@@ -122,7 +122,7 @@ class RedisTier:
                     numbers = {"bytes": len(value), "limit_bytes": limits.value_bytes}
                     _LOGGER.warning("a value is too large to be shared", extra=numbers)
                     gone.append(name)
-                    self._orders[name] = _Order()  # what is there is not what was written last
+                    self._orders[name] = _Order()  # the value on the server is stale
             writes = {name: len(o.value) for name, o in self._orders.items() if o.value is not None}
             excess = sum(writes.values()) - limits.waiting_bytes
             for name, size_bytes in writes.items():
@@ -137,11 +137,11 @@ class RedisTier:
         return gone
 
     def forget(self, names: Iterable[str]) -> None:
-        """Delete what is under names, and tell the others; it is not read any more from here on.
+        """Delete names and notify the other machines; from now on they are no longer read here.
 
         Raises:
-            StoreUnavailable: it may still be there; it is deleted when the server is back.
-            StoreRefused: the server refuses the url.
+            StoreUnavailable: the data may still be on the server; it is deleted when the server is back.
+            StoreRefused: the server rejects the credentials.
         """
         deletion, names = _Order(), list(names)
         with self._lock:
@@ -149,14 +149,14 @@ class RedisTier:
             self._is_due = True
         self._server.wait(self)
         if any(self._orders.get(name) is deletion for name in names):
-            reason = "it has not deleted what it was told to"
+            reason = "it declined a deletion"
             raise StoreUnavailable(self._server.name, reason=reason)
 
     def clear(self) -> None:
-        """Delete all that the namespace has, whoever wrote it; raises what ``forget`` does, and then it may all be there."""
+        """Delete the whole namespace, whoever wrote it. Raises what ``forget`` does; then everything may still be there."""
 
         def delete(redis: "Redis") -> None:
-            # There is nothing in a namespace that a pattern would read.
+            # A namespace contains no wildcard characters.
             found = redis.scan_iter(f"{self.namespace}:*", count=_SCANNED)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - it has no types
             keys = list(cast("Iterable[bytes]", found))
             for start in range(0, len(keys), _SCANNED):
@@ -169,21 +169,21 @@ class RedisTier:
             self._server.tell(delete)
 
     def flush(self) -> None:
-        """Wait until what was written is on the server; raises what ``forget`` does."""
+        """Wait until pending writes are on the server. Raises what ``forget`` does."""
         if self.waiting:
             self._server.wait(self)
             if self.waiting:
                 raise StoreUnavailable(self._server.name, reason="no answer in time")
 
     def listen(self, heard: Callable[[str], None]) -> Callable[[], None]:
-        """Have names that others deleted told to ``heard``, in a thread; what is returned ends that.
+        """Call ``heard``, in a thread, with names that others deleted. Returns a function that unsubscribes.
 
-        That all may be invalid is told before this returns, if the line stands within ``timeout_s``.
+        ``EVERYTHING`` is sent before this returns if the subscription is up within ``timeout_s``.
         """
         return self._news.listen(heard)
 
     def close(self) -> None:
-        """Write what waits if the server is there, and hear no more; the server stays open."""
+        """Send pending writes if the server is available, and stop listening; the server stays open."""
         self._news.end()
         try:
             self.flush()
@@ -191,7 +191,7 @@ class RedisTier:
             _LOGGER.debug("not all is written yet: %s", error)
 
     def send(self) -> None:
-        """Send what waits, in the thread of the server; what was declined to be deleted waits on. Raises what ``ask`` does."""
+        """Send pending operations; called in the server's thread. Declined deletions stay pending. Raises as ``ask``."""
         with self._lock:
             self._is_due = False
             orders = list(self._orders.items())
@@ -200,13 +200,13 @@ class RedisTier:
                 batch = orders[start : start + _AT_ONCE]
                 due = {name: order for name, order in batch if self._orders.get(name) is order}
                 done = self._server.tell(partial(self._sent, due=due)) if due else []
-            with self._lock:  # unless something newer has taken its place
+            with self._lock:  # unless a newer order has replaced it
                 for name in done:
                     if self._orders.get(name) is due[name]:
                         del self._orders[name]
 
     def _sent(self, redis: "Redis", due: Mapping[str, _Order]) -> list[str]:
-        """Send orders, and tell the others of deletions; what is done with: all but declined deletions."""
+        """Send orders and notify others of deletions. Returns the names that are done: all but declined deletions."""
         with redis.pipeline(transaction=False) as pipeline:  # pyright: ignore[reportUnknownMemberType] - its options have no types
             for name, order in due.items():
                 key = self._key(name)
@@ -221,11 +221,13 @@ class RedisTier:
             self._news.tell(redis, deleted)
         failed = {name: error for name, error in said.items() if isinstance(error, Exception)}
         for error in failed.values():
-            _LOGGER.warning("something was not written: %s", fault_of(error).reason)
+            _LOGGER.warning(
+                "a value was not written to the shared store: %s", fault_of(error).reason
+            )
         return [n for n, order in due.items() if n not in failed or order.value is not None]
 
     def _listed(self, redis: "Redis", due: Mapping[str, _Order]) -> None:
-        """Have the list of names say what was done, and nothing that is past its time."""
+        """Update the list of names for these orders and remove expired names from it."""
         now_ms = time.time_ns() // 10**6
         until = {n: now_ms + each.ttl_ms for n, each in due.items() if each.value is not None}
         with redis.pipeline(transaction=False) as pipeline:  # pyright: ignore[reportUnknownMemberType] - as above
@@ -241,7 +243,7 @@ class RedisTier:
 
 
 class _News:
-    """What others say on a channel was deleted, heard in a thread from the first listener on; own deletions are not told."""
+    """A channel for deletion notices. From the first ``listen`` on, a thread receives them; own ones are skipped."""
 
     def __init__(self, server: RedisServer, channel: str) -> None:
         self._server = server
@@ -251,15 +253,15 @@ class _News:
         self._up, self._ended = Event(), Event()
         self._thread: Thread | None = None
         self._warned = False
-        self._own = uuid4().hex  # tells apart who speaks; decides nothing
+        self._own = uuid4().hex  # sender id, to skip own messages
 
     def tell(self, redis: "Redis", keys: list[str]) -> None:
-        """Tell the others that these keys are invalid."""
+        """Notify the others that these keys are invalid."""
         text = json.dumps([self._own, *keys], ensure_ascii=False)
         redis.publish(self._channel, text.encode("utf-8", "surrogatepass"))  # pyright: ignore[reportUnknownMemberType] - its options have no types
 
     def listen(self, heard: Callable[[str], None]) -> Callable[[], None]:
-        """Have keys told; that all may be invalid is told first, if the line stands within ``timeout_s``."""
+        """Add a listener; it gets ``EVERYTHING`` first if the subscription is up within ``timeout_s``."""
         if self._thread is None and not self._server.closed.is_set():
             self._ended = Event()
             self._thread = Thread(target=self._run, args=(self._ended,), daemon=True)
@@ -279,7 +281,7 @@ class _News:
         return leave
 
     def end(self) -> None:
-        """Hear no more; the thread ends when the line is silent, or is cut."""
+        """Stop listening; the thread ends after its next message, pulse or disconnect."""
         self._listeners.clear()
         self._ended.set()
         self._thread = None
@@ -292,16 +294,16 @@ class _News:
                     self._hear(line, ended)
             except ContextError as error:
                 _LOGGER.debug("no news for now: %s", error)
-            except Exception as error:  # noqa: BLE001 - a line may break in any way, and is made again
+            except Exception as error:  # noqa: BLE001 - a connection may fail in any way; reconnect
                 fault = fault_of(error)
                 if fault.kind != "away" and not self._warned and not ended.is_set():
-                    _LOGGER.warning("a shared store tells no news (%s)", fault.reason)
+                    _LOGGER.warning("a shared store sends no invalidations (%s)", fault.reason)
                     self._warned = True
             self._up.clear()
             ended.wait(self._server.limits.retry_s)
 
     def _hear(self, line: "PubSub", ended: Event) -> None:
-        """Hear until the line breaks; redis-py's own thread tells neither of new lines nor of silent ones."""
+        """Receive until the connection fails; redis-py's own thread reports neither reconnects nor silence."""
         line.subscribe(self._channel)
         asked = False
         while not ended.is_set() and not self._server.closed.is_set():
@@ -316,7 +318,7 @@ class _News:
                     self._up.set()
                 self._pass_on([EVERYTHING])
             elif told["type"] == "message":
-                self._pass_on(self._keys_in(cast("bytes", told["data"])))  # answers are not decoded
+                self._pass_on(self._keys_in(cast("bytes", told["data"])))  # not decoded
             asked = told is None
 
     def _pass_on(self, keys: list[str]) -> None:
@@ -327,7 +329,7 @@ class _News:
                 heard(key)
 
     def _keys_in(self, message: bytes) -> list[str]:
-        """The keys of a message of others; none if it is ours, or no such message."""
+        """Return the keys in a message from others; empty for an own or malformed message."""
         with suppress(ValueError, RecursionError, TypeError):
             sender, *keys = cast(
                 "list[object]", json.loads(message.decode("utf-8", "surrogatepass"))

@@ -1,11 +1,12 @@
-"""Bytes by name in a folder: what the cache, the originals and the vectors keep beyond a process.
+"""Bytes by name in a folder: the disk store of the cache, the originals and the vectors.
 
-Promise: what is read is what was written last under this name, or nothing. A file that is damaged, locked, or on a disk
-that is full costs what it holds, never an error; while it fails it is left alone. Reading runs nothing and writes nothing:
-no pickle is loaded, no other file is touched, no writer is waited for. It holds its limit, and says what went.
+Promise: a read returns what was last written under the name, or nothing. A damaged or locked file, or a full disk, costs
+cached values but raises no error on read or write; a failing file is left alone for a while. Reading an intact file executes
+and writes nothing: it loads no pickle, touches no other file and waits for no writer. The store stays within its limit and
+reports evictions.
 
-It is diskcache with a Disk of its own: by itself diskcache loads a pickle wherever a row says that it is one
-(CVE-2025-69872), reads the file that a row names, deletes that file with the row, and writes at each read.
+It uses diskcache with a custom ``Disk``: by default diskcache unpickles any row marked as a pickle (CVE-2025-69872), reads
+the file that a row names, deletes that file with the row, and writes at each read.
 """
 
 import logging
@@ -29,12 +30,12 @@ from autogen_context.errors import StoreUnavailable
 ResultT = TypeVar("ResultT")
 
 FILE: Final = "cache.db"  # diskcache's name for it
-ROW_BYTES: Final = 200  # what a row costs beside its value, roughly
+ROW_BYTES: Final = 200  # approximate overhead of a row
 
 _LOGGER = logging.getLogger(__name__)
-_LOCKED_S = 2.0  # how long one process waits for another
+_LOCKED_S = 2.0  # how long one process waits for another's lock
 _REST_S = 30.0  # how long a file that failed is left alone
-_RAW: Final = 1  # diskcache's mode of a value that stands in its row
+_RAW: Final = 1  # diskcache's mode for a value stored in its row
 _PASSING = {
     sqlite3.SQLITE_PERM,
     sqlite3.SQLITE_BUSY,
@@ -50,11 +51,11 @@ _PASSING = {
 
 
 class DiskStore:
-    """A folder of values, a ``Tier``. Any thread may use it, and several processes may share the folder.
+    """A ``Tier`` in a folder. Thread-safe; several processes may share the folder.
 
-    It is made when something is written, for its owner alone. Within ``limit_bytes`` what was written the longest ago goes
-    first. ``keep_open`` is faster, for who uses it from one thread and closes it; without it, what was deleted is
-    overwritten in the file when the call returns.
+    The folder is created at the first write, with access for its owner only. To stay within ``limit_bytes``, the least
+    recently written values are evicted. ``keep_open`` is faster, for callers that use one thread and call ``close``; without
+    it, deleted data is overwritten in the file when the call returns.
     """
 
     def __init__(
@@ -67,7 +68,7 @@ class DiskStore:
     ) -> None:
         folder = Path(directory)
         if folder.exists() and not folder.is_dir():
-            raise ValueError(f"directory={str(folder)!r}: give a folder; this is none")
+            raise ValueError(f"directory={str(folder)!r}: give a folder; this is not one")
         if os.path.expandvars(folder) != str(folder):  # diskcache would open another folder
             raise ValueError(f"directory={str(folder)!r}: give a path without variables")
         if limit_bytes < 0:
@@ -78,21 +79,21 @@ class DiskStore:
         self._clock = clock
         self._rests_until = -math.inf
         self._table: _Table | None = None
-        self._forgotten: set[str] = set()  # what could not be deleted yet
+        self._forgotten: set[str] = set()  # names whose deletion is pending
         self._lock = RLock()
 
     @property
     def held_bytes(self) -> int:
-        """What the file has, with the log beside it."""
+        """The size of the database file and its write-ahead log."""
         files = (self.path, self.path.with_name(f"{FILE}-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
 
     def read(self, name: str) -> bytes | None:
-        """The value under a name, if it is there whole and its time is not over."""
+        """Return the value under a name; ``None`` if it is missing, damaged or expired."""
         return self.read_all([name]).get(name)
 
     def read_all(self, names: Iterable[str]) -> dict[str, bytes]:
-        """Likewise the values under many names."""
+        """Read several values at once."""
 
         def read(table: "_Table") -> dict[str, bytes]:
             self._delete_forgotten(table)
@@ -102,7 +103,7 @@ class DiskStore:
         return self._tried(read, {}) if self.path.exists() else {}
 
     def write(self, values: Mapping[str, bytes], *, ttl_s: float | None = None) -> list[str]:
-        """Keep values, each in place of what is under its name; the names that went for want of room, the oldest first."""
+        """Store values, replacing those under their names. Returns the names not stored or evicted, oldest first."""
         most_bytes = self._limit_bytes - ROW_BYTES
         gone = [name for name, value in values.items() if len(value) > most_bytes]
         fitting = {name: sealed(name, values[name]) for name in values if name not in gone}
@@ -116,19 +117,19 @@ class DiskStore:
             return table.gone
 
         if gone and self.path.exists():
-            self._forgotten |= set(gone)  # what is under these names is not what was written last
+            self._forgotten |= set(gone)  # older values under these names are stale
         if not fitting and not self._forgotten:
             return gone
         return gone + self._tried(write, list(fitting))
 
     def forget(self, names: Iterable[str]) -> None:
-        """Delete what is under these names; where that raises ``StoreUnavailable``, it is not read any more, and deleted later."""
+        """Delete names. If this raises ``StoreUnavailable``, they are no longer read here, and are deleted later."""
         if self.path.exists():
             self._forgotten |= set(names)
             self._done(self._delete_forgotten)
 
     def clear(self, prefix: str = "") -> None:
-        """Delete everything, or what has names that begin so; raises what ``forget`` does."""
+        """Delete everything, or all names with a prefix. Raises ``StoreUnavailable`` if that fails for now."""
 
         def delete(table: "_Table") -> None:
             with table.transact():
@@ -140,13 +141,13 @@ class DiskStore:
             self._done(delete)
 
     def names(self) -> list[str]:
-        """The names of all rows, oldest first; none where the file cannot be read now."""
+        """Return the names of all rows, oldest first; empty if the file cannot be read now."""
         nothing: list[object] = []
         rows = self._tried(list[object], nothing) if self.path.exists() else nothing
         return [name for name in rows if isinstance(name, str) and name not in self._forgotten]
 
     def items(self) -> Iterator[tuple[str, bytes | None]]:
-        """Every value by its name, ``None`` for a row that holds none that was written here; may raise ``StoreUnavailable``."""
+        """Yield each name and value, ``None`` for a damaged or foreign row. May raise ``StoreUnavailable``."""
         try:
             for name in self._run(list[object]) if self.path.exists() else []:
                 if not isinstance(name, str):
@@ -159,21 +160,21 @@ class DiskStore:
             raise StoreUnavailable(str(self.path), reason=str(error)) from error
 
     def close(self) -> None:
-        """Close the file; used again it is opened again."""
+        """Close the file; the next use opens it again."""
         table, self._table = self._table, None
         if table is not None:
             table.close()
 
     def _value(self, table: "_Table", name: str) -> bytes | None:
-        """The value of a row; a row that holds something else is deleted."""
+        """Return the value of a row; delete a damaged or foreign row."""
         row = None if name in self._forgotten else table.row(name)
         if row is None:
             return None
         value = unsealed(name, row)
         if value is None:
-            _LOGGER.warning("a row holds no value that was written there; it is deleted")
+            _LOGGER.warning("a damaged or foreign row was deleted")
             with table.transact():
-                if table.row(name) == row:  # unless another process has written it anew meanwhile
+                if table.row(name) == row:  # unless another process has rewritten it
                     table.delete(name)
         return value
 
@@ -183,23 +184,26 @@ class DiskStore:
             self._forgotten.discard(name)
 
     def _done(self, action: Callable[["_Table"], object]) -> None:
-        """Run what must not fail unnoticed; with a file that is damaged everything is gone."""
+        """Run a deletion. Raise ``StoreUnavailable`` on a temporary error; delete the whole file if it is damaged."""
         try:
             self._run(action)
         except Exception as error:  # as in _tried
             if _is_passing(error):
-                reason = "it cannot be written now, so that nothing was deleted"
+                reason = "it cannot be written now; nothing was deleted"
                 raise StoreUnavailable(str(self.path), reason=reason) from error
             self._remove()
 
     def _tried(self, action: Callable[["_Table"], ResultT], otherwise: ResultT) -> ResultT:
-        """Whatever goes wrong with the file is one warning; what is damaged goes, the rest has time to pass."""
+        """Run an action; on any error, log a warning and return ``otherwise``.
+
+        A damaged file is deleted; after a temporary error the file is not used for a while.
+        """
         if self._clock() < self._rests_until:
             return otherwise
         try:
             return self._run(action)
-        except Exception as error:  # on a damaged or planted table diskcache fails in any way
-            _LOGGER.warning("a store's file failed; it is done without", exc_info=error)
+        except Exception as error:  # diskcache may raise anything on a damaged or malicious table
+            _LOGGER.warning("the store's file failed; continuing without it", exc_info=error)
             if _is_passing(error):
                 self._rests_until = self._clock() + _REST_S
             else:
@@ -209,7 +213,7 @@ class DiskStore:
 
     def _run(self, action: Callable[["_Table"], ResultT]) -> ResultT:
         with self._lock:
-            if self._table is not None and not self.path.exists():  # somebody took it away
+            if self._table is not None and not self.path.exists():  # someone deleted the file
                 self.close()
             if self._table is None:
                 self._table = _opened(self.path)
@@ -220,7 +224,7 @@ class DiskStore:
                     self._table.close()
 
     def _remove(self) -> None:
-        """Take the file away, with the log beside it, which would be read into the next one."""
+        """Delete the file and its write-ahead log, which SQLite would otherwise apply to the next file."""
         with self._lock:
             self.close()
             for suffix in ("", "-wal", "-shm"):
@@ -229,21 +233,21 @@ class DiskStore:
 
 
 def _opened(path: Path) -> "_Table":
-    """Open the file; one that only its owner can read, where there was none."""
+    """Open the file; a new one is readable by its owner only."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     with closing(sqlite3.connect(path, timeout=_LOCKED_S)) as probe:
-        probe.execute("BEGIN IMMEDIATE")  # for a locked file diskcache would wait a minute
+        probe.execute("BEGIN IMMEDIATE")  # diskcache itself would wait a minute for a locked file
     table = _Table(
         str(path.parent),
         timeout=_LOCKED_S,
         disk=_PlainDisk,
-        eviction_policy="least-recently-stored",  # for the index by time
+        eviction_policy="least-recently-stored",  # creates the index by store time
         sqlite_secure_delete=1,
-        sqlite_mmap_size=0,  # a mapped file that somebody cuts off would end the process
+        sqlite_mmap_size=0,  # truncating a mapped file would crash the process
         sqlite_trusted_schema=0,
     )
-    table.reset("eviction_policy", "none", update=False)  # reading writes nothing
+    table.reset("eviction_policy", "none", update=False)  # so that reads write nothing
     return table
 
 
@@ -253,24 +257,24 @@ def _is_passing(error: Exception) -> bool:
     return isinstance(error, OSError | MemoryError | diskcache.Timeout)
 
 
-_Cache: Any = diskcache.Cache  # it has no types, and what can be read from its code is too narrow
+_Cache: Any = diskcache.Cache  # it has no types, and the inferred ones are too narrow
 
 
 class _Table(_Cache):  # type: ignore[misc]  # as above
-    """A table that says what it gives up, which diskcache's own culling does not."""
+    """A diskcache table that reports which rows it evicts."""
 
     room_bytes: float = math.inf
     gone: list[str]
 
     def row(self, name: str) -> bytes | None:
-        """What stands under a name, as it is; ``None`` if nothing does, or its time is over."""
-        return cast("bytes | None", self.get(name))  # what ``_PlainDisk.fetch`` gives
+        """Return the raw row under a name; ``None`` if it is missing or expired."""
+        return cast("bytes | None", self.get(name))  # the type that ``_PlainDisk.fetch`` returns
 
     @override
-    def _cull(  # pyright: ignore[reportGeneralTypeIssues] - what it overrides cannot be seen in ``Any``
+    def _cull(  # pyright: ignore[reportGeneralTypeIssues] - the base class is ``Any``
         self, now: float, sql: Callable[..., Any], cleanup: object, limit: object = None
     ) -> None:
-        """What diskcache calls after each row that it writes."""
+        """Delete expired rows, then the oldest until the rest fits; diskcache calls this after each write."""
         sql("DELETE FROM Cache WHERE expire_time < ?", (now,))
         excess = self.reset("size") - self.room_bytes
         while excess > 0:
@@ -282,7 +286,7 @@ class _Table(_Cache):  # type: ignore[misc]  # as above
 
 
 class _PlainDisk(diskcache.Disk):  # type: ignore[misc]  # it has no types
-    """Keeps bytes in their rows, and nothing else: no pickle, and no file beside the database is read or deleted."""
+    """A diskcache ``Disk`` that stores bytes in their rows only: no pickle, and no file besides the database."""
 
     @override
     def put(self, key: str) -> tuple[str, Literal[True]]:
@@ -293,14 +297,14 @@ class _PlainDisk(diskcache.Disk):  # type: ignore[misc]  # it has no types
         return key
 
     @override
-    def store(  # pyright: ignore[reportIncompatibleMethodOverride] - its types are those of its own code
+    def store(  # pyright: ignore[reportIncompatibleMethodOverride] - its types are inferred
         self, value: bytes, read: bool, key: object = None
     ) -> tuple[int, Literal[1], None, bytes]:
         return len(value) - 4 + ROW_BYTES, _RAW, None, value  # without the seal
 
     @override
     def fetch(self, mode: int, filename: object, value: object, read: bool) -> bytes:
-        """The bytes; of a row of any other kind such as no seal has."""
+        """Return the bytes; for any other kind of row, bytes that ``unsealed`` rejects."""
         return value if mode == _RAW and isinstance(value, bytes) else b""
 
     @override

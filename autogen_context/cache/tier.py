@@ -1,6 +1,6 @@
-"""Where a cache keeps bytes by name: in memory, and, by one contract, in a folder, on a server, or in anybody's own.
+"""Tiers of a cache: memory, and the protocol that a folder, a server or a custom store implements.
 
-Also how much it may keep there, and what came of it.
+Also the cache's limits and statistics, scopes, and checksums.
 """
 
 import math
@@ -17,67 +17,67 @@ from autogen_context.messages.message import content_digest
 
 ValueT = TypeVar("ValueT")
 
-EVERYTHING: Final = ""  # told in place of a name: any of them may be invalid
+EVERYTHING: Final = ""  # reported instead of a name: any name may be invalid
 
 _CRC_BYTES: Final = 4
 
 
 class Tier(Protocol):
-    """Bytes by name; a ``DiskStore`` and a ``RedisTier`` are one. Called in threads that may wait a little."""
+    """A store of bytes by name, such as ``DiskStore`` or ``RedisTier``. Called in threads that may block briefly."""
 
     def read_all(self, names: Iterable[str], /) -> Mapping[str, bytes]:
-        """The values under names, as far as they can be had now; never fails for want of its place."""
+        """Return the values under names that are available now. Raises nothing if the store is unavailable."""
         ...
 
     def write(self, values: Mapping[str, bytes], /, *, ttl_s: float | None = None) -> list[str]:
-        """Keep values, for so many seconds or as long as there is room; the names that went. Never fails either."""
+        """Store values for ``ttl_s`` or until evicted. Returns the names not stored or evicted; does not raise either."""
         ...
 
     def forget(self, names: Iterable[str], /) -> None:
-        """Delete what is under names; not read any more, it raises ``StoreUnavailable`` where it may still be there."""
+        """Delete names; they are no longer read. Raises ``StoreUnavailable`` if the data may still be stored."""
         ...
 
     def clear(self) -> None:
-        """Delete everything; raises ``StoreUnavailable`` likewise."""
+        """Delete everything. Raises ``StoreUnavailable`` if data may still be stored."""
         ...
 
     def close(self) -> None:
-        """Write what waits, and let go of what is open."""
+        """Send pending writes and release resources."""
         ...
 
 
 @runtime_checkable
 class TellsNames(Protocol):
-    """A tier that can tell what there is in it."""
+    """A tier that can list its names."""
 
     def names(self) -> list[str]:
-        """The names under which there is something, oldest first, as far as they can be had now."""
+        """Return the stored names that are available now, oldest first."""
         ...
 
 
 class SharedTier(Tier, Protocol):
-    """Where several machines keep one cache."""
+    """A tier shared by several machines."""
 
     def listen(self, heard: Callable[[str], None], /) -> Callable[[], None]:
-        """Have names that were deleted elsewhere told to ``heard``; what is returned ends that.
+        """Call ``heard`` with names deleted elsewhere. Returns a function that unsubscribes.
 
-        ``EVERYTHING`` stands for all names: any of them may have been deleted while nobody could be told. It is told
-        each time the connection is made, the first time included. ``heard`` may be called in any thread.
+        ``EVERYTHING`` means that any name may have been deleted while disconnected; it is sent each time a connection is
+        made, including the first. ``heard`` may be called in any thread.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheLimits:
-    """How much a cache may take.
+    """Size limits of a cache.
 
     Attributes:
-        entries: values in memory.
-        memory_bytes: what these may take together.
-        kind_bytes: what the values of one kind that are remembered by content may take in memory; each kind has as
-            much on disk as ``disk_bytes``.
-        disk_bytes: about what the file may have.
-        content_bytes: of a larger file not the content is compared, only what the system says of it.
+        entries: the number of values in memory.
+        memory_bytes: the total size of the values in memory.
+        kind_bytes: the total size in memory of the values of one kind stored by ``remember``; on disk, each kind has
+            the limit ``disk_bytes``.
+        disk_bytes: the approximate size of the file.
+        content_bytes: files larger than this are compared by metadata only, not by content.
     """
 
     entries: int = 100
@@ -87,14 +87,14 @@ class CacheLimits:
     content_bytes: int = 64 * 1024 * 1024
 
     def __post_init__(self) -> None:
-        """Refuse what means nothing."""
+        """Raise ``ValueError`` if a limit is negative."""
         for name in self.__slots__:
             if getattr(self, name) < 0:
                 raise ValueError(f"{name}={getattr(self, name)}: give a number, 0 or more")
 
 
 class TierStats(NamedTuple):
-    """One tier: requests that it answered, and what it holds, where somebody here knows."""
+    """Statistics of one tier: requests answered, and bytes and entries stored, as far as known."""
 
     hits: int = 0
     bytes: int = 0
@@ -103,17 +103,17 @@ class TierStats(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheStats:
-    """What a cache did since it was made; ``str()`` is a table for people.
+    """Statistics of a cache since its creation; ``str()`` gives a readable table.
 
     Attributes:
-        memory: the entries used last.
-        disk: what the file had.
-        shared: what other machines had.
-        misses: requests for which the value had to be built.
-        builds: how often a builder ran; fewer than misses where several waited for one.
-        invalidations: entries that went since what they were built from had changed, or that were invalidated.
-        remembered: look-ups by content that were answered.
-        not_remembered: look-ups by content that were not.
+        memory: hits and size of the memory tier.
+        disk: hits and size of the disk tier.
+        shared: hits of the shared tier.
+        misses: requests whose value had to be built.
+        builds: builder runs; fewer than misses if concurrent requests shared a build.
+        invalidations: entries dropped because a dependency changed or ``invalidate`` was called.
+        remembered: hits of ``ContextCache.remembered``.
+        not_remembered: misses of ``ContextCache.remembered``.
     """
 
     memory: TierStats
@@ -127,17 +127,17 @@ class CacheStats:
 
     @property
     def hits(self) -> int:
-        """Requests that were answered without building."""
+        """Requests answered without building."""
         return self.memory.hits + self.disk.hits + self.shared.hits
 
     @property
     def bytes(self) -> int:
-        """What it holds here, in memory and on disk; a value that is in both counts twice."""
+        """The size of the memory and disk tiers; a value in both counts twice."""
         return self.memory.bytes + self.disk.bytes
 
     @property
     def hit_rate(self) -> float:
-        """Hits by requests, 0..1; 0 before the first."""
+        """Hits divided by requests, 0..1; 0 before the first request."""
         return self.hits / ((self.hits + self.misses) or 1)
 
     @override
@@ -158,10 +158,10 @@ class CacheStats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Whose something is, in a store that several share; equal keys mean the same tenant and agent.
+    """Identifies the owner of entries in a shared store; equal keys mean the same tenant and agent.
 
     Attributes:
-        tenant: the customer, the user, the project: whoever must not see what others have.
+        tenant: the customer, user or project whose data must be isolated from others.
         agent: the agent's name.
     """
 
@@ -170,25 +170,25 @@ class Scope:
 
     @property
     def key(self) -> str:
-        """Stands for the scope where it is written down; tells nobody the names."""
+        """A digest that identifies the scope in stores without revealing the names."""
         return content_digest(self.tenant, self.agent).hex()
 
 
 def sealed(name: str, data: bytes) -> bytes:
-    """Data with a checksum over it and the name that it is kept under."""
+    """Return the data prefixed with a checksum of the data and its name."""
     return crc32(data, crc32(name.encode())).to_bytes(_CRC_BYTES, "big") + data
 
 
 def unsealed(name: str, value: bytes) -> bytes | None:
-    """The data, if these are the bytes that were sealed under this name."""
+    """Return the data if the checksum matches this name and data, else ``None``."""
     data = value[_CRC_BYTES:]
     return data if sealed(name, data) == value else None
 
 
 class Memory(Generic[ValueT]):
-    """Values by key within limits; what was put or used the longest ago goes first. Any thread may call it.
+    """An LRU cache with limits on entries and bytes. Thread-safe.
 
-    What is larger than all room is not kept, and pushes nothing out.
+    A value larger than ``limit_bytes`` is not stored and evicts nothing else.
     """
 
     def __init__(self, *, entries: float = math.inf, limit_bytes: float = math.inf) -> None:
@@ -202,31 +202,31 @@ class Memory(Generic[ValueT]):
         self._lock = Lock()
 
     def __len__(self) -> int:
-        """How many values there are."""
+        """Return the number of values."""
         return len(self._held)
 
     def __contains__(self, key: str) -> bool:
-        """Whether there is a value; this is no use of it."""
+        """Return True if the key has a value; does not count as a use."""
         return key in self._held
 
     def use(self, key: str) -> ValueT | None:
-        """The value under a key, which is the most recently used one then."""
+        """Return the value under a key, or ``None``, and mark it as most recently used."""
         with self._lock:
             if key in self._held:
                 self._held.move_to_end(key)
             return self._held.get(key, (None, 0))[0]
 
     def look(self, key: str) -> ValueT | None:
-        """The value under a key; this is no use of it."""
+        """Return the value under a key, or ``None``; does not count as a use."""
         return self._held.get(key, (None, 0))[0]
 
     def items(self) -> list[tuple[str, ValueT]]:
-        """All values, those that go first in front."""
+        """Return all keys and values in eviction order."""
         with self._lock:
             return [(key, value) for key, (value, _) in self._held.items()]
 
     def put(self, key: str, value: ValueT, *, size_bytes: int = 0) -> list[str]:
-        """Keep a value in place of the one under its key; the keys that went for want of room, in that order."""
+        """Store a value, replacing the one under its key. Returns the keys not stored or evicted, in that order."""
         with self._lock:
             self._remove(key)
             if size_bytes > self._limit_bytes or not self._most_entries:
@@ -240,19 +240,19 @@ class Memory(Generic[ValueT]):
             return gone
 
     def replace(self, key: str, old: ValueT, new: ValueT) -> None:
-        """Keep a value of the same size in place of one, if that is still there."""
+        """Replace the old value with one of the same size if the old one is still stored."""
         with self._lock:
             if key in self._held and self._held[key][0] is old:
                 self._held[key] = new, self._held[key][1]
 
     def forget(self, keys: Iterable[str]) -> None:
-        """Drop what is under these keys."""
+        """Drop these keys."""
         with self._lock:
             for key in keys:
                 self._remove(key)
 
     def forget_where(self, concerns: Callable[[ValueT], bool]) -> list[str]:
-        """Drop the values that something concerns; their keys."""
+        """Drop the values for which ``concerns`` is true. Returns their keys."""
         with self._lock:
             keys = [key for key, (value, _) in self._held.items() if concerns(value)]
             for key in keys:

@@ -1,8 +1,8 @@
-"""Values that depend on content alone, by kind and key: summaries, advice, embeddings.
+"""A cache of values that depend on content alone, by kind and key: summaries, advice, embeddings.
 
-Promise: looking one up never waits: it is in memory, or it is not there yet. Whatever is on disk or on a server is brought
-there by ``warm``, and written in a thread that nobody waits for. Each kind has limits of its own, so that no kind pushes
-out another. A value that comes back equals the one that was kept, and is a new object each time.
+Promise: a look-up never waits: it reads memory only. ``warm`` loads values from disk or server into memory; writes happen in
+a background thread. Each kind has its own limits, so that no kind evicts another's values. A value read equals the one
+stored, and is a new object each time.
 """
 
 import asyncio
@@ -25,48 +25,48 @@ if TYPE_CHECKING:
 
 _FOLDER = "values"
 _KIND = re.compile(r"[a-z][a-z0-9_-]{0,40}")
-_VALUE_BYTES = 200  # what a value costs in memory beside its bytes, roughly
+_VALUE_BYTES = 200  # approximate memory overhead of a value
 _LONGEST_WARMING_S = 5.0
 _LOGGER = logging.getLogger(__name__)
 
 
 class Cache(Protocol):
-    """What a conversation asks of a cache: a ``ContextCache``, or anybody's object with these three methods."""
+    """The cache interface that a conversation uses: a ``ContextCache``, or any object with these three methods."""
 
     def remembered(self, kind: str, key: str, /) -> object:
-        """The value that was kept under a kind and a key, where it is at hand; else ``None``. Never waits."""
+        """Return the value under a kind and a key if it is in memory, else ``None``. Never waits."""
         ...
 
     def remember(self, kind: str, key: str, value: object, /) -> None:
-        """Keep a value: JSON data, text or bytes. Never waits."""
+        """Store a value: JSON data, text or bytes. Never waits."""
         ...
 
     async def warm(self, kind: str, keys: Collection[str], /) -> None:
-        """Have the values under these keys at hand, as far as they are kept anywhere."""
+        """Load the values stored under these keys, so that ``remembered`` finds them."""
         ...
 
 
 @runtime_checkable
 class Counting(Protocol):
-    """A cache that counts what it is asked; a ``ContextCache`` does."""
+    """A cache that counts its requests, such as ``ContextCache``."""
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """So far: what it had, what it had not, and what had changed or was invalidated."""
+        """Hits, misses and invalidations so far."""
         ...
 
 
 @runtime_checkable
 class TakesCache(Protocol):
-    """A part that keeps what it worked out in a cache, if it has none of its own."""
+    """A component that stores its results in the given cache unless it has its own."""
 
     def keep_in(self, cache: Cache, /) -> None:
-        """Keep it there from now on."""
+        """Use this cache from now on."""
         ...
 
 
 class Values:
-    """Values in memory, and in a folder and on a server where there are any; the limits are for each kind by itself."""
+    """Values in memory, and optionally in a folder and on a server; the limits apply to each kind separately."""
 
     def __init__(
         self, *, memory_bytes: int, folder: Path | None, disk_bytes: int, shared: SharedTier | None
@@ -77,18 +77,18 @@ class Values:
         self._shared = shared
         self._memories: dict[str, Memory[bytes]] = {}
         self._disks: dict[str, DiskStore] = {}
-        self._due: dict[str, dict[str, bytes]] = {}  # to be written, by kind and name
+        self._due: dict[str, dict[str, bytes]] = {}  # pending writes, by kind and name
         self._lock = Lock()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="context-cache-values")
 
     def look(self, kind: str, key: str) -> object:
-        """The value, if it is in memory."""
+        """Return the value if it is in memory, else ``None``."""
         data = self._memory(kind).use(_name(kind, key))
         self.hits, self.misses = self.hits + (data is not None), self.misses + (data is None)
         return None if data is None else decoded(data)
 
     def keep(self, kind: str, key: str, value: object) -> None:
-        """Keep a value in memory now, and elsewhere soon; ``ValueError`` if it is neither JSON data, text nor bytes."""
+        """Store a value in memory now, in other tiers soon. Raise ``ValueError`` unless it is JSON data, text or bytes."""
         data, name = encoded(value), _name(kind, key)
         self._memory(kind).put(name, data, size_bytes=len(data) + _VALUE_BYTES)
         if self._folder is not None or self._shared is not None:
@@ -99,37 +99,39 @@ class Values:
                 self._thread.submit(self._write)
 
     async def warm(self, kind: str, keys: Collection[str]) -> None:
-        """Read into memory what is kept elsewhere."""
+        """Load values from the other tiers into memory."""
         memory = self._memory(kind)
         missing = [name for key in keys if (name := _name(kind, key)) not in memory]
         if missing and (self._folder is not None or self._shared is not None):
             await asyncio.wrap_future(self._thread.submit(self._read, kind, missing))
 
     def clear(self) -> "Future[None]":
-        """Delete everything that is here."""
+        """Delete everything in memory now and on disk in the background; a server is not touched."""
         self._memories.clear()
         with self._lock:
             self._due.clear()
         return self._thread.submit(self._delete)
 
     def flushed(self) -> "Future[None]":
-        """Done when all that was kept is on disk, and its files are closed."""
+        """Return a future that is done when pending writes are on disk and its files are closed."""
         return self._thread.submit(self._close)
 
     def _memory(self, kind: str) -> Memory[bytes]:
         memory = self._memories.get(kind)
         if memory is None:
             if not _KIND.fullmatch(kind):
-                raise ValueError(f"kind={kind!r:.80}: give a short name of small letters")
+                raise ValueError(
+                    f"kind={kind!r:.80}: give a short lowercase name, such as 'summary'"
+                )
             memory = self._memories.setdefault(kind, Memory(limit_bytes=self._memory_bytes))
         return memory
 
     def _tiers(self, kind: str) -> list[Tier]:
-        """Where values of a kind are kept, the nearest first; used in the thread of the values alone."""
+        """Return the tiers of a kind besides memory, disk first; called only in the thread of this class."""
         tiers: list[Tier] = [] if self._shared is None else [self._shared]
         if self._folder is not None:
             if kind not in self._disks:
-                from autogen_context.cache.store import DiskStore  # noqa: PLC0415 - for who has a folder
+                from autogen_context.cache.store import DiskStore  # noqa: PLC0415 - only needed with a folder
 
                 self._disks[kind] = DiskStore(
                     self._folder / kind, limit_bytes=self._disk_bytes, keep_open=True
@@ -141,9 +143,9 @@ class Values:
         memory = self._memory(kind)
         for tier in self._tiers(kind):
             for name, data in tier.read_all([name for name in names if name not in memory]).items():
-                with suppress(ValueError):  # others may have written anything
+                with suppress(ValueError):  # tiers may contain foreign bytes
                     decoded(data)
-                    if name not in memory:  # nothing newer was kept meanwhile
+                    if name not in memory:  # no newer value was stored meanwhile
                         memory.put(name, data, size_bytes=len(data) + _VALUE_BYTES)
 
     def _write(self) -> None:
@@ -156,7 +158,7 @@ class Values:
     def _delete(self) -> None:
         kept = self._folder.glob("*") if self._folder is not None else ()
         for kind in sorted(place.name for place in kept if place.is_dir()):
-            with suppress(StoreUnavailable):  # what cannot be deleted now is the oldest then
+            with suppress(StoreUnavailable):  # the remaining values will be the next to be evicted
                 self._tiers(kind)[0].clear()
 
     def _close(self) -> None:
@@ -165,29 +167,29 @@ class Values:
 
 
 class Guarded:
-    """Somebody's cache that may fail: whatever it raises is one warning, and nothing is remembered then."""
+    """A wrapper for a custom cache: any exception becomes a miss; only the first is logged."""
 
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
         self._warned = False
 
     def remembered(self, kind: str, key: str, /) -> object:
-        """What the cache has."""
+        """Return the cache's value, ``None`` on failure."""
         try:
             return self._cache.remembered(kind, key)
-        except Exception as error:  # noqa: BLE001 - told below
+        except Exception as error:  # noqa: BLE001 - logged below
             self._warn(error)
             return None
 
     def remember(self, kind: str, key: str, value: object, /) -> None:
-        """Have the cache keep a value."""
+        """Store a value in the cache."""
         try:
             self._cache.remember(kind, key, value)
         except Exception as error:  # noqa: BLE001 - as above
             self._warn(error)
 
     async def warm(self, kind: str, keys: Collection[str], /) -> None:
-        """Have the cache read what it has elsewhere, for so long as a model's answer would be worth it."""
+        """Let the cache load values; give up after 5 s, about the time of a model call."""
         try:
             async with asyncio.timeout(_LONGEST_WARMING_S):  # wait_for may swallow a cancellation
                 await self._cache.warm(kind, keys)
@@ -196,10 +198,10 @@ class Guarded:
 
     def _warn(self, error: Exception) -> None:
         if not self._warned:
-            _LOGGER.warning("a cache failed; what it has is made anew", exc_info=error)
+            _LOGGER.warning("a cache failed; its values are computed again", exc_info=error)
         self._warned = True
 
 
 def _name(kind: str, key: str) -> str:
-    """The name under which a value is kept: no key is too long or too odd for it."""
+    """Return the stored name of a value: a digest, so that keys may have any length and characters."""
     return f"{kind}/{content_digest(key).hex()}"

@@ -1,7 +1,7 @@
-"""The vectors of texts: computed once per content, and there at once when a turn asks.
+"""The embedding vectors of texts, computed once per content and available in memory when a turn needs them.
 
-Promise: ``ready`` never waits, computes or reads. What is asked for twice at a time is computed once. A model that fails
-leaves no trace but ``EmbeddingFailed``. Nothing runs in the background outside of ``async with``.
+Promise: ``ready`` never waits, computes or reads from disk. Concurrent requests for the same text share one computation. A
+failing model has no effect but ``EmbeddingFailed``. Nothing runs in the background outside ``async with``.
 """
 
 import asyncio
@@ -21,27 +21,27 @@ from autogen_context.models.similarity import unit_vector
 Vectors = Mapping[str, Sequence[float]]
 
 _LOGGER = logging.getLogger(__name__)
-_KIND = "embedding"  # in the cache
+_KIND = "embedding"  # the kind in the cache
 _FLOAT_BYTES = 4
-_LENGTH_IS_1 = 1e-3  # within this, as the numbers have four bytes each
-_BATCH_TEXTS = 64  # what is done is kept when the rest fails; between batches a turn has its chance
+_LENGTH_IS_1 = 1e-3  # tolerance for four-byte floats
+_BATCH_TEXTS = 64  # finished batches survive a later failure, and a turn can run between batches
 _WAITING_TEXTS = 4_096
 
 
 class VectorStore:
-    """Vectors by content: the last used in memory, and all in a cache where there is one.
+    """Vectors by content: an LRU cache in memory, and all vectors in a cache if one is given.
 
-    Each has length 1, so that the product of two is their cosine. A store belongs to one event loop; ``ready`` and
-    ``warm`` may be called from any thread.
+    Each vector has length 1, so that the dot product of two is their cosine similarity. A store belongs to one event loop;
+    ``ready`` and ``warm`` may be called from any thread.
 
     Args:
         embedder: the model; its name is part of every key.
-        cache: keeps vectors for other conversations and later processes, such as a ``ContextCache`` with a folder; left out,
-            that of the manager. Vectors tell something of their texts: treat the folder as you treat the conversations.
-        entries: vectors in memory, the last used; as many as shall be ready together. One of 384 numbers has 1.5 kB.
+        cache: stores vectors for other conversations and later processes, such as a ``ContextCache`` with a folder; default:
+            the manager's cache. Vectors reveal something about their texts: protect the folder like the conversations.
+        entries: how many vectors stay in memory; at least as many as must be ready together. 384 numbers take 1.5 kB.
 
     Raises:
-        ValueError: ``entries`` is not positive, or ``cache`` is none.
+        ValueError: ``entries`` is not positive, or ``cache`` is not a cache.
     """
 
     def __init__(
@@ -56,23 +56,23 @@ class VectorStore:
         self._memory = Memory[Sequence[float]](entries=entries)
         self._flights: dict[str, asyncio.Future[Vectors]] = {}
         self._dimensions: int | None = None
-        self._waiting: dict[str, None] = {}  # what is to be made ready; of any thread
+        self._waiting: dict[str, None] = {}  # texts queued by ``warm``, from any thread
         self._due = asyncio.Event()
         self._warming: tuple[asyncio.AbstractEventLoop, asyncio.Task[None]] | None = None
 
     def keep_in(self, cache: Cache) -> None:
-        """Have vectors kept in a cache as well, unless this store has one."""
+        """Store vectors in this cache as well, unless the store already has one."""
         self._cache = self._cache or Guarded(cache)
 
     def ready(self, text: str) -> Sequence[float] | None:
-        """The vector of a text where it is in memory, else None."""
+        """Return the vector of a text if it is in memory, else ``None``."""
         return self._memory.use(self._key(text))
 
     async def vectors(self, texts: Sequence[str]) -> list[Sequence[float]]:
-        """The vector of each text, in order; what is neither in memory nor on disk is computed, in batches.
+        """Return the vector of each text, in order; those neither in memory nor in the cache are computed in batches.
 
         Raises:
-            EmbeddingFailed: the model gave no vectors, or none that can be used; the batches before are kept.
+            EmbeddingFailed: the model returned no vectors or unusable ones; earlier batches stay stored.
         """
         keys = [self._key(text) for text in texts]
         missing = dict(zip(keys, texts, strict=True))
@@ -87,9 +87,9 @@ class VectorStore:
         return [found[key] for key in keys]
 
     def warm(self, texts: Iterable[str]) -> None:
-        """Have vectors made ready in the background, within ``async with``; outside of it nothing happens.
+        """Queue texts whose vectors are loaded or computed in the background; does nothing outside ``async with``.
 
-        What a full queue does not take is left out, and so is what waits when the model fails: name it again later.
+        Texts are dropped when the queue is full, and all queued texts when the model fails: pass them again later.
         """
         if self._warming is None:
             return
@@ -97,11 +97,11 @@ class VectorStore:
         for text in texts:
             if len(self._waiting) < _WAITING_TEXTS and self._key(text) not in self._memory:
                 self._waiting[text] = None
-        with suppress(RuntimeError):  # the loop is closed: nothing is prepared any more
+        with suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(self._due.set)
 
     async def __aenter__(self) -> Self:
-        """Begin to make ready what ``warm`` is given; ``RuntimeError`` if it has begun already."""
+        """Start the background task for ``warm``. Raise ``RuntimeError`` if it is already running."""
         if self._warming is not None:
             raise RuntimeError("the store has an owner already; make another, with the same folder")
         task = asyncio.create_task(self._warm(), name="warming")
@@ -109,7 +109,7 @@ class VectorStore:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Stop doing so; what waits is left out."""
+        """Stop the background task and drop queued texts."""
         warming, self._warming = self._warming, None
         self._waiting.clear()
         if warming is not None:
@@ -120,7 +120,7 @@ class VectorStore:
         return content_digest(self._embedder.name, text).hex()
 
     async def _some_of(self, missing: Mapping[str, str]) -> Vectors:
-        """A batch of what is missing, got here, or by a caller who is at it already; nothing if he gave up."""
+        """Load or compute a batch, or wait for another caller's; may be empty if that caller was cancelled."""
         free = [key for key in missing if key not in self._flights]
         if not free:
             return await asyncio.shield(self._flights[next(iter(missing))])
@@ -140,7 +140,7 @@ class VectorStore:
                 self._memory.put(key, vector)
         except EmbeddingFailed as error:
             flight.set_exception(error)
-            flight.exception()  # it is told here, whether others wait or not
+            flight.exception()  # mark it as retrieved, even if no one else waits
             raise
         finally:
             for key in batch:
@@ -150,7 +150,7 @@ class VectorStore:
         return found
 
     async def _kept(self, keys: Collection[str]) -> Vectors:
-        """What the cache has of these; whoever keeps it may be lying."""
+        """Return the cached vectors of these keys, ignoring invalid data, since the cache is not trusted."""
         found: dict[str, Sequence[float]] = {}
         if self._cache is None:
             return found
@@ -165,13 +165,13 @@ class VectorStore:
         return found
 
     async def _computed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """What the model gives, once it is known to be vectors of one kind; ``EmbeddingFailed`` otherwise."""
+        """Compute vectors. Raise ``EmbeddingFailed`` if the model fails or their number or dimension is wrong."""
         name = self._embedder.name
         try:
             vectors = [unit_vector(row) for row in await self._embedder.embed(texts)]
         except EmbeddingFailed:
             raise
-        except Exception as error:  # the model may be anybody's, and fail in any way
+        except Exception as error:  # a custom model may raise anything
             raise EmbeddingFailed(name, reason=type(error).__name__) from error
         if len(vectors) != len(texts):
             raise EmbeddingFailed(name, reason=f"{len(vectors)} vectors for {len(texts)} texts")
@@ -181,7 +181,7 @@ class VectorStore:
         return vectors
 
     def _fits(self, vector: Sequence[float]) -> bool:
-        """Whether a vector is as long as all others; the first one decides."""
+        """Return True if a vector has as many numbers as the first one seen."""
         self._dimensions = self._dimensions or len(vector)
         return len(vector) == self._dimensions
 

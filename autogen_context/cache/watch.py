@@ -1,7 +1,8 @@
-"""Tell which files changed, so that a cache lets go of what was built from them before anybody asks.
+"""Watch folders for changed files, so that a cache drops stale entries before the next request.
 
-Promise: a burst of changes is told once, soon after it. However much happens, little is held, and a flood is told as a change
-of all there is. What is told is a hint: systems lose events, so what is served is compared (docs/decisions/0019-files.md).
+Promise: a burst of changes is reported once, soon after it ends. Memory use is bounded: a flood of changes is reported as
+one change of the whole folder. Reports are hints: operating systems lose events, so a cache still checks files before it
+serves a value (docs/decisions/0019-files.md).
 """
 
 import inspect
@@ -33,12 +34,12 @@ from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 from watchdog.observers.polling import PollingObserver
 
-MOST_CHANGES = 1_024  # of a burst; more of them are a flood
+MOST_CHANGES = 1_024  # in a burst; more are a flood
 
-_LONGEST_S = 1.0  # a file that is written all the time is told of this often
+_LONGEST_S = 1.0  # the longest burst; constant writes are reported this often
 _REST_S = 5.0  # how long a folder is not watched after a flood
 _POLL_S = 5.0
-# Not that a folder was modified: that says no more than what is told of the entry in it.
+# Without DirModifiedEvent, which adds nothing to the event of the entry in the folder.
 _CHANGES: list[type[FileSystemEvent]] = [
     *(FileCreatedEvent, FileModifiedEvent, FileMovedEvent, FileDeletedEvent),
     *(DirCreatedEvent, DirMovedEvent, DirDeletedEvent),
@@ -49,13 +50,14 @@ Heard = Callable[[Collection[Path]], None]
 
 
 class FileWatch:
-    """Follows folders.
+    """A watcher of folders.
 
     Args:
-        debounce_s: how long it must be quiet before a change is told, in seconds; it is told after one second at most.
+        debounce_s: the quiet time in seconds that ends a burst; a burst of changes is reported after one second at the
+            latest, or after ``debounce_s`` if that is longer.
 
     Raises:
-        ValueError: the time is not above 0.
+        ValueError: ``debounce_s`` is not positive.
     """
 
     def __init__(self, *, debounce_s: float = 0.05) -> None:
@@ -67,31 +69,31 @@ class FileWatch:
         finalize(self, _end, self._roots).atexit = False
 
     def follow(self, root: str | os.PathLike[str]) -> None:
-        """Be told of its changes from when this returns.
+        """Watch a folder; changes after this call returns are reported.
 
         Args:
-            root: a folder, followed with all below it, but not behind links.
+            root: the folder, watched recursively, without following symbolic links below it.
 
         Raises:
-            ValueError: it is no folder.
+            ValueError: ``root`` is not a folder.
         """
         folder = Path(root).absolute()
         if not folder.is_dir():
-            raise ValueError(f"root={str(root)!r}: give a folder; this is none")
+            raise ValueError(f"root={str(root)!r}: give a folder; this is not one")
         new = _Root(folder, self._debounce_s, self._listeners)
-        if (known := self._roots.get(str(folder))) is not None:  # it may have gone and come back
+        if (known := self._roots.get(str(folder))) is not None:  # it may have been recreated
             known.end()
         self._roots[str(folder)] = new
 
     def listen(self, heard: Heard) -> Callable[[], None]:
-        """Have changes told.
+        """Add a listener for changes.
 
         Args:
-            heard: is called with the paths of a burst, each once, in a thread that is not the caller's. A path stands for
-                itself and for all below it. A method is held weakly: it ends with its object.
+            heard: called with the distinct paths of a burst, in another thread. A path stands for itself and everything
+                below it. A bound method is referenced weakly and does not keep its object alive.
 
         Returns:
-            What ends it.
+            A function that removes the listener.
         """
         found = WeakMethod(heard) if inspect.ismethod(heard) else lambda: heard
         self._listeners.append(found)
@@ -103,7 +105,7 @@ class FileWatch:
         return leave
 
     def close(self) -> None:
-        """Follow nothing any more, and wait until nobody is being told; at once where a listener itself asks for it."""
+        """Stop watching and wait for running listeners; a listener that calls this does not wait for itself."""
         roots = list(self._roots.values())
         self._roots.clear()
         for root in roots:
@@ -119,33 +121,33 @@ class FileWatch:
 
 
 class _Root(FileSystemEventHandler):
-    """A folder that is followed, by an observer and by a thread that tells; neither holds the watch, so they end with it."""
+    """A watched folder, its observer and its reporting thread. Neither references the ``FileWatch``, so both end with it."""
 
     def __init__(
         self, folder: Path, debounce_s: float, listeners: list[Callable[[], Heard | None]]
     ) -> None:
         self._folder = str(folder)
-        self._place = os.path.realpath(folder)  # a link itself has no events
+        self._place = os.path.realpath(folder)  # a symbolic link itself has no events
         self._debounce_s = debounce_s
         self._listeners = listeners
-        self._changed: SimpleQueue[str | None] = SimpleQueue()  # ``None`` is the end
+        self._changed: SimpleQueue[str | None] = SimpleQueue()  # ``None`` ends the thread
         self._warned = False
         self._observer = self._observed()
         self._thread = Thread(target=self._run, name="file-watch", daemon=True)
         self._thread.start()
 
     def end(self) -> None:
-        """Tell no more; from any thread, a garbage collector's too."""
+        """Stop reporting; may be called in any thread, also by the garbage collector."""
         self._changed.put(None)
 
     def join(self) -> None:
-        """Wait for the end."""
+        """Wait for the thread to end; returns at once in that thread."""
         if self._thread is not current_thread():
             self._thread.join()
 
     @override
     def on_any_event(self, event: FileSystemEvent) -> None:
-        if self._changed.qsize() <= MOST_CHANGES:  # of a flood nothing more need be known
+        if self._changed.qsize() <= MOST_CHANGES:  # in a flood, further paths do not matter
             for path in (event.src_path, event.dest_path):
                 if path:
                     below = os.fsdecode(path).removeprefix(self._place)
@@ -163,7 +165,7 @@ class _Root(FileSystemEventHandler):
             self._observer.stop()
 
     def _burst(self, path: str) -> list[str]:
-        """What changes until it is quiet, or has lasted; of a flood no more than shows that it is one."""
+        """Collect changed paths until it is quiet, the time is over, or there are enough for a flood."""
         paths, until_s = [path], time.monotonic() + max(_LONGEST_S, self._debounce_s)
         while len(paths) <= MOST_CHANGES and (left_s := until_s - time.monotonic()) > 0:
             try:
@@ -171,13 +173,13 @@ class _Root(FileSystemEventHandler):
             except Empty:
                 break
             if more is None:
-                self.end()  # for who reads on
+                self.end()  # put the end marker back for ``_run``
                 break
             paths.append(more)
         return paths
 
     def _rest(self) -> None:
-        """Leave the folder alone for a while, after which anything may have changed."""
+        """Pause watching for a while, then report the whole folder as changed."""
         self._observer.stop()
         until_s = time.monotonic() + _REST_S
         while (left_s := until_s - time.monotonic()) > 0:
@@ -185,7 +187,7 @@ class _Root(FileSystemEventHandler):
                 if self._changed.get(timeout=left_s) is None:
                     self.end()
                     return
-        with suppress(OSError):  # the folder is gone
+        with suppress(OSError):  # the folder was deleted
             self._observer = self._observed()
         self._tell([self._folder])
 
@@ -197,12 +199,12 @@ class _Root(FileSystemEventHandler):
                     heard(told)
             except Exception:
                 if not self._warned:
-                    _LOGGER.warning("who listens to changed files failed", exc_info=True)
+                    _LOGGER.warning("a listener for file changes failed", exc_info=True)
                 self._warned = True
 
     def _observed(self) -> BaseObserver:
-        """An observer at work; one that looks from time to time where the system has no watch left."""
-        # watchdog warns of folders that are made within each other at once; what it does then is right.
+        """Start an observer; a polling one if the system has no watches left."""
+        # watchdog warns about nested folders created at the same time, but handles them correctly.
         warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
         observer: BaseObserver = Observer()
         try:

@@ -1,1 +1,1 @@
-"""A terminal chat with an agent that answers from a knowledge base under one hard limit of tokens."""
+"""A terminal chat with an agent that answers from a knowledge base within a hard token limit."""

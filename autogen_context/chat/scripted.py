@@ -1,6 +1,6 @@
-"""The model of a chat without a key: it answers with the sentence, of what stands in its request, that fits the question best.
+"""The scripted model of a chat without an API key: it answers with the sentences of its request that best match the question.
 
-Promise: it says nothing that the request does not hold, and names the entry that it is from; the same request gets the same answer.
+Promise: an answer only quotes the request and cites its entries; the same request gets the same answer.
 """
 
 import re
@@ -17,7 +17,7 @@ from autogen_context.tokens.measure import Count
 SCRIPTED = "scripted"
 NOTHING_KNOWN = "No entry that I was given answers that."
 LEAST_RELEVANCE = 0.1
-ALIKE = 0.95  # of the best score: another entry says something on it as well
+ALIKE = 0.95  # of the best score; other entries above it are quoted too
 TOLD = re.compile(
     rf"^{re.escape(OPENING)}\n(.*?)^{re.escape(CLOSING)}$\n*", re.MULTILINE | re.DOTALL
 )
@@ -26,7 +26,7 @@ SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 class Passage(NamedTuple):
-    """A sentence that stands in a request: from which entry (none for a fact), under which title."""
+    """A sentence of a request, with the source (empty for a fact) and title of its entry."""
 
     source: str
     title: str
@@ -34,18 +34,18 @@ class Passage(NamedTuple):
 
 
 class ApproximateCounter:
-    """Counts as the scripted model bills."""
+    """A token counter that matches what the scripted model bills."""
 
     def count(self, text: str, /) -> Count:
-        """Tokens of a text, as they will be billed."""
+        """Return the billed tokens of a text."""
         return Count(tokens=approximate_tokens(text), source="provider")
 
 
 def answer(request: Request) -> Say:
-    """The answer to a request."""
+    """Return the answer to a request."""
     texts = [str(each.get("content") or "") for each in request.messages if each["role"] == "user"]
     question = shown_ends(TOLD.sub("", texts[-1])) if texts else ""
-    newest: dict[str, list[Passage]] = {}  # an entry that changed is told anew, behind what it was
+    newest: dict[str, list[Passage]] = {}  # a changed entry appears again after its old text
     for text in texts:
         told = list(passages_in(text))
         newest |= {source: [p for p in told if p.source == source] for source, *_ in told}
@@ -54,11 +54,11 @@ def answer(request: Request) -> Say:
     best = max(scores, default=0.0)
     if best < LEAST_RELEVANCE:
         return Say(NOTHING_KNOWN)
-    chosen: dict[str, Passage] = {}  # of an entry one sentence; each fact that fits
+    chosen: dict[str, Passage] = {}  # one sentence per entry, and each matching fact
     for at in sorted(range(len(passages)), key=lambda at: -scores[at]):
         if scores[at] >= ALIKE * best:
             chosen.setdefault(passages[at].source or passages[at].text, passages[at])
-    named: list[str] = []  # by the newest answer that names an entry: a question may go on with it
+    named: list[str] = []  # sources in the newest citing answer, for follow-up questions
     for each in request.messages:
         if each["role"] == "assistant":
             named = CITED.findall(str(each.get("content"))) or named
@@ -67,12 +67,12 @@ def answer(request: Request) -> Say:
 
 
 def spoken(passage: Passage) -> str:
-    """A sentence as it is answered."""
+    """Return a passage as a line of the answer, with its source."""
     return f"{passage.text} [{passage.source}]" if passage.source else f"You said: {passage.text}"
 
 
 def passages_in(text: str) -> Iterator[Passage]:
-    """The sentences of what is told in a message."""
+    """Yield the passages of the injected blocks in a message."""
     for block in TOLD.findall(text):
         head, quoted = "", list[str]()
         for line in [*block.splitlines(), ""]:
@@ -84,7 +84,7 @@ def passages_in(text: str) -> Iterator[Passage]:
 
 
 def passages_of(head: str, quoted: Sequence[str]) -> Iterator[Passage]:
-    """The sentences of an entry, or the facts of a person."""
+    """Yield the sentences of an entry, or the user's facts."""
     entry = HEAD.fullmatch(head)
     if entry and quoted:
         body = [each.strip() for each in SENTENCE_END.split("\n".join(quoted[1:])) if each.strip()]

@@ -1,7 +1,7 @@
-"""One conversation: the agent and its context, what a person can command, and where it is saved.
+"""A chat session: the agent and its context, the chat commands, and saving.
 
-Promise: the agent is AutoGen's own and ``register`` keeps it inside its limit; nothing here chooses what is sent. What a person
-said stays, whatever becomes of its answer. A conversation is written whole or not at all.
+Promise: the agent is AutoGen's own and ``register`` keeps it within its limit; nothing here chooses what is sent. A question is
+kept even if its answer fails. A conversation is written atomically.
 """
 
 import asyncio
@@ -48,15 +48,15 @@ from autogen_context.testing.script import ScriptedModel
 from autogen_context.testing.server import LoopbackServer, ServedRequest
 from autogen_context.tokens.message_counter import MessageCounter
 
-CONVERSATION_FRACTION, PINNED = 0.43, "pinned"  # of the limit; what a decision says
+CONVERSATION_FRACTION, PINNED = 0.43, "pinned"  # of the limit; in a decision's reason
 MARGIN_FRACTION = 0.07  # of the limit: the strict profile's margin
 OPENAI_URL = "https://api.openai.com/v1"
 AGENT, PERSON = "assistant", "user"
 SCHEMA = 1
-SEARCH_S = 5.0  # the longest that a question waits for a model which helps to search
-KEPT = CacheLimits(kind_bytes=256 * 1024 * 1024)  # a large folder of knowledge is one value
-LONGEST_TYPED, LONGEST_LINE = 4_000, 300  # characters; what is longer holds a paste, or is one
-LAST, PREVIOUS = "last", "previous"  # the conversation without a name, and the one before it
+SEARCH_S = 5.0  # timeout of embedding and rewording calls
+KEPT = CacheLimits(kind_bytes=256 * 1024 * 1024)  # a large knowledge folder is one value
+LONGEST_TYPED, LONGEST_LINE = 4_000, 300  # characters; beyond, part or all is a paste
+LAST, PREVIOUS = "last", "previous"  # unnamed conversations: this one and the one before
 INTERRUPTED = "[interrupted]"
 NAME = re.compile(r"\w[\w .-]{0,79}")
 SYSTEM_PROMPT = (
@@ -69,7 +69,7 @@ Section = Literal["system", "knowledge", "conversation", "margin"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """What a person said, and the answer; empty while there is none."""
+    """A user message and its answer, empty until there is one."""
 
     said: str
     answer: str = ""
@@ -78,17 +78,17 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saved:
-    """A conversation as it is saved."""
+    """The saved form of a conversation."""
 
     exchanges: tuple[Exchange, ...]
-    facts: Mapping[str, str]  # by id, as they were
+    facts: Mapping[str, str]  # texts by id
     taken_back: tuple[str, ...]
     agent: Mapping[str, object]
     schema: int = SCHEMA
 
 
 class Share(NamedTuple):
-    """What a section of the limit has, in tokens, and what it may have."""
+    """The tokens a section uses, and its share of the limit."""
 
     section: Section
     used: int
@@ -96,7 +96,7 @@ class Share(NamedTuple):
 
 
 class Endpoint(TypedDict):
-    """What clients of an endpoint are made with."""
+    """Constructor arguments for clients of an endpoint."""
 
     base_url: str | None
     api_key: str
@@ -134,17 +134,20 @@ class ChatSession:
         self.context: ManagedChatCompletionContext
 
     async def __aenter__(self) -> Self:
-        """Have the agent ready."""
+        """Open the agent."""
         await self._open()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Let go of the model and the cache."""
+        """Close the model client and the cache."""
         await self._shut()
         await self._cache.aclose()
 
     async def ask(self, text: str) -> AsyncGenerator[str, None]:
-        """The answer in pieces as it comes; where it fails, the same text, or none, asks again, and what came stays if it is ended."""
+        """Stream the answer in chunks; an interrupted answer is kept.
+
+        After a failure, the same text or an empty one asks the last question again.
+        """
         last = self.exchanges[-1] if self.exchanges else None
         is_again = last is not None and not last.answer and text in ("", last.said)
         if not is_again:
@@ -162,7 +165,7 @@ class ChatSession:
             is_stopped = True
             raise
         finally:
-            if is_stopped and pieces and not whole:  # what came whole is in the agent's context
+            if is_stopped and pieces and not whole:  # a complete answer is already in the context
                 whole = f"{''.join(pieces)} {INTERRUPTED}"
                 await self.context.add_message(AssistantMessage(content=whole, source=AGENT))
             if whole:
@@ -171,13 +174,13 @@ class ChatSession:
 
     @property
     def served(self) -> list[ServedRequest]:
-        """What the scripted model was asked; empty where another answers."""
+        """The requests to the scripted model; empty with another model."""
         return self._server.requests if self._server else []
 
-    # What a person can ask of it
+    # Chat commands
 
     def shares(self) -> list[Share]:
-        """What the sections of the strict profile have in the last request, and may have."""
+        """Return the tokens that each section of the strict profile uses in the last request, and its share."""
         limit = self.settings.limit_tokens
         plan = TokenBudgetManager(limit, profile="strict").allocate("").allocations
         prepared, counter = self.context.last_prepared, self._counter
@@ -199,17 +202,17 @@ class ChatSession:
         ]
 
     def decisions(self) -> list[tuple[str, str, int, int, int]]:
-        """What became of what was said: action, reason, how many, tokens before and after."""
+        """Return the last request's decisions as (action, reason, count, tokens before, tokens after)."""
         rows: dict[tuple[str, str], list[int]] = {}
         prepared = self.context.last_prepared
         for each in prepared.decisions if prepared else ():
             row = rows.setdefault((each.action, each.reason), [0, 0, 0])
             tokens = (1, each.tokens_before, each.tokens_after)
             row[:] = [known + more for known, more in zip(row, tokens, strict=True)]
-        return [(*key, *row) for key, row in rows.items()]  # type: ignore[misc]  # three numbers a row
+        return [(*key, *row) for key, row in rows.items()]  # type: ignore[misc]  # three numbers per row
 
     def why(self, text: str) -> list[str]:
-        """What became of what was said, or of the entry that says it."""
+        """Explain what became of the newest message and the entries that contain a text."""
         lines: list[str] = []
         for message in self._saying(text):
             with warnings.catch_warnings():
@@ -236,7 +239,11 @@ class ChatSession:
         return lines[:8] or [f"Nothing that was said or that is known holds “{shown(text)}”."]
 
     def pin(self, text: str) -> str:
-        """Keep the newest message that holds a text verbatim, if the conversation's share has room for it; what it says."""
+        """Pin the newest message that contains a text, and return the message's content.
+
+        Raises:
+            ValueError: no message contains it, or the conversation's share has no room for it.
+        """
         for message in self._saying(text):
             prepared = self.context.last_prepared
             kept = (
@@ -255,7 +262,7 @@ class ChatSession:
         raise ValueError(f"nothing that was said holds {shown(text)!r}")
 
     def fact(self, number: str) -> Fact:
-        """A fact by its number in the list, from 1, or its id."""
+        """Return a fact by its number in the list, from 1, or its id; ``ValueError`` if there is none."""
         facts = list(self.facts)
         for at, each in enumerate(facts, 1):
             if number in (str(at), each.id):
@@ -263,14 +270,14 @@ class ChatSession:
         raise ValueError(f"there is no fact {number!r}; /facts lists them")
 
     def delete_fact(self, number: str) -> Fact:
-        """Forget a fact; the agent is told that it holds no longer."""
+        """Delete a fact and let the agent know that it no longer applies."""
         fact = self.fact(number)
         self.facts.delete(fact.id)
         self.provider.taken_back.append(fact.text)
         return fact
 
     async def change(self, settings: ChatSettings) -> None:
-        """Go on with another model or limit; where that cannot be had, with what was."""
+        """Switch to another model or limit; on failure, restore the previous one and raise the error."""
         before, state = self.settings, await self._agent.save_state()
         await self._shut()
         try:
@@ -284,7 +291,7 @@ class ChatSession:
     # On disk
 
     async def save(self, name: str = "") -> Path:
-        """Save the conversation under a name, for ``load`` and, as Markdown, for people; returns the file for them."""
+        """Save the conversation as JSON, for ``load``, and as Markdown; return the path of the Markdown file."""
         name = checked_name(name or self.name)
         saved = Saved(
             exchanges=tuple(self.exchanges),
@@ -294,7 +301,7 @@ class ChatSession:
         )
         folder = self.settings.folder
         for kind in ("json", "md") if name == LAST and not self._is_saved else ():
-            with suppress(FileNotFoundError):  # it is another conversation's
+            with suppress(FileNotFoundError):  # keeps an earlier unnamed conversation as PREVIOUS
                 (folder / f"{LAST}.{kind}").replace(folder / f"{PREVIOUS}.{kind}")
         write_state(folder / f"{name}.json", SAVED.dump_python(saved, mode="json"))
         path = folder / f"{name}.md"
@@ -303,7 +310,7 @@ class ChatSession:
         return path
 
     async def load(self, name: str) -> None:
-        """Go on with a conversation that was saved; where that cannot be, nothing changes."""
+        """Continue a saved conversation; if it cannot be loaded, the current one is unchanged."""
         path = self.settings.folder / f"{checked_name(name)}.json"
         if not path.is_file():
             raise ValueError(f"there is no conversation {name!r}; {self.known_names()}")
@@ -323,12 +330,12 @@ class ChatSession:
         self.provider.go_on(self.facts, saved.taken_back)
 
     def known_names(self) -> str:
-        """Which conversations are saved, in words."""
+        """List the saved conversations, in words."""
         names = sorted(path.stem for path in self.settings.folder.glob("*.json"))
         return f"saved are {', '.join(names)}" if names else "none is saved yet"
 
     def markdown(self, name: str) -> str:
-        """The conversation for people."""
+        """Return the conversation as Markdown."""
         parts = [f"# {name}"]
         for each in self.exchanges:
             said = "\n".join(f"> {line}" for line in each.said.splitlines())
@@ -339,7 +346,7 @@ class ChatSession:
     # The agent
 
     async def _open(self, state: Mapping[str, object] | None = None) -> None:
-        """Make the agent, inside its limit, and have it go on from a state."""
+        """Create the agent within its limit, and restore its state if given."""
         settings = self.settings
         model, counter, base_url = settings.model, None, settings.base_url or OPENAI_URL
         if settings.is_scripted:
@@ -385,23 +392,23 @@ class ChatSession:
             await self._agent.load_state(state)
 
     async def _shut(self) -> None:
-        """Let go of the agent's model."""
+        """Close the context and the model client."""
         await self.context.aclose()
         opened, self._opened = self._opened, AsyncExitStack()
         await opened.aclose()
 
     @property
     def _endpoint(self) -> Endpoint:
-        """Where the models are that help to search."""
+        """The client arguments for embedding and rewording calls."""
         url, key = self.settings.base_url or None, self.settings.api_key
         return {"base_url": url, "api_key": key, "timeout_s": SEARCH_S}
 
     async def _complete(self, prompt: str) -> str:
-        """What the model of the chat answers to a prompt of our own."""
+        """Return the chat model's completion of a prompt."""
         return await CompletionClient(self.settings.model, **self._endpoint).complete(prompt)
 
     def _saying(self, text: str) -> list[LLMMessage]:
-        """What was said that holds a text, the newest first."""
+        """Return the messages that contain a text, newest first, ignoring case."""
         found: list[LLMMessage] = []
         for each in reversed(self.exchanges):
             if each.answer and text.casefold() in each.answer.casefold():
@@ -412,7 +419,7 @@ class ChatSession:
 
 
 def typed(text: str) -> Message:
-    """What a person says themselves: of a text that holds a paste, the first and the last line where these are sentences."""
+    """Return the part of a message that the user typed: of a long one, its first and last line if they are sentences."""
     lines = text.strip().splitlines()
     if len(text) > LONGEST_TYPED:
         ends = (each.strip() for each in (lines[0], lines[-1]) if len(each) <= LONGEST_LINE)
@@ -421,12 +428,12 @@ def typed(text: str) -> Message:
 
 
 def sources_of(answer: str, known: Collection[str]) -> list[str]:
-    """The sources that an answer names, each once."""
+    """Return the known sources that an answer cites, each once."""
     return [each for each in dict.fromkeys(CITED.findall(answer)) if each in known]
 
 
 def checked_name(name: str) -> str:
-    """A name that is a file's name and nothing else."""
+    """Return a name that is safe as a file name; raise ``ValueError`` for any other."""
     if not NAME.fullmatch(name):
         raise ValueError(
             f"{shown(name)!r} is no name; use letters, digits, spaces, dots and hyphens"

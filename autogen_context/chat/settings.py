@@ -1,4 +1,4 @@
-"""How a chat is set up; what the prompt needs before the engine is loaded."""
+"""Chat settings, importable without loading the engine."""
 
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from autogen_context.errors import MissingExtra
 
-LEAST_LIMIT = 400  # tokens; below it no question has room beside the agent's own prompt
+LEAST_LIMIT = 400  # tokens; below, no question fits beside the system prompt
 DEFAULT_LIMIT = 1_500
 DEFAULT_MODEL = "gpt-4o-mini"
 LOCAL = "local"  # an embedding model on this machine
@@ -14,19 +14,19 @@ LOCAL = "local"  # an embedding model on this machine
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatSettings:
-    """How a chat is set up; where there is neither a key nor a URL, the built-in scripted model answers."""
+    """The settings of a chat; without a key and a URL, the built-in scripted model answers."""
 
     model: str = DEFAULT_MODEL
     base_url: str = ""  # of an OpenAI-compatible endpoint; empty for OpenAI's own
     api_key: str = ""
     limit_tokens: int = DEFAULT_LIMIT  # of a request
     knowledge: Path | None = None
-    embeddings: str = ""  # the model that says what entries mean, at the endpoint, or LOCAL
-    expand: bool = False  # search for other wordings of a question as well
+    embeddings: str = ""  # embedding model at the endpoint, or LOCAL
+    expand: bool = False  # search with alternative wordings too
     folder: Path = Path("saved_conversations")
 
     def __post_init__(self) -> None:
-        """Refuse a limit in which nothing fits, and what no model is there for."""
+        """Raise an error if the limit is too small or an option needs a model that is not available."""
         if self.limit_tokens < LEAST_LIMIT:
             raise ValueError(f"limit {self.limit_tokens}: give {LEAST_LIMIT} tokens or more")
         if self.is_scripted and (self.expand or self.embeddings not in ("", LOCAL)):
@@ -39,11 +39,11 @@ class ChatSettings:
 
     @property
     def is_scripted(self) -> bool:
-        """Whether the built-in model answers."""
+        """True if the built-in model answers."""
         return not self.api_key and not self.base_url
 
 
 def shown(text: str) -> str:
-    """The beginning of a text, on one line."""
+    """Return the beginning of a text, on one line."""
     line = " ".join(text.split())
-    return line if len(line) <= 60 else f"{line[:59]}…"  # noqa: PLR2004 - of a line of 80
+    return line if len(line) <= 60 else f"{line[:59]}…"  # noqa: PLR2004 - leaves room in 80 columns

@@ -1,7 +1,7 @@
-"""What a person sees: the prompt, the answer as it comes, and the commands.
+"""The terminal interface of a chat: the prompt, streamed answers and commands.
 
-Promise: Ctrl-C ends an answer and not the chat; what was typed is kept, in the conversation and in the history of the prompt;
-an error is one line; nothing that a model or a file says moves the cursor.
+Promise: Ctrl-C ends an answer, not the chat; what was typed is kept in the conversation and the prompt history; an error is one
+line; control characters from a model or a file are never printed.
 """
 
 import asyncio
@@ -25,22 +25,20 @@ from typing_extensions import override
 from autogen_context.chat.settings import ChatSettings, shown
 from autogen_context.errors import ContextError
 
-if TYPE_CHECKING:  # loaded behind the prompt, with all that it needs
+if TYPE_CHECKING:  # imported in the background, after the prompt appears
     from autogen_context.chat.session import ChatSession
 
 Line = Callable[[], Awaitable[str]]
-"""Asks for a line; ``EOFError`` at the end, ``KeyboardInterrupt`` for Ctrl-C."""
+"""Reads a line; raises ``EOFError`` at the end, ``KeyboardInterrupt`` for Ctrl-C."""
 
 PROMPT = "> "
 BAR = 30  # characters of a full bar
 END_WORDS = ("exit", "quit", "/exit")
-SESSION = (
-    "autogen_context.chat.session"  # it takes seconds to import: the engine, and the agent's host
-)
+SESSION = "autogen_context.chat.session"  # slow to import: the engine and AutoGen
 
 
 class Command(NamedTuple):
-    """What stands behind a slash."""
+    """A slash command."""
 
     usage: str
     help: str
@@ -48,11 +46,11 @@ class Command(NamedTuple):
 
 
 class History(FileHistory):
-    """What was typed, for the next chats as well; a disk that is full forgets it."""
+    """The prompt history, shared by later chats; lines that cannot be written are dropped."""
 
     @override
     def store_string(self, string: str) -> None:
-        """Keep a line."""
+        """Append a line to the file."""
         with suppress(OSError):
             super().store_string(string)
 
@@ -79,10 +77,10 @@ class Terminal:
         }
 
     async def run(self, *, load: str = "") -> int:
-        """Chat until the person ends it; the exit code."""
+        """Chat until the user ends it; return the exit code."""
         self._settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._greet()
-        opening = asyncio.create_task(made_ready(self._settings))  # while the person types
+        opening = asyncio.create_task(made_ready(self._settings))  # while the user types
         line = self._line()
         text = "" if load else await self._next(line)
         if text and not opening.done():
@@ -108,7 +106,7 @@ class Terminal:
             return 0 if await self._saved() else 2
 
     async def _saved(self) -> bool:
-        """Whether what was said is saved; where it cannot be, that is said."""
+        """Save the conversation, if there is one; print an error and return False if that fails."""
         try:
             if self._session.exchanges:
                 self._say(f"Saved in {await self._session.save()}.")
@@ -118,7 +116,7 @@ class Terminal:
         return True
 
     def _line(self) -> Line:
-        """How lines are asked for: at a terminal with history, completion and several lines, else from standard input."""
+        """Return the line reader: a prompt with history and completion at a terminal, else standard input."""
         if not sys.stdin.isatty():
 
             async def piped() -> str:
@@ -145,7 +143,7 @@ class Terminal:
         return lambda: session.prompt_async(PROMPT, handle_sigint=False)
 
     async def _next(self, line: Line) -> str | None:
-        """The next line; ``None`` at the end. Ctrl-C empties the line."""
+        """Return the next line, or ``None`` at the end; Ctrl-C clears the line."""
         while True:
             try:
                 typed = await line()
@@ -156,7 +154,7 @@ class Terminal:
                 return None
 
     async def _do(self, text: str) -> None:
-        """Do what a line says; what goes wrong is one line."""
+        """Run a command or ask a question; print an error as one line."""
         name, _, rest = text.strip().partition(" ")
         try:
             if name in self._commands:
@@ -170,12 +168,12 @@ class Terminal:
 
     @property
     def _waits(self) -> bool:
-        """Whether the newest question has no answer yet."""
+        """True if the newest question has no answer yet."""
         exchanges = self._session.exchanges
         return bool(exchanges) and not exchanges[-1].answer
 
     async def _answer(self, text: str) -> None:
-        """Show an answer as it comes; Ctrl-C ends it."""
+        """Stream an answer; Ctrl-C ends it."""
         self._answering = asyncio.create_task(self._stream(text))
         try:
             await self._answering
@@ -186,7 +184,7 @@ class Terminal:
                 if self._waits
                 else "Stopped; what came is kept."
             )
-        except Exception as error:  # noqa: BLE001 - whatever a client of some server raises
+        except Exception as error:  # noqa: BLE001 - a model client may raise anything
             self._console.print()
             self._say(f"No answer: {reason_of(error, self._settings)}")
             self._say("What you typed is kept: press Enter to ask again.")
@@ -198,7 +196,7 @@ class Terminal:
             self._say(f"error: not saved: {one_line(error)}")
 
     def _interrupted(self) -> None:
-        """End the answer that is under way; the prompt has its own Ctrl-C."""
+        """Cancel a running answer; at the prompt, prompt_toolkit handles Ctrl-C."""
         if self._answering is not None:
             self._answering.cancel()
 
@@ -213,7 +211,7 @@ class Terminal:
     # Commands
 
     async def _help(self, _: str) -> None:
-        from rich.table import Table  # noqa: PLC0415 - the prompt is there before
+        from rich.table import Table  # noqa: PLC0415 - keeps the prompt fast
 
         table = Table.grid(padding=(0, 2))
         for name, command in self._commands.items():
@@ -256,7 +254,7 @@ class Terminal:
 
         table = Table.grid(padding=(0, 2))
         for share in session.shares():
-            is_margin = share.section == "margin"  # what is free of the whole
+            is_margin = share.section == "margin"  # the free part of the limit
             most = session.settings.limit_tokens if is_margin else share.most
             full = min(BAR, round(BAR * share.used / max(1, most)))
             bar = f"{'█' * full}{'░' * (BAR - full)}"
@@ -333,12 +331,12 @@ class Terminal:
         )
 
     def _say(self, line: str) -> None:
-        """A line of ours."""
+        """Print a line of the chat itself, dimmed."""
         self._console.print(Text(printable(line), style="dim"))
 
 
 def model_line(settings: ChatSettings) -> str:
-    """Who answers."""
+    """Say which model answers."""
     if settings.is_scripted:
         return (
             "The scripted model answers, since there is neither OPENAI_API_KEY nor OPENAI_BASE_URL."
@@ -347,7 +345,7 @@ def model_line(settings: ChatSettings) -> str:
 
 
 async def made_ready(settings: ChatSettings) -> "ChatSession":
-    """Do what takes long: import the engine and the agent's host, and read the knowledge."""
+    """Do the slow part of starting: import the engine and AutoGen, and read the knowledge."""
     loaded = await asyncio.to_thread(import_module, SESSION)
     session: ChatSession = loaded.ChatSession(settings)
     await session.knowledge.refresh()
@@ -355,19 +353,19 @@ async def made_ready(settings: ChatSettings) -> "ChatSession":
 
 
 def printable(text: str) -> str:
-    """A text in which nothing but line ends moves the cursor."""
+    """Replace control characters other than newline and tab with ``?``."""
     return "".join(char if char.isprintable() or char in "\n\t" else "?" for char in text)
 
 
 def one_line(error: BaseException) -> str:
-    """What an error says, on one line."""
+    """Return an error's message on one line."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return " ".join(str(error).split()) or type(error).__name__
 
 
 def reason_of(error: BaseException, settings: ChatSettings) -> str:
-    """Why no answer came, in words that a person can use."""
+    """Describe why no answer came, and what the user can do."""
     where, kind = settings.base_url or "OpenAI", type(error).__name__
     known = {
         "AuthenticationError": f"{where} refuses the key; check OPENAI_API_KEY.",

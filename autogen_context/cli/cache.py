@@ -1,6 +1,6 @@
-"""``autogen-context cache``: what a folder of cached values holds, whether it is sound, and how to empty it.
+"""``autogen-context cache``: inspect, verify or clear a cache folder.
 
-Promise: looking deletes nothing, and what is kept is read without running anything of it.
+Promise: ``stats`` and ``verify`` delete nothing, and entries are read without executing anything in them.
 """
 
 import time
@@ -22,7 +22,7 @@ DAMAGED = "damaged, or not written by this: it is never served"
 def do_with_cache(
     action: Literal["stats", "verify", "clear"], directory: Path | None, *, as_json: bool
 ) -> int:
-    """Do what was asked; the exit code."""
+    """Run the action and return the exit code."""
     directory = directory or user_directory()
     disk = DiskStore(directory, keep_open=True)
     if not disk.path.exists():
@@ -41,8 +41,8 @@ def do_with_cache(
 
 
 def stats(disk: DiskStore, *, as_json: bool) -> None:
-    """How many, and how large."""
-    held_bytes = disk.held_bytes  # before reading writes that it did
+    """Print the number of entries and their size."""
+    held_bytes = disk.held_bytes  # before reading: reads update the file
     found = [entry for _, entry in entries(disk) if entry]
     values_bytes = sum(len(entry.data) for entry in found)
     if as_json:
@@ -54,7 +54,7 @@ def stats(disk: DiskStore, *, as_json: bool) -> None:
 
 
 def verify(disk: DiskStore, *, as_json: bool) -> int:
-    """Every entry by its key, or by its row where it has none, and what is to be said of it."""
+    """Print each entry by key, or by row if damaged, with its state; return 1 if any is damaged, else 0."""
     reader = FingerprintReader()
     with waiting("reading every entry"):
         findings = [
@@ -76,16 +76,16 @@ def verify(disk: DiskStore, *, as_json: bool) -> int:
 
 
 def entries(disk: DiskStore) -> Iterator[tuple[str, CacheEntry | None]]:
-    """Every row by its name, and its entry; ``None`` if it holds none that was written there."""
+    """Yield each row's name and entry; ``None`` if the row is damaged or invalid."""
     for row, data in disk.items():
         try:
             yield row, None if data is None else entry_from_bytes(data)
-        except ValueError:  # whoever wrote it has reckoned the checksum as well
+        except ValueError:  # valid checksum, invalid content
             yield row, None
 
 
 def finding_of(entry: CacheEntry, reader: FingerprintReader) -> str:
-    """Whether an entry would be served, and if not, why."""
+    """Return "good" if an entry would be served, otherwise the reason why not."""
     if entry.expires_at <= time.time():
         return "its time is over"
     changed = [one.name for one in entry.dependencies if reader.renewed([one]) is None]

@@ -1,6 +1,6 @@
-"""``autogen-context chat``: talk with an agent that answers from a folder of knowledge under one hard limit of tokens.
+"""``autogen-context chat``: chat with an agent that answers from a knowledge folder within a hard token limit.
 
-Promise: settings come from arguments, else the environment, else a file ``.env`` in the working folder, else the defaults.
+Promise: settings come from arguments, else the environment, else ``.env`` in the working directory, else the defaults.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from autogen_context.chat.terminal import Terminal
 
 
 class Given(TypedDict):
-    """What the command line says; ``None`` where it says nothing."""
+    """The command line options; ``None`` for those not given."""
 
     knowledge: Path | None
     model: str | None
@@ -29,7 +29,7 @@ class Given(TypedDict):
 
 
 def run_chat(*, load: str, **given: Unpack[Given]) -> int:
-    """Chat; the exit code."""
+    """Run the chat and return the exit code."""
     environ = {**dotenv_values(".env"), **os.environ}
     variables = {key: value or "" for key, value in environ.items()}
     settings = settings_of(variables, **given)
@@ -43,7 +43,7 @@ def run_chat(*, load: str, **given: Unpack[Given]) -> int:
 
 
 def settings_of(variables: Mapping[str, str], **given: Unpack[Given]) -> ChatSettings:
-    """The settings, each from the first place that gives it."""
+    """Return the settings, each from the first source that gives it; ``ValueError`` for an invalid one."""
     said, limit, knowledge = variables.get("MAX_TOKENS", ""), given["limit"], given["knowledge"]
     if limit is None and said and not said.isdecimal():
         raise ValueError(

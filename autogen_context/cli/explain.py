@@ -1,6 +1,6 @@
-"""``autogen-context explain RUN --turn 41 --message 7``: whether a message is there at a turn, since when, and why.
+"""``autogen-context explain RUN --turn 41 --message 7``: whether a message is sent at a turn, since when, and why.
 
-Promise: it reads the event log and nothing else; nothing of what is in it moves the cursor.
+Promise: only the event log is read; its control characters are never printed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ VERBS = {"drop": "left out", "shorten": "shortened", "reduce": "reduced on arriv
 def show_explanation(
     file: Path, message: int, turn: int | None, run_id: str | None, *, as_json: bool
 ) -> int:
-    """Explain a message; the exit code."""
+    """Print the explanation of a message and return the exit code."""
     runs = runs_in(file)
     found = explained(chosen(runs, run_id, file), message=message, turn=turn)
     print_json(found) if as_json else print_lines(*said(found))
@@ -24,7 +24,7 @@ def show_explanation(
 
 
 def runs_in(file: Path) -> list[Run]:
-    """The runs of an event log; lines that are damaged are warned of."""
+    """Return the runs of an event log, with a warning about damaged lines."""
     with waiting("reading the log"):
         events = list(read_events(file))
     if damaged := sum(event["event"] == DAMAGED for event in events):
@@ -33,7 +33,7 @@ def runs_in(file: Path) -> list[Run]:
 
 
 def chosen(runs: Sequence[Run], wanted: str | None, file: Path) -> Run:
-    """The run with an id, a number from 1 or an agent's name, or the only one."""
+    """Return the run with an id, an agent's name or a number from 1, or the only run; ``ValueError`` if none matches."""
     runs = [run for run in runs if run.turns]
     if not runs:
         raise ValueError(f"{file}: no turn is in it; give a file that events= named")
@@ -49,7 +49,7 @@ def chosen(runs: Sequence[Run], wanted: str | None, file: Path) -> Run:
 
 
 def said(found: Explained) -> Iterator[str]:
-    """The explanation, line by line."""
+    """Yield the lines of the explanation."""
     last = found.life[-1]
     name = f" of {found.agent}" if found.agent else ""
     what = f"{found.role}, call of {found.tool}" if found.tool else found.role
@@ -71,7 +71,7 @@ def said(found: Explained) -> Iterator[str]:
 
 
 def cost_of(cost: KeepingCost) -> Iterator[str]:
-    """What keeping it would cost."""
+    """Yield the lines on the cost of keeping a message."""
     dollars = "" if cost.dollars is None else f", ${cost.dollars:.6f}"
     yield (
         f"whole, it would add {cost.tokens:,} tokens to each request: the price of {cost.uncached:,.0f} uncached ones, "
@@ -84,5 +84,5 @@ def cost_of(cost: KeepingCost) -> Iterator[str]:
 
 
 def line_of(change: Change) -> str:
-    """One line of its life."""
+    """Return a line for a change."""
     return f"- turn {change.turn}: {change.action}, {change.tokens:,} tokens; {change.reason}"

@@ -1,6 +1,6 @@
-"""``autogen-context limits``: what a model accepts, who says so, and who was asked before.
+"""``autogen-context limits``: a model's token limits, their source, and the sources tried before it.
 
-Promise: it reads the same sources in the same order as an agent does, and changes nothing.
+Promise: the sources and their order are those that an agent uses; nothing is changed.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from autogen_context.tokens.prices import engine_of
 
 
 def show_limits(model: str | None, url: str | None, *, as_json: bool) -> int:
-    """Print the limits of one model, or the table of the known ones; the exit code."""
+    """Print the limits of one model, or the table of known models; return the exit code."""
     if model is None and url:
         raise ValueError("--discover asks about one model; name it: limits MODEL --discover URL")
     if model is None:
@@ -38,16 +38,16 @@ def show_limits(model: str | None, url: str | None, *, as_json: bool) -> int:
 
 
 def asked(model: str, url: str | None) -> tuple[ModelLimit, Sequence[Step]]:
-    """What is known of a model, and every source in its order."""
+    """Return the limits of a model, and the sources in lookup order."""
     key = os.environ.get("OPENAI_API_KEY")
     limits = ModelLimits(discovery=Discovery(url, api_key=key) if url else None)
     limit = asyncio.run(limits.alookup(model))
-    # The cache is this process's own and just filled: it would only repeat the answer.
+    # This process's own cache was just filled and would only repeat the answer.
     return limit, [step for step in limits.trace(model) if step.source != "cache"]
 
 
 def one(limit: ModelLimit, chain: Sequence[Step]) -> Iterator[str]:
-    """What is known of a model, and one line for each source, an arrow at the first that knows."""
+    """Yield the limits of a model and a line per source, with an arrow at the one used."""
     yield f"{limit.model}: {limit.input_tokens:,} input tokens ({limit.source})"
     yield ""
     yield f"  input   {limit.input_tokens:>12,}  the most a request may have"
@@ -75,7 +75,7 @@ def one(limit: ModelLimit, chain: Sequence[Step]) -> Iterator[str]:
 
 
 def table(rows: list[ModelLimit]) -> Iterator[str]:
-    """The known models by provider."""
+    """Yield the known models by provider."""
     width = max(len(row.model) for row in rows)
     for provider, models in groupby(rows, key=lambda row: row.provider):
         yield f"{provider:<{width + 2}}  {'input':>10}  {'output':>9}  {'window':>10}"

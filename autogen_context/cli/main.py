@@ -1,7 +1,7 @@
-"""The ``autogen-context`` command: its subcommands with their options, on one page.
+"""The ``autogen-context`` command: its subcommands with their options.
 
-Promise: it ends with 0, 1 where a check found damage, 2 for what the user can put right, or 130 for Ctrl-C; never with a
-traceback for those. What a subcommand needs is loaded when it is named, so that a prompt is there at once.
+Promise: the exit code is 0, 1 if a check found damage, 2 for an error that the user can fix, or 130 for Ctrl-C, without a
+traceback. A subcommand's dependencies are imported only when it runs, so that the command starts fast.
 """
 
 import os
@@ -18,11 +18,11 @@ from autogen_context.errors import ContextError, MissingExtra
 try:
     from typer import Argument, Exit, Option, Typer, TyperException, echo
     from typer.main import get_command
-except ImportError:  # the plain install has the command, and says what it lacks
+except ImportError:  # the command exists without the cli extra: name the extra
     tell("error", str(MissingExtra("cli", needed_for="the command line")))
     sys.exit(2)
 
-Action = Callable[[], int]  # what is run once the options are read; gives the exit code
+Action = Callable[[], int]  # runs after parsing; returns the exit code
 AsJson = Annotated[bool, Option("--json", help="As JSON, for programs.")]
 EventLog = Annotated[Path, Argument(metavar="RUN", help="The event log.")]
 
@@ -35,18 +35,18 @@ app = Typer(
 
 
 def run() -> None:
-    """Run the command with the process's arguments, and end the process."""
+    """Run the command with the process's arguments and exit."""
     sys.exit(main())
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; left out, ``argv`` is that of the process. Returns the exit code."""
+    """Run the command and return the exit code; ``argv`` defaults to the process's arguments."""
     try:
         read = get_command(app).main(argv, prog_name="autogen-context", standalone_mode=False)
-        # --help, --version and completion are done by now; a subcommand gave what is to be run.
+        # --help, --version and completion return an exit code, a subcommand the action to run.
         code = read if isinstance(read, int) else cast(Action, read)()
-        sys.stdout.flush()  # a reader that left shows here and not at exit
-    except BrokenPipeError:  # as with ``head``: the interpreter flushes at exit, into nothing then
+        sys.stdout.flush()  # a closed pipe shows here, not at exit
+    except BrokenPipeError:  # e.g. ``head``: the flush at exit must not fail too
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
@@ -61,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def text_of(error: Exception) -> str:
-    """What an error says; of settings only what is wrong with each."""
+    """Return an error's message; for invalid settings, only what is wrong with each."""
     from pydantic import ValidationError
 
     if isinstance(error, ValidationError):
@@ -70,7 +70,7 @@ def text_of(error: Exception) -> str:
 
 
 def show_version(*, asked: bool) -> None:
-    """Print the version and end, if that was asked for."""
+    """Print the version and exit, if asked for."""
     if asked:
         echo(__version__)
         raise Exit
@@ -83,7 +83,7 @@ def options(
         bool, Option("--version", callback=show_version, is_eager=True, help="The version.")
     ] = False,
 ) -> None:
-    """What stands before a subcommand."""
+    """Define the options that precede a subcommand."""
 
 
 @app.command()
@@ -95,9 +95,9 @@ def limits(
     ] = None,
     as_json: AsJson = False,
 ) -> Action:
-    """How many tokens a model accepts, who says so, and who was asked before.
+    """Show a model's token limits, their source, and the sources tried before it.
 
-    The endpoint is OpenAI-compatible, and asked with OPENAI_API_KEY where that is set.
+    The endpoint is OpenAI-compatible; OPENAI_API_KEY is used if set.
     """
     from autogen_context.cli.limits import show_limits
 
@@ -118,11 +118,11 @@ def replay(  # noqa: PLR0913 - the options
     as_json: AsJson = False,
     html: Annotated[Path | None, Option(metavar="PAGE", help="Write a page as well.")] = None,
 ) -> Action:
-    """What a recorded conversation would have cost, turn by turn.
+    """Show what a recorded conversation would have cost, turn by turn.
 
-    Takes it through a configuration: what each turn would have sent, what of it the provider had cached, and the price
-    against sending everything. FILE holds OpenAI messages, requests or fine-tuning examples (JSON or JSONL), or a state that
-    AutoGen saved; it may be gzipped. AUTOGEN_CONTEXT_* variables count as well.
+    Replays it with a configuration: what each turn would have sent, how much of it would be in the prompt cache, and the
+    price compared with sending everything. FILE contains OpenAI messages, requests or fine-tuning examples (JSON or JSONL),
+    or a state saved by AutoGen; it may be gzipped. AUTOGEN_CONTEXT_* variables apply too.
     """
     from autogen_context.cli.replay import show_replay
 
@@ -150,10 +150,10 @@ def explain(
     run_id: Annotated[str | None, Option("--run", metavar="ID", help="Id, number, agent.")] = None,
     as_json: AsJson = False,
 ) -> Action:
-    """Why a message was sent at a turn, or was not.
+    """Explain why a message was sent at a turn, or was not.
 
-    Reads the event log that an agent wrote (events='run.jsonl'): whether a message is in the request of a turn, since when,
-    why, what its score was, and what keeping it would have cost.
+    Reads the event log of an agent (events='run.jsonl') and shows whether a message is in the request of a turn, since when,
+    why, its score, and what keeping it would have cost.
     """
     from autogen_context.cli.explain import show_explanation
 
@@ -169,7 +169,7 @@ def report(
     port: Annotated[int, Option(min=0, max=65_535, help="For --follow; 0: a free one.")] = 0,
     as_json: AsJson = False,
 ) -> Action:
-    """A page of what a run sent, what left and what it cost: one HTML file, which works offline."""
+    """Write one offline HTML page showing what a run sent, what was left out and what it cost."""
     if follow:
         from autogen_context.cli.report import serve_report
 
@@ -186,10 +186,10 @@ def cache(
     directory: Annotated[Path | None, Option(metavar="FOLDER", help="Its folder.")] = None,
     as_json: AsJson = False,
 ) -> Action:
-    """What cached values there are, and whether they are sound.
+    """Inspect, verify or clear the cache.
 
-    stats: what is kept. verify: reads every entry and compares it with its files; ends with 1 if one is damaged. clear:
-    deletes all of them. The folder, where left out, is this user's.
+    stats: number and size of the entries. verify: check every entry against its files; exits with 1 if one is damaged.
+    clear: delete all entries. The folder defaults to this user's cache.
     """
     from autogen_context.cli.cache import do_with_cache
 
@@ -207,10 +207,10 @@ def chat(
     embeddings: Annotated[str, Option(metavar="MODEL", help="Of the endpoint, or local.")] = "",
     expand: Annotated[bool, Option("--expand", help="Search other wordings as well.")] = False,
 ) -> Action:
-    """Talk with an agent that answers from a folder of knowledge under one hard limit of tokens.
+    """Chat with an agent that answers from a knowledge folder within a hard token limit.
 
     OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL, MAX_TOKENS and DEBUG are read from the environment or .env; without a key
-    and a URL a built-in scripted model answers.
+    and a URL, a built-in scripted model answers.
     """
     from autogen_context.cli.chat import run_chat
 

@@ -1,9 +1,9 @@
-"""Read a recorded conversation: JSON or JSON Lines, gzipped or not, whoever wrote it.
+"""Read recorded conversations from JSON or JSON Lines, optionally gzipped.
 
-Promise: all formats come out as one: messages as OpenAI has them, the tools, and the model where it was recorded. What
-cannot be read is a ``ValueError`` that names the file, the place in it and the way out.
+Promise: every format is converted to OpenAI messages, the tools, and the model if recorded. Anything unreadable raises a
+``ValueError`` that names the file, the place in it and a remedy.
 
-Understood: lists of messages; objects with ``messages``, such as requests, fine-tuning examples and batch files; states
+Accepted: lists of messages; objects with ``messages``, such as requests, fine-tuning examples and batch files; states
 of AutoGen's agents, teams and contexts; lists of messages by name, such as a classic agent's ``chat_messages``; lists of
 all of these. AutoGen itself is not needed.
 
@@ -35,7 +35,7 @@ EXPECTED = "expected are messages, an object with 'messages', or a state that Au
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedConversation:
-    """One conversation, and, while it is looked for, what the objects around it say of it."""
+    """A conversation; during the search, also the metadata collected from enclosing objects."""
 
     id: str = ""
     messages: Sequence[JsonObject] = ()
@@ -45,7 +45,7 @@ class RecordedConversation:
 
 
 def read_recording(path: str) -> list[RecordedConversation]:
-    """The conversations in a file, ``"-"`` for standard input: one at least, each with one message at least."""
+    """Return the conversations in a file (``"-"``: standard input): at least one, none of them empty."""
     name = "standard input" if path == STANDARD_INPUT else path
     try:
         return conversations_in(documents_in(text_of(path)))
@@ -54,7 +54,7 @@ def read_recording(path: str) -> list[RecordedConversation]:
 
 
 def text_of(path: str) -> str:
-    """The text of a file in UTF-8, -16 or -32, with or without a mark that says so, packed or not."""
+    """Return the text of a file in UTF-8, -16 or -32, with or without a byte order mark, gzipped or not."""
     try:
         data = sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path).read_bytes()
     except IsADirectoryError:
@@ -76,7 +76,7 @@ def text_of(path: str) -> str:
 
 
 def documents_in(text: str) -> list[tuple[object, str]]:
-    """The JSON values of a text, each with its line where there is one on each; which it is, the content tells."""
+    """Return the JSON values of a text with their places: one per line if it looks like JSON Lines, otherwise one."""
     lines = [(n, line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
     if not lines:
         raise ValueError("it is empty; record a conversation into it first")
@@ -88,14 +88,14 @@ def documents_in(text: str) -> list[tuple[object, str]]:
 
 
 def is_json_object(line: str) -> bool:
-    """Whether a line alone is a JSON object."""
+    """Return True if a line is a complete JSON object."""
     with suppress(ValueError, RecursionError):
         return is_object(json.loads(line))
     return False
 
 
 def parsed(text: str, first_line: int) -> object:
-    """The JSON value of a text that begins on this line."""
+    """Return the JSON value of a text; ``first_line`` is for error messages."""
     try:
         value: object = json.loads(text)
     except json.JSONDecodeError as error:
@@ -106,28 +106,28 @@ def parsed(text: str, first_line: int) -> object:
         raise ValueError(f"line {line}, column {error.colno}: {complaint}") from error
     except RecursionError as error:
         raise ValueError(f"line {first_line}: it is nested too deeply") from error
-    except ValueError as error:  # a number of thousands of digits
+    except ValueError as error:  # an integer with thousands of digits
         raise ValueError(f"line {first_line}: {error}") from error
     return value
 
 
 def is_object(value: object) -> TypeGuard[JsonObject]:
-    """Whether a JSON value is an object; its keys are strings then."""
+    """Return True if a JSON value is an object, whose keys are strings."""
     return isinstance(value, dict)
 
 
 def is_list(value: object) -> TypeGuard[list[object]]:
-    """Whether a JSON value is a list."""
+    """Return True if a JSON value is a list."""
     return isinstance(value, list)
 
 
 def is_message(value: object) -> bool:
-    """Whether a JSON value is meant as a message."""
+    """Return True if a JSON value looks like a message."""
     return is_object(value) and ("role" in value or str(value.get("type")) in AGENTCHAT_TYPES)
 
 
 def conversations_in(documents: Sequence[tuple[object, str]]) -> list[RecordedConversation]:
-    """The conversations in documents, in their order; those without any message are left out."""
+    """Return the non-empty conversations in documents, in order; ``ValueError`` if there is none."""
     if len(documents) > 1 and is_message(documents[0][0]):
         messages = [m for value, place in documents for m in readable(value, place)]
         return [RecordedConversation(id="conversation", messages=messages)]
@@ -145,7 +145,7 @@ def conversations_in(documents: Sequence[tuple[object, str]]) -> list[RecordedCo
 
 
 def found_in(value: object, near: RecordedConversation) -> Iterator[RecordedConversation]:
-    """All conversations in a JSON value: a list of messages, the items of a list, the fields of an object."""
+    """Yield the conversations in a JSON value: a list of messages, the items of a list or the fields of an object."""
     if is_message(value):
         value = [value]
     if is_list(value):
@@ -162,7 +162,7 @@ def found_in(value: object, near: RecordedConversation) -> Iterator[RecordedConv
 def found_in_object(
     fields: JsonObject, near: RecordedConversation
 ) -> Iterator[RecordedConversation]:
-    """The conversations that an object has under the first key that is known, else under names."""
+    """Yield the conversations of an object: under the first known key, otherwise under each of its names."""
     lists = [key for key in MESSAGE_LISTS if is_list(fields.get(key))]
     inner = [key for key in WRAPPERS if is_object(fields.get(key))]
     agents, path = fields.get("agent_states"), near.path
@@ -182,10 +182,10 @@ def found_in_object(
 
 
 def named(fields: JsonObject, near: RecordedConversation) -> RecordedConversation:
-    """What is known of a conversation, with what an object around it says."""
+    """Add the id, model and tools of an enclosing object to what is known of a conversation."""
     names = [fields.get(key) for key in ("id", "custom_id", "conversation_id")]
     model, tools, older = fields.get("model"), fields.get("tools"), fields.get("functions")
-    if is_list(older) and not is_list(tools):  # OpenAI's older form
+    if is_list(older) and not is_list(tools):  # OpenAI's older format
         tools = [{"type": "function", "function": each} for each in older if is_object(each)]
     schemas = [tool for tool in tools if is_object(tool)] if is_list(tools) else []
     return replace(
@@ -197,14 +197,14 @@ def named(fields: JsonObject, near: RecordedConversation) -> RecordedConversatio
 
 
 def conversation(values: object, near: RecordedConversation) -> RecordedConversation:
-    """A list of messages with what is known of it."""
+    """Return the conversation with these messages and the metadata known of it."""
     items = values if is_list(values) else []
     messages = [m for i, value in enumerate(items) for m in readable(value, f"{near.path}[{i}]")]
     return replace(near, id=near.id or "conversation", messages=messages)
 
 
 def readable(value: object, place: str) -> list[JsonObject]:
-    """A message as OpenAI has it, or as several."""
+    """Return a message as one or several valid OpenAI messages; ``ValueError`` names the place of an invalid one."""
     try:
         messages = as_openai(value)
         for message in messages:
@@ -215,12 +215,12 @@ def readable(value: object, place: str) -> list[JsonObject]:
 
 
 def as_openai(value: object) -> list[JsonObject]:
-    """The messages that one recorded message is sent as by AutoGen's OpenAI client."""
+    """Convert a recorded message to what AutoGen's OpenAI client would send for it."""
     if not is_object(value):
         raise ValueError(f"a message must be an object, got {type(value).__name__}")
     content, kind = value.get("content"), value.get("type")
     if "role" in value or kind is None:
-        responses = value.get("tool_responses")  # classic AutoGen has all results in one message
+        responses = value.get("tool_responses")  # classic AutoGen keeps all results in one message
         return results(responses, "tool_call_id") if is_list(responses) else [value]
     if kind == "SystemMessage":
         return [{"role": "system", "content": content}]
@@ -240,7 +240,7 @@ def as_openai(value: object) -> list[JsonObject]:
 
 
 def user_part(part: object) -> JsonObject:
-    """A text, or an image, of which a state holds the data."""
+    """Convert a part of a user message: a text, or an image stored as base64 data."""
     if is_object(part):
         url = f"data:image/png;base64,{part.get('data')}"
         return {"type": "image_url", "image_url": {"url": url}}
@@ -248,7 +248,7 @@ def user_part(part: object) -> JsonObject:
 
 
 def call(value: object) -> JsonObject:
-    """A function call of agentchat."""
+    """Convert an AgentChat function call to a tool call."""
     if not is_object(value):
         raise ValueError(f"a call must be an object, got {type(value).__name__}")
     function = {"name": value.get("name"), "arguments": value.get("arguments")}
@@ -256,7 +256,7 @@ def call(value: object) -> JsonObject:
 
 
 def results(found: Sequence[object], id_key: str) -> list[JsonObject]:
-    """The results of a step, which AutoGen keeps in one message, one by one."""
+    """Convert the results that AutoGen keeps in one message to one tool message each."""
     return [
         {"role": "tool", "tool_call_id": result.get(id_key), "content": result.get("content")}
         for result in found

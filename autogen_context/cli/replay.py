@@ -1,7 +1,7 @@
-"""``autogen-context replay FILE``: a recorded conversation through any configuration, turn by turn.
+"""``autogen-context replay FILE``: replay a recorded conversation with any configuration, turn by turn.
 
-Promise: the manager sees before each recorded answer what the model saw, and nothing later; no model is called and
-nothing but the page is written; the same file and configuration give the same table.
+Promise: before each recorded answer the manager sees the messages up to it and nothing later; no model is called and only
+the page is written; the same file and configuration give the same table.
 """
 
 import asyncio
@@ -38,16 +38,16 @@ from autogen_context.tokens.message_counter import MessageCounter, load_tokenize
 from autogen_context.tokens.prices import OTHER, Price
 
 DEFAULT_MODEL = "gpt-4o"
-MOST_BYTES = 1 << 40  # of a replay's event log: it is never rotated
-LONG_REPLAY = 200  # turns; what has fewer is done before a bar could be read
+MOST_BYTES = 1 << 40  # of a replay's event log, so that it is never rotated
+LONG_REPLAY = 200  # turns; shorter replays need no progress bar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replayed:
     """A conversation after its replay.
 
-    ``source`` is where the counts are from; ``room_tokens`` how many tokens a request may count so that it has no more
-    than its limit for the provider; ``runs`` what its event log says, where one was kept.
+    ``source`` is the source of the token counts; ``room_tokens`` the most locally counted tokens that stay within the
+    provider's limit, or ``None`` if the limit varies; ``runs`` the runs of its event log, empty without one.
     """
 
     id: str
@@ -70,7 +70,7 @@ def show_replay(
     as_json: bool,
     page: Path | None,
 ) -> int:
-    """Replay a file and print what came of it; the exit code."""
+    """Replay a file, print the results and return the exit code."""
     named = {key: value for key, value in settings.items() if value is not None}
     loaded = ContextConfig.load(config, environ=None, **named)
     conversations = chosen(read_recording(file), conversation)
@@ -94,7 +94,7 @@ def show_replay(
 
 
 def print_many(done: Sequence[Replayed], title: str) -> None:
-    """A row for each conversation, and the totals of all."""
+    """Print a row for each conversation, and the totals."""
     turns = sum(len(one.records) for one in done)
     models = ", ".join(sorted({one.model for one in done}))
     print_lines(f"{title}: {len(done):,} conversations, {turns:,} turns for {models}")
@@ -106,7 +106,7 @@ def print_many(done: Sequence[Replayed], title: str) -> None:
 def chosen(
     conversations: Sequence[RecordedConversation], wanted: str | None
 ) -> Sequence[RecordedConversation]:
-    """All conversations, or the one with this id, or of this number from 1."""
+    """Return all conversations, or the one with the wanted id or number from 1; ``ValueError`` if there is none."""
     named = [conversation for conversation in conversations if conversation.id == wanted]
     if wanted is None:
         return conversations
@@ -123,7 +123,7 @@ def chosen(
 def replay_all(
     conversations: Sequence[RecordedConversation], config: ContextConfig, *, is_logged: bool
 ) -> list[Replayed]:
-    """Replay conversations one after the other, with a progress bar where that takes long; with an event log each."""
+    """Replay conversations in order, with a progress bar for long ones and, if ``is_logged``, an event log each."""
     for model in {model_of(conversation, config) for conversation in conversations}:
         asyncio.run(load_tokenizer(model, timeout_s=config.tokenizer_timeout_s))
     turns = sum(1 for c in conversations for _ in turn_stops(c.messages))
@@ -133,7 +133,7 @@ def replay_all(
 
 @contextmanager
 def progress_bar(turns: int) -> Generator[Callable[[], None]]:
-    """A bar on standard error, if that is a terminal and there is something to wait for; yields how to advance it."""
+    """Show a progress bar if standard error is a terminal and the replay is long; yield a function that advances it."""
     if turns < LONG_REPLAY or not sys.stderr.isatty() or find_spec("rich") is None:
         yield lambda: None
         return
@@ -192,12 +192,12 @@ def replayed(
 
 
 def model_of(conversation: RecordedConversation, config: ContextConfig) -> str:
-    """The model for which a conversation is replayed."""
+    """Return the model to replay a conversation for: configured, recorded or default."""
     return config.model or conversation.model or DEFAULT_MODEL
 
 
 def turn_stops(messages: Sequence[Mapping[str, object]]) -> Iterator[int]:
-    """How many messages there were each time the model was asked: before each answer, and at an end without one."""
+    """Yield the history length of each request: before each answer, and at the end if the last one is unanswered."""
     for i, message in enumerate(messages):
         if i and message["role"] == "assistant":
             yield i
@@ -206,7 +206,7 @@ def turn_stops(messages: Sequence[Mapping[str, object]]) -> Iterator[int]:
 
 
 def facts(done: Sequence[Replayed]) -> dict[str, object]:
-    """All that was found, as JSON data."""
+    """Return all results as JSON data."""
     conversations = [
         {
             "id": one.id,
@@ -223,7 +223,7 @@ def facts(done: Sequence[Replayed]) -> dict[str, object]:
 
 
 def print_one(one: Replayed, title: str, every: int | None) -> None:
-    """The table of one conversation."""
+    """Print the table of one conversation."""
     print_lines(f"{title}: {len(one.records):,} turns for {one.model}", *count_note(one))
     print_turns(one.records, every=every, input_per_million=one.price.input_per_million)
     print_lines("", *price_note(one))
@@ -232,7 +232,7 @@ def print_one(one: Replayed, title: str, every: int | None) -> None:
 
 
 def count_note(one: Replayed) -> Iterator[str]:
-    """Where the counts are from, and what that means for the limit."""
+    """Yield notes on how tokens were counted and the effect on the limit."""
     if one.source == "estimate":
         yield "There is no tokenizer for it on this machine, so tokens are estimated, from above."
     limit, room = one.totals.limit_tokens, one.room_tokens
@@ -241,7 +241,7 @@ def count_note(one: Replayed) -> Iterator[str]:
 
 
 def price_note(one: Replayed) -> Iterator[str]:
-    """What the prices mean."""
+    """Yield notes on how to read the prices."""
     price = one.price
     note = f"Prices are of the input: a cached token costs {price.cached_fraction:g}"
     if price.write_fraction != 1:

@@ -1,4 +1,4 @@
-"""``autogen-context report RUN``: the event log of a run as a page that a browser opens.
+"""``autogen-context report RUN``: render the event log of a run as an HTML page.
 
 Promise: the page is one file that works offline; the log is not changed.
 """
@@ -15,7 +15,7 @@ from autogen_context.report.page import page_of
 
 
 def make_report(log: Path, output: Path | None, *, as_json: bool) -> int:
-    """Write the page of a log, and say where it is; the exit code."""
+    """Write the page of a log, print its path and return the exit code."""
     page = output or log.with_suffix(".html")
     if page.exists() and page.samefile(log):
         raise ValueError(f"{page}: this is the log itself; name another file with --output")
@@ -30,7 +30,7 @@ def make_report(log: Path, output: Path | None, *, as_json: bool) -> int:
 
 
 def serve_report(log: Path, port: int, *, as_json: bool) -> int:
-    """Serve the page of a log until Ctrl-C."""
+    """Serve the page of a log until Ctrl-C, and print its URL."""
 
     def told(url: str) -> None:
         if as_json:
@@ -44,7 +44,7 @@ def serve_report(log: Path, port: int, *, as_json: bool) -> int:
 
 
 def write_page(runs: Iterable[Run], *, title: str, page: Path) -> None:
-    """Write a page."""
+    """Write the page of runs; ``ValueError`` if there is no turn or a number is invalid."""
     try:
         with waiting("making the page"):
             page.write_text(page_of(runs, title=title), encoding="utf-8")

@@ -1,1 +1,1 @@
-"""Fewer tokens, same meaning: what a text says is looked for before and after, and what got lost is put back."""
+"""Compression of texts and tool results: fewer tokens, with a check of which concepts the result preserves."""

@@ -1,8 +1,8 @@
-"""What becomes of units as they come in: they stay, and what a tool returned is made smaller where that costs nothing.
+"""Decisions on units as they arrive: units are kept, and tool results are reduced where that loses nothing.
 
-Promise: a result is reduced once; what was sent of it stays as it is until the next compaction. The same messages give the same,
-one by one or all at once. Where a file is shown, each line of it stays to the character. Lines that stand above already give way
-to a mark, and nothing is lost while what stands above stays there.
+Promise: a result is reduced once, and its sent text does not change until the next compaction. The decisions are the same
+whether messages arrive one by one or all at once. Lines of a file that is shown are kept to the character. Lines that
+already appear in earlier messages are replaced by a mark; nothing is lost while those messages are kept.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -29,37 +29,35 @@ from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, Decisions, kept, replaced
 
 Mode = Literal["off", "lossless", "lossy"]
-REDUCED = "; reduced on arrival"  # behind the reason why a unit stays
-LEAST_CHARS = 200  # of a result; in a shorter one there is nothing to gain
+REDUCED = "; reduced on arrival"  # suffix of the reason for keeping a unit
+LEAST_CHARS = 200  # of a result; reducing a shorter one gains nothing
 
-# Of a result; of a larger one not all is sent where the rest can be asked back. Code is edited by its exact text.
+# Larger results are cut if the original can be recalled. Code gets more, since agents edit it by its exact text.
 MOST_TOKENS = 800
 MOST_CODE_TOKENS = 5_000
 
-WANTED = 60  # names that a call and the task ask for, those of the call first
-ARGUMENT_CHARS = 400  # of one argument; a longer one is content
-TASK_CHARS = 20_000  # of a task, to look for names; a longer one holds content
+WANTED = 60  # names taken from the call and the task, those of the call first
+ARGUMENT_CHARS = 400  # of an argument; a longer one is content
+TASK_CHARS = 20_000  # of a task that are searched for names; the rest is content
 
-LEAST_LEFT = 480  # characters; where less than that is new, the beginning stays as well
-LEAST_ABOVE = (
-    160  # characters of the lines that go; a mark, and the look above, cost about as much as two
-)
-PLACES = 4  # of each line that are remembered, the latest ones
+LEAST_LEFT = 480  # characters; if fewer are new, the beginning is kept as well
+LEAST_ABOVE = 160  # characters of replaced lines; a mark and finding its lines cost about two
+PLACES = 4  # positions remembered per line, the latest ones
 
 
 def tightened(text: str, *, shows_file: bool = False) -> str:
-    """A result without what says nothing, whatever else is sent; itself where that is nothing."""
+    """Return a result without redundancy: padding, terminal codes, repeated lines, JSON whitespace. Unchanged if there is none."""
     tight = without_padding(text) if shows_file else tight_output(text)
-    if tight == text:  # of such a text only JSON can be made smaller
+    if tight == text:  # only JSON can still get smaller
         return minified(text) if not shows_file and JSON.recognises(text, ()) else text
     reducer = reducer_for(text)
     if reducer is None or (shows_file and reducer.kind != "code"):
-        return text  # whoever edits a file looks for its text to the character
+        return text  # agents edit files by their exact text
     return minified(text) if reducer.kind == "json" else reducer.tighten(text)
 
 
 def wanted_of(call: ToolCall | None, task: str) -> frozenset[str]:
-    """What a call's arguments and the task name, in lower case and in that order; the same in every process."""
+    """Return the names in a call's arguments, then those in the task, in lower case; the same in every process."""
     arguments = strings_in(parsed(call.arguments)) if call else []
     named: dict[str, None] = {}
     for text in (*(a for a in arguments if len(a) <= ARGUMENT_CHARS), task[:TASK_CHARS]):
@@ -77,7 +75,7 @@ def cut(
     task: str = "",
     shows_file: bool = False,
 ) -> tuple[str, str]:
-    """What of a result has its place in a window, and the handle of its original; the text and no handle where all of it has."""
+    """Cut a result to its token limit; return it with the handle of its original, or the text and no handle if it fits."""
     tokens = count(text)
     if tokens <= MOST_TOKENS:
         return text, ""
@@ -93,43 +91,43 @@ def cut(
 
 
 def handle_of(original: str) -> str:
-    """What an original is asked back by: 12 hex digits."""
+    """Return the handle for recalling an original: 12 hex digits."""
     return content_digest(original)[:6].hex()
 
 
 def mark_of(tokens: int, handle: str) -> str:
-    """The last line of what is cut."""
+    """Return the last line of a cut result."""
     return f'[reduced from {tokens} tokens; the whole: {RECALL_TOOL_NAME}(handle="{handle}")]'
 
 
 class LinesAbove:
-    """The lines of what is sent, to be found again.
+    """Index of the lines already sent, used to replace repeated lines.
 
-    A mark stands for the lines between its neighbours at the nearest place above where these two stand so far apart.
+    A mark refers to the nearest earlier place where the lines before and after the mark appear at the same distance.
     """
 
     def __init__(self) -> None:
         self._texts: list[Sequence[str]] = []
-        self._places: dict[str, tuple[tuple[int, int], ...]] = {}  # which text, which of its lines
+        self._places: dict[str, tuple[tuple[int, int], ...]] = {}  # text number, line number
 
     def add(self, text: str) -> None:
-        """Take a text as sent."""
+        """Index a text as sent."""
         if len(text) < LEAST_ABOVE:
             return
         lines = text.split("\n")
         number, places = len(self._texts), self._places
         self._texts.append(lines)
         for at, line in enumerate(lines):
-            if line and not line.isspace():  # no run begins with a blank one
+            if line and not line.isspace():  # no run starts with a blank line
                 places[line] = (*places.get(line, ())[1 - PLACES :], (number, at))
 
     def without(self, text: str) -> str:
-        """A text with a mark in place of each long run of lines that stands above, but for its first and last line."""
+        """Return the text with each long run of already sent lines replaced by a mark, except its first and last line."""
         if len(text) < LEAST_LEFT + LEAST_ABOVE:
             return text
         lines = text.split("\n")
         short = self._marked(lines, start=0)
-        if len(short) < LEAST_LEFT:  # enough stays to say what it is
+        if len(short) < LEAST_LEFT:  # keep enough to show what it is
             short = self._marked(lines, start=text.count("\n", 0, LEAST_LEFT - 1) + 1)
         return text if short == text else short
 
@@ -146,7 +144,7 @@ class LinesAbove:
         return "\n".join((*parts, *lines[at:]))
 
     def _run(self, lines: Sequence[str], start: int) -> int:
-        """How many lines from one on that stands above follow each other there, and would be looked for there."""
+        """Return the length of the longest repeated run from a line on; 0 if the mark would refer to another place."""
         places, common = self._places[lines[start]], list[int]()
         for text, at in places:
             above, n = self._texts[text], 0
@@ -157,18 +155,18 @@ class LinesAbove:
         best = max(common)
         for (text, at), length in zip(reversed(places), reversed(common), strict=True):
             last = self._texts[text][at + best - 1 : at + best]
-            if last and last[0] == lines[start + best - 1]:  # the nearest that looks so is found
+            if last and last[0] == lines[start + best - 1]:  # the place that the mark refers to
                 return best if length >= best else 0
         return 0
 
 
 def lines_mark_of(lines: int) -> str:
-    """What stands where so many lines stand above."""
+    """Return the mark for that many repeated lines."""
     return f"[… {lines} lines as above …]"
 
 
 class Arrival:
-    """Decides on units as they come in; ``keep`` puts the original of a result that was cut under its handle."""
+    """Decides on units as they arrive; ``keep(handle, original)`` stores the original of a cut result."""
 
     def __init__(
         self,
@@ -191,7 +189,7 @@ class Arrival:
         self._last: Message | None = None
 
     def restart(self, sent: Iterable[Message]) -> None:
-        """Forget what was sent before; this is."""
+        """Replace the record of sent messages by these."""
         self._forget()
         for message in sent:
             self._see(message)
@@ -199,11 +197,11 @@ class Arrival:
     def decide(
         self, candidate: Candidate, before: Decision | None, *, spared: AbstractSet[int]
     ) -> Decision:
-        """What becomes of a unit that is new, or has more results, or is followed by others; ``spared`` messages stay."""
+        """Return the decision on a new unit, or on one with new results; messages at ``spared`` positions are not reduced."""
         if before is None:
             return self._stays(candidate, None, {}, spared=spared)
         if (candidate.unit.stop, candidate.tokens) == (before.stop, before.tokens_before):
-            return before  # no result came, and no repair, which costs tokens
+            return before  # no new result or repair, either of which changes the tokens
         if before.action == "drop":
             gone = replaced(candidate, "drop", before.reason, before.pieces, before.tokens_after)
             is_same = gone.stop == before.stop
@@ -233,7 +231,7 @@ class Arrival:
         spared: AbstractSet[int],
         since: int = 0,
     ) -> Decisions:
-        """What a plan decided of n units, without what would be said twice; those in front of ``since`` are sent already."""
+        """Return a plan's decisions with repeated lines removed; units before ``since`` are already sent and do not change."""
         self._forget()
         settled: dict[int, Decision] = {}
         for i in decisions.live:
@@ -248,7 +246,7 @@ class Arrival:
         return decisions.changed(settled)
 
     def _compressed(self, decision: Decision) -> Decision:
-        """A unit of which a plan chose parts, with what the compressor makes of these parts of results."""
+        """Apply the compressor to the parts of tool results that a plan chose."""
         pieces, saved = list(decision.pieces), 0
         for at, piece in enumerate(pieces):
             if isinstance(piece, Written) and piece.message.results:
@@ -270,7 +268,7 @@ class Arrival:
         since: int = 0,
         spared: AbstractSet[int],
     ) -> Decision:
-        """A unit that stays, with its messages from a position on reduced; what is sent of those before it stays as it is."""
+        """Keep a unit, with tool results reduced from position ``since`` on; earlier messages are sent as before."""
         unit, count = candidate.unit, self._counter.message
         stays_whole = bool(candidate.repairs) or self.mode == "off"
         for position, message in enumerate(unit.messages, unit.start):
@@ -300,7 +298,7 @@ class Arrival:
         return replace(decision, rank=before.rank, before=before.before, tokens_after=tokens)
 
     def _result(self, result: ToolResult, call: ToolCall | None) -> str:
-        """What is sent of a result; its own text where that is as small as it gets, by an exact count."""
+        """Return the text to send for a result; its original text unless an exact count shows that the reduced one is smaller."""
         count, original, handle = self._counter.text, result.text, ""
         if call is not None and call.name == RECALL_TOOL_NAME:
             return original
@@ -324,7 +322,7 @@ class Arrival:
 
     def _see(self, message: Message) -> None:
         if message.own:
-            return  # some come and go while what a tool returned stays
+            return  # our own messages may be removed while tool results stay
         if message.role == "user" and not message.results:
             self._task = words_and_output(message, self._last)[0].strip() or self._task
         self._last = message
@@ -335,7 +333,7 @@ class Arrival:
 
 
 def call_of(unit: Unit, result: ToolResult) -> ToolCall | None:
-    """The call that a result answers: the one with its id, of equal ones the oldest that nothing else answers."""
+    """Return the call that a result answers: of calls with its id, the oldest that no other result answers."""
     calls = unit.messages[0].calls
     if len(calls) == 1:
         return calls[0]
@@ -344,7 +342,7 @@ def call_of(unit: Unit, result: ToolResult) -> ToolCall | None:
 
 
 def with_texts(message: Message, texts: Sequence[str]) -> Message:
-    """A message whose results say this; itself where they do."""
+    """Return the message with these result texts; the same object if nothing changes."""
     results = tuple(
         result if text is result.text else replace(result, text=text)
         for result, text in zip(message.results, texts, strict=True)

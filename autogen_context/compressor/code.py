@@ -1,8 +1,8 @@
-r"""Source code, with line numbers before it or not, and where the definitions in it begin and end.
+r"""Reducer for source code, with or without line numbers, and an outline of its definitions.
 
-Promise: tightened, no character of the code changes, since agents edit by exact text: only the blanks before line numbers
-go. Cut, a skeleton stays, what is asked for by name, and lines that have what is asked for, with the heads they lie under.
-Definitions are told by words and indentation, which serve on parts of files.
+Promise: tightening changes no character of the code, since agents edit by exact text; it removes only the padding of line
+numbers. Cutting keeps a skeleton, definitions that are asked for by name, and wanted lines with the heads above them.
+Definitions are recognised by keywords and indentation, so parts of files work too.
 """
 
 import re
@@ -38,15 +38,15 @@ DOCUMENTING = re.compile(r"[rRbuf]*\"\"\"|[rRbuf]*'''|/\*\*|///|//!|#|//|\*")
 LEAVING = ("return", "raise", "throw", "yield", "panic!")
 
 LEAST_LINES = 5
-CODE_FRACTION = 0.5  # of the lines that have keywords or end as statements do
+CODE_FRACTION = 0.5  # of the lines, with a keyword or a statement's ending
 KEYWORD_FRACTION = 0.15
 NUMBERED_FRACTION = 0.5
-ASKED_FOR = 0.5  # how much of what is wanted a head must have for its body to stay whole
+ASKED_FOR = 0.5  # wanted score of a head from which its body is kept whole
 
-BODY_RANK = 3.0  # of what is asked for by name
+BODY_RANK = 3.0  # of a body that is asked for by name
 HEAD_RANK = 2.0
-DEEPER = 0.1  # less for each definition around it
-DOCUMENT_RANK = 1.5  # of the first line behind a head
+DEEPER = 0.1  # subtracted per enclosing definition
+DOCUMENT_RANK = 1.5  # of the first line after a head
 
 MODIFIERS = """
 export default declare public private protected internal static final abstract sealed override virtual async readonly
@@ -66,21 +66,21 @@ BRACED = re.compile(  # name(…) {
 )
 CLOSERS = (")", "]", "}", "end")
 TAB_COLUMNS = 4
-LINE_CHARS = 300  # of a line, to look at for a definition
-HEAD_LINES = 12  # of a definition that goes over several lines
+LINE_CHARS = 300  # of a line that are searched for a definition
+HEAD_LINES = 12  # at most, of a head that spans several lines
 
 
 class Span(NamedTuple):
-    """A definition, by the positions of its lines."""
+    """The line range of a definition."""
 
     start: int
     body: int  # the first line after its head
-    end: int  # the line after its last
-    depth: int  # how many definitions it lies in
+    end: int  # the line after its last line
+    depth: int  # number of enclosing definitions
 
 
 def recognises(_: str, lines: Sequence[str]) -> bool:
-    """Whether its lines begin with numbers that grow, or look like statements."""
+    """Return True if the lines start with increasing numbers or look like statements."""
     size = len(lines)
     if size < LEAST_LINES:
         return False
@@ -98,7 +98,7 @@ def recognises(_: str, lines: Sequence[str]) -> bool:
 
 
 def without_padding(text: str) -> str:
-    """The same text with the blanks before its line numbers gone, where all are as ``cat -n`` writes them."""
+    """Return the text without the padding of its line numbers, if all have the format of ``cat -n``."""
     if "\t" not in text:
         return text
     lines = f"\n{text}"
@@ -106,7 +106,7 @@ def without_padding(text: str) -> str:
 
 
 def cut(text: str, room: Room) -> str:
-    """The skeleton, and what is asked for: a definition that is named keeps its body, one with something wanted its head."""
+    """Return the skeleton and what is wanted: a named definition keeps its body, one that contains a wanted line its head."""
     lines = without_padding(text).split("\n")
     bare = NUMBERS.sub("\n", "\n".join(("", *lines)))[1:].split("\n")
     spans = outline(bare)
@@ -140,13 +140,13 @@ CODE = Reducer("code", recognises, cut, without_padding)
 
 
 def outline(lines: Sequence[str]) -> list[Span]:
-    """The definitions of a source text whose lines have no numbers, by words and indentation.
+    """Return the definitions of a source text without line numbers, by keywords and indentation.
 
-    One ends where a line stands no deeper than its first, closers aside; its body is behind the line that ends its head.
+    A definition ends before a line indented no deeper than its first, except closers; its body follows the head's last line.
     """
     rows: list[tuple[int, int, int]] = []
-    waiting: list[tuple[int, int]] = []  # indentation and first line, ever deeper
-    last = 0  # the line after the last one that is not blank
+    waiting: list[tuple[int, int]] = []  # open definitions: indentation (increasing) and first line
+    last = 0  # the line after the last non-blank one
 
     def end() -> None:
         start = waiting.pop()[1]
@@ -171,7 +171,7 @@ def outline(lines: Sequence[str]) -> list[Span]:
 
 
 def holders(spans: Sequence[Span], lines: int) -> list[Span | None]:
-    """For each line the innermost definition that holds it."""
+    """Return, for each line, the innermost definition that contains it."""
     found: list[Span | None] = [None] * lines
     for span in spans:
         found[span.start : span.end] = [span] * (span.end - span.start)
@@ -179,7 +179,7 @@ def holders(spans: Sequence[Span], lines: int) -> list[Span | None]:
 
 
 def nested(rows: Sequence[tuple[int, int, int]]) -> list[Span]:
-    """Spans of rows in order, each with how many others it lies in."""
+    """Return the spans of sorted rows, each with its nesting depth."""
     spans: list[Span] = []
     open_until: list[int] = []
     for start, body, end in rows:

@@ -1,7 +1,8 @@
-"""SemanticCompressor: every text that is sent shorter than it came.
+"""SemanticCompressor: brings texts within a token target.
 
-Promise: the result is within its target and never larger than the input. What has a structure is compressed by it, the rest in
-five steps, the cheapest first. What is not found afterwards is reported as lost; a model is asked before anything is lost.
+Promise: the result fits its target and is never larger than the input. Structured text is compressed by its structure,
+other text in five steps, the cheapest first. Concepts missing from the result are reported as lost; where a model is
+available, it is asked before anything is lost.
 """
 
 import asyncio
@@ -41,52 +42,52 @@ logger = logging.getLogger(__name__)
 
 COMPRESS_FROM_FRACTION = 0.75  # of the limit
 LOW_RELEVANCE = 0.3
-LOW_FRACTION = 1 / 3  # of its size, for a part of low relevance
+LOW_FRACTION = 1 / 3  # target of a low-relevance part, as a fraction of its size
 LEAST_WINDOW = 1_000  # tokens
-REMEMBERED = 256  # results; the oldest goes first
-PROMPT_TOKENS = 400  # what a prompt has beside its text
+REMEMBERED = 256  # cached results; the oldest is evicted first
+PROMPT_TOKENS = 400  # of a prompt without its text
 
-MARK = re.compile(r"\[…[^\[\]]*…\]")  # where something went
-STATING_FRACTION = 0.1  # of the lines: where so many state something, they are somebody's words
-LIKE_NOTES = frozenset({"log", "code", "table"})  # what notes may look like
-OF_WORDS = frozenset({"prose", "output"})  # kinds whose lines are words
+MARK = re.compile(r"\[…[^\[\]]*…\]")  # mark of an omission
+STATING_FRACTION = 0.1  # of the lines; with more statements the text is treated as notes
+LIKE_NOTES = frozenset({"log", "code", "table"})  # kinds that notes may be mistaken for
+OF_WORDS = frozenset({"prose", "output"})  # kinds whose lines are natural language
 
 
 class CountsText(Protocol):
-    """Any object that counts a text."""
+    """Any object that counts the tokens of a text."""
 
     def count(self, text: str, /) -> int | Count:
-        """What a text has: a ``Count``, or a plain number, which is taken for exact."""
+        """Return the token count: a ``Count``, or a plain number, which is treated as exact."""
         ...
 
 
 class Compressor(Protocol):
-    """What a manager asks for every text that it sends shorter than it came; ``SemanticCompressor`` is one.
+    """Protocol for shortening the texts that a manager sends; ``SemanticCompressor`` implements it.
 
-    What comes back is measured: where it is no text, has more than it may, or an error is raised, ``SemanticCompressor``
-    answers in its place, and a warning says so.
+    Results are checked: if one is not a string, exceeds its limit, or an error is raised, ``SemanticCompressor`` is used
+    instead and a warning is logged.
     """
 
     def on_arrival(self, text: str, reduced: str, /, *, count: CountText) -> str:
-        """What is sent of a tool's result that came in as ``text`` and that the package would send as ``reduced``."""
+        """Return the text to send for the tool result ``text``, for which the package would send ``reduced``."""
         ...
 
     def shorten(self, text: str, /, *, room_tokens: int, count: CountText) -> str:
-        """A text of a message that must stay, within so many tokens."""
+        """Shorten a text of a message that must be kept to ``room_tokens``."""
         ...
 
     def stated(self, text: str, /) -> str:
-        """What of a long message of a person holds: rules, limits, values, decisions; empty where it states nothing."""
+        """Return the lasting statements of a person's long message (rules, limits, values, decisions); empty if none."""
         ...
 
     def notice(self, left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> str:
-        """What is told of units that are left out, within so many tokens."""
+        """Return the notice about units that are left out, within ``room_tokens``."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompressedPart:
-    """A part with the text to use (empty where it is left out), its tokens, and the result where it was compressed."""
+    """A part with the text to use (empty if it is left out), its tokens, and the compression result, if any."""
 
     part: ContextPart
     tokens: int
@@ -94,17 +95,17 @@ class CompressedPart:
 
 
 class SemanticCompressor:
-    """Brings texts to a target size.
+    """Compresses texts to a target size.
 
     Args:
-        client: asked for a summary where the steps would lose something: a ``CompletionClient``, or an async function of a
-            prompt. In a manager the manager's ``model_client`` where left out; without either no model is asked.
-        counter: counts a text; targets are in its unit. In a manager the manager's where left out, else an estimate.
-        model_window_tokens: what the client's model takes as input; of a longer text it is shown what says most.
-        timeout_s: for a summary, in seconds.
+        client: model for a summary when the steps would lose something: a ``CompletionClient``, or an async function of a
+            prompt. Defaults to the manager's ``model_client`` in a manager; without either no model is asked.
+        counter: token counter; targets are in its unit. Defaults to the manager's in a manager, else to an estimate.
+        model_window_tokens: input window of the client's model; of a longer text it is shown the most informative parts.
+        timeout_s: time limit for a summary, in seconds.
 
     Raises:
-        ValueError: an argument is out of its range, or none of its kind.
+        ValueError: an argument is out of range or of the wrong type.
     """
 
     def __init__(
@@ -125,25 +126,25 @@ class SemanticCompressor:
         self._timeout_s = timeout_s
         self._summarizer = None if client is None else self._asking(client)
         self._known: OrderedDict[bytes, CompressionResult] = OrderedDict()
-        self._lock = Lock()  # texts are compressed in threads
+        self._lock = Lock()  # compression runs in threads
 
     @property
     def asks_model(self) -> bool:
-        """Whether it has a model to ask."""
+        """True if it has a model to ask."""
         return self._summarizer is not None
 
     def completed(self, *, client: ModelClient | None, counter: CountsText) -> Self:
-        """The same compressor with a client and a counter where it has none of its own."""
+        """Return a copy that uses this client and counter unless it has its own."""
         own = copy(self)
         if self._own_counter is None:
-            own._counter = counter  # noqa: SLF001 - a copy of this
-            own._known, own._lock = OrderedDict(), Lock()  # noqa: SLF001 - targets have another unit
+            own._counter = counter  # noqa: SLF001 - a copy of self
+            own._known, own._lock = OrderedDict(), Lock()  # noqa: SLF001 - targets are in another unit
         if self._summarizer is None and client is not None:
             own._summarizer = self._asking(client)  # noqa: SLF001 - as above
         return own
 
-    def on_arrival(self, _text: str, reduced: str, /, *, count: CountText) -> str:  # noqa: ARG002 - what the others need
-        """What is sent of a tool's result: as its kind is reduced."""
+    def on_arrival(self, _text: str, reduced: str, /, *, count: CountText) -> str:  # noqa: ARG002 - part of the protocol
+        """Return the text to send for a tool result: ``reduced`` as it is."""
         return reduced
 
     shorten = staticmethod(shorten_text)
@@ -151,10 +152,10 @@ class SemanticCompressor:
     notice = staticmethod(notice_of)
 
     async def summarise(self, text: str, /, *, target_tokens: int) -> str:
-        """A model's summary of a text, verified, with what it lost put back as far as that has room.
+        """Return a model's verified summary of a text, with lost concepts put back as far as they fit.
 
         Raises:
-            CompletionFailed: there is none that can be used; says why.
+            CompletionFailed: there is no usable summary; the error gives the reason.
         """
         target = self._target(text, target_tokens, ())
         extract = await asyncio.to_thread(self.compress_nowait, text, target_tokens=target_tokens)
@@ -163,21 +164,21 @@ class SemanticCompressor:
     async def compress(
         self, text: str, *, target_tokens: int, keep: Sequence[str] = ()
     ) -> CompressionResult:
-        """The text within a target, by a model where there is one and it is needed.
+        """Compress a text to a target, with a model if there is one and it is needed.
 
         Args:
             text: any text: prose, notes, a transcript with ``[user] …`` or ``user: …`` at the beginning of lines.
-            target_tokens: what the result may have.
-            keep: keywords that stay as long as they have room, whatever the case of their letters.
+            target_tokens: maximum tokens of the result.
+            keep: keywords to preserve as long as they fit, case-insensitive.
 
         Returns:
-            The text itself where it meets the target; what ``compress_nowait`` gives where that loses nothing, or where the
-            model gave no summary that can be used.
+            The text itself if it meets the target; the result of ``compress_nowait`` if that loses nothing or the model gave
+            no usable summary; else the result with the model's summary.
 
         Raises:
-            ValueError: ``text`` is none, ``target_tokens`` is negative, or ``keep`` a single text.
+            ValueError: ``text`` is not a string, ``target_tokens`` is negative, or ``keep`` is a single string.
         """
-        # Large texts take a while: the event loop goes on.
+        # Large texts take a while: run in a thread to keep the event loop free.
         extract = await asyncio.to_thread(
             self.compress_nowait, text, target_tokens=target_tokens, keep=keep
         )
@@ -196,7 +197,7 @@ class SemanticCompressor:
     def compress_nowait(
         self, text: str, *, target_tokens: int, keep: Sequence[str] = ()
     ) -> CompressionResult:
-        """The text within a target, without a model; arguments and errors as for ``compress``."""
+        """Compress a text to a target without a model; arguments and errors as for ``compress``."""
         target = self._target(text, target_tokens, keep)
         key = content_digest("extract", str(target_tokens), text, *keep)
         if known := self._known.get(key):
@@ -214,18 +215,18 @@ class SemanticCompressor:
     def compress_parts_nowait(
         self, scores: Sequence[AttentionScore], *, limit_tokens: int
     ) -> list[CompressedPart]:
-        """The parts of a context within a limit, without a model.
+        """Compress the parts of a context to a limit, without a model.
 
-        From 75 % of the limit on, parts of a relevance below 0.3 go to a third of their size, the least relevant first.
-        Where that is too little the others follow; then parts are left out, the least relevant first. Critical parts are
-        compressed only where they alone exceed the limit, and never left out.
+        Above 75 % of the limit, parts with a relevance below 0.3 are compressed to a third of their size, the least relevant
+        first. If that is not enough, the others follow, then parts are left out, the least relevant first. Critical parts
+        are compressed only if they alone exceed the limit, and are never left out.
 
         Args:
-            scores: n parts with their relevance.
-            limit_tokens: what they may have together.
+            scores: the parts with their relevance.
+            limit_tokens: maximum tokens of all parts together.
 
         Returns:
-            n parts, same order.
+            The same number of parts, in the same order.
 
         Raises:
             ValueError: ``limit_tokens`` is negative.
@@ -253,12 +254,12 @@ class SemanticCompressor:
         for at in worst_first:
             if total() > limit_tokens:
                 parts[at] = CompressedPart(part=replace(parts[at].part, text=""), tokens=0)
-        if (over := total()) > limit_tokens:  # only what is critical is left
+        if (over := total()) > limit_tokens:  # only critical parts are left
             parts = [brought(p.part, limit_tokens * p.tokens // over) for p in parts]
         return parts
 
     def _counted(self, text: str) -> Count:
-        """The count of a text, with its source."""
+        """Return the token count of a text with its source."""
         found = self._counter.count(text)
         return found if isinstance(found, Count) else Count(tokens=found, source="tokenizer")
 
@@ -266,7 +267,7 @@ class SemanticCompressor:
         require_text("text", text)
         require_whole("target_tokens", target_tokens, least=0, give="0 or more")
         if isinstance(keep, str):
-            raise ValueError(f"keep={keep!r}: give several keywords, such as ({keep!r},)")  # noqa: TRY004 - as all
+            raise ValueError(f"keep={keep!r}: give several keywords, such as ({keep!r},)")  # noqa: TRY004 - as for all
         return Target(tokens=target_tokens, count=counting(self._counter), keep=tuple(keep))
 
     def _asking(self, client: ModelClient) -> Summarizer:
@@ -275,7 +276,7 @@ class SemanticCompressor:
     async def _summarised(
         self, text: str, target: Target, extract: CompressionResult
     ) -> CompressionResult:
-        """The result with a model's summary; ``CompletionFailed`` says why none can be used."""
+        """Return the result with a model's summary; raise ``CompletionFailed`` with the reason if none is usable."""
         if self._summarizer is None:
             raise CompletionFailed("there is no model to ask")
         source = await asyncio.to_thread(read_source, text, target.keep)
@@ -286,7 +287,7 @@ class SemanticCompressor:
     def _judged(
         self, text: str, short: str, strategy: Strategy, target: Target
     ) -> CompressionResult:
-        """The result with this text, or with as much of it as fits, and with what it kept of the original."""
+        """Build the result for a compressed text, shortened if it does not fit, with its preserved and lost concepts."""
         if target.count(short) > target.tokens:
             short = shorten_text(short, room_tokens=target.tokens, count=target.count)
             strategy = "shorten"
@@ -313,7 +314,7 @@ class SemanticCompressor:
 
 
 def counting(counter: CountsText) -> CountText:
-    """Counts each distinct text once."""
+    """Return a count function that counts each distinct text once."""
 
     def count(text: str) -> int:
         found = counter.count(text)
@@ -323,8 +324,8 @@ def counting(counter: CountsText) -> CountText:
 
 
 def structured(text: str, target: Target) -> tuple[str, Strategy] | None:
-    """A text within a target by its structure; ``None`` where it has none, is what people say, or does not get there."""
-    reducer = None if MARKER.match(text) else reducer_for(text)  # who speaks opens a transcript
+    """Compress a text by its structure; ``None`` without one, for dialogue or notes, or if it cannot fit with all keywords."""
+    reducer = None if MARKER.match(text) else reducer_for(text)  # None for a transcript
     if reducer is None or reducer.kind in OF_WORDS:
         return None
     if reducer.kind in LIKE_NOTES:
@@ -343,12 +344,12 @@ def structured(text: str, target: Target) -> tuple[str, Strategy] | None:
 
 
 def guarded(compressor: Compressor) -> Compressor:
-    """A compressor as a turn can use it."""
+    """Return a compressor that always gives a usable result: a custom one is wrapped in ``GuardedCompressor``."""
     return compressor if type(compressor) is SemanticCompressor else GuardedCompressor(compressor)
 
 
 class GuardedCompressor:
-    """Asks a compressor of the user's own; where that gives nothing that can be sent, ours, and one warning for each method says so."""
+    """Wraps a custom compressor: falls back to ``SemanticCompressor`` on unusable results, with one warning per method."""
 
     def __init__(self, own: Compressor) -> None:
         self._own = own
@@ -356,7 +357,7 @@ class GuardedCompressor:
         self._warned: set[str] = set()
 
     def on_arrival(self, text: str, reduced: str, /, *, count: CountText) -> str:
-        """What is sent of a tool's result; no more than came in."""
+        """Return the text to send for a tool result, never more tokens than the original."""
         return self._asked(
             "on_arrival",
             lambda c: c.on_arrival(text, reduced, count=count),
@@ -364,7 +365,7 @@ class GuardedCompressor:
         )
 
     def shorten(self, text: str, /, *, room_tokens: int, count: CountText) -> str:
-        """A text within a room."""
+        """Shorten a text to ``room_tokens``."""
         if count(text) <= room_tokens:
             return text
         return self._asked(
@@ -374,11 +375,11 @@ class GuardedCompressor:
         )
 
     def stated(self, text: str, /) -> str:
-        """What of a person's text holds."""
+        """Return the lasting statements of a person's text."""
         return self._asked("stated", lambda c: c.stated(text), lambda _: True)
 
     def notice(self, left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> str:
-        """What is told of units that are left out."""
+        """Return the notice about units that are left out."""
         return self._asked(
             "notice",
             lambda c: c.notice(left_out, room_tokens=room_tokens, count=count),
@@ -389,8 +390,8 @@ class GuardedCompressor:
         self, method: str, ask: Callable[[Compressor], str], fits: Callable[[str], bool]
     ) -> str:
         try:
-            found = cast("object", ask(self._own))  # a user's own may return anything
-        except Exception as error:  # noqa: BLE001 - whatever it raises costs its text, not the turn
+            found = cast("object", ask(self._own))  # a custom compressor may return anything
+        except Exception as error:  # noqa: BLE001 - its errors must not fail the turn
             reason = type(error).__name__
         else:
             if isinstance(found, str) and fits(found):

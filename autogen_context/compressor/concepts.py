@@ -1,6 +1,6 @@
-"""The concepts of a text, looked for before it is compressed and after, and what became of them. Linear time.
+"""Extraction of a text's concepts, before and after compression, to tell which ones are preserved. Linear time.
 
-A number is there only beside what it is of, a negation only where most of what it denies is: "500" alone is no budget.
+A number counts as preserved only next to its subject, a negation only with most of what it denies: "500" alone is no budget.
 """
 
 import re
@@ -22,7 +22,7 @@ ConceptKind = Literal[
     "keyword", "negation", "constraint", "number", "value", "name", "quote", "statement"
 ]
 WEIGHTS = {"keyword": 4.0, "negation": 3.0, "constraint": 2.0, "number": 1.5, "value": 1.5}
-"""What the loss of a concept weighs; others weigh 1."""
+"""Weight of losing a concept, by kind; other kinds weigh 1."""
 
 Strategy = Literal[
     "none",
@@ -36,32 +36,31 @@ Strategy = Literal[
     "model summary",
     "shorten",
 ]
-"""Which step met the target: nothing to do, the structure of the text, the five steps in their order, a model's summary, or a
-plain cut."""
+"""The step that met the target: none needed, by structure, the five steps in order, a model's summary, or a plain cut."""
 
-TOPIC = "sense"  # of the phrases
+TOPIC = "sense"  # name of the phrase list
 RULES: dict[str, ConceptKind] = {"denies": "negation", "demands": "constraint"}
 RULE_OF = {kind: label for label, kind in RULES.items()}
-SPOKEN = frozenset({*RULES, "filler"})  # what a sentence is not about
-SIGN = re.compile(r"[^\W_]|[^\x00-\x7f]")  # of something said: brackets and lines drawn say nothing
+SPOKEN = frozenset({*RULES, "filler"})  # phrases that are not part of the subject
+SIGN = re.compile(r"[^\W_]|[^\x00-\x7f]")  # a sign of content: brackets and drawn lines have none
 RUNS = re.compile(rf"\d{{1,3}}(?:,\d{{3}})+(?![\d,])|\d{{1,2}}(?::\d\d)+|{RUN.pattern}")
 NUMBER = re.compile(r"\d[\d,.]*[a-zA-Z]{0,3}")
-SPELT = re.compile(r"\w\w")  # e.g. spells nothing
+SPELT = re.compile(r"\w\w")  # "e.g." has no such pair
 QUOTE = re.compile(r'"([^"\n]{2,80})"|\u201c([^\u201d\n]{2,80})\u201d|`([^`\n]{2,80})`')
 NAME = re.compile(
-    r"[A-Z](?<=[a-z,;:] [A-Z])[\w'\u2019]*(?<=[a-z])(?: [A-Z][\w'\u2019]*){0,2}"  # a capital first: quick to find
+    r"[A-Z](?<=[a-z,;:] [A-Z])[\w'\u2019]*(?<=[a-z])(?: [A-Z][\w'\u2019]*){0,2}"  # the capital comes first, for a fast search
 )
-CLAUSE_CHARS = 200  # of a sentence, as it is shown
-RULE_FRACTION = 0.6  # of what a negation or a constraint is about, for it to be held
+CLAUSE_CHARS = 200  # of a sentence, in a concept's text
+RULE_FRACTION = 0.6  # of the stems of a negation or constraint that must be present
 STATEMENT_FRACTION = 0.8
-LOOKED_AT = 64  # passages that may hold a concept, for each of its words
-REMEMBERED = 20_000  # sentences
-REMEMBERED_CHARS = 600  # of a sentence
+LOOKED_AT = 64  # candidate passages per word of a concept
+REMEMBERED = 20_000  # sentences cached
+REMEMBERED_CHARS = 600  # of a sentence that is cached
 BEST_SCORE = 10.0
 
 
 class Concept(NamedTuple):
-    """One thing that a text says, as written, and stems of what a number or a sentence is about; none of what stands for itself."""
+    """A piece of information in a text, as written; ``about`` has the subject's stems for numbers and sentences."""
 
     kind: ConceptKind
     text: str
@@ -69,21 +68,21 @@ class Concept(NamedTuple):
 
     @property
     def weight(self) -> float:
-        """What its loss weighs."""
+        """The weight of its loss."""
         return WEIGHTS.get(self.kind, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompressionResult:
-    """A text before and after.
+    """The result of compressing a text.
 
     Attributes:
-        original: as given.
-        compressed: what to use instead; the original itself where it met the target.
-        original_tokens: of the original, with the source of the count.
-        compressed_tokens: of the compressed text, with the source of the count.
-        preserved_concepts: concepts of the original that the compressed text holds.
-        lost_concepts: concepts of the original that it does not hold, whoever took them and why.
+        original: the text as given.
+        compressed: the text to use instead; the original itself if it met the target.
+        original_tokens: count of the original, with its source.
+        compressed_tokens: count of the compressed text, with its source.
+        preserved_concepts: concepts of the original that the compressed text contains.
+        lost_concepts: concepts of the original that it does not contain.
         strategy: the step that met the target.
     """
 
@@ -97,16 +96,16 @@ class CompressionResult:
 
     @property
     def ratio(self) -> float:
-        """Tokens after for each token before; 1 for an empty text."""
+        """Compressed tokens divided by original tokens; 1 for an empty text."""
         before = self.original_tokens.tokens
         return self.compressed_tokens.tokens / before if before else 1.0
 
     @property
     def quality(self) -> float:
-        """0..10: ten times the share of the concepts that were preserved, by weight.
+        """The weighted share of preserved concepts times ten, from 0 to 10.
 
-        Weights by kind: keyword 4, negation 3, constraint 2, number and value 1.5, name, quoted string and statement 1. A text
-        without concepts is judged by the share of its characters.
+        Weights by kind: keyword 4, negation 3, constraint 2, number and value 1.5, name, quoted string and statement 1. For a
+        text without concepts the share of its characters counts.
         """
         kept, gone = weight_of(self.preserved_concepts), weight_of(self.lost_concepts)
         if not kept + gone:
@@ -115,7 +114,7 @@ class CompressionResult:
 
 
 class Sense(NamedTuple):
-    """What a sentence says: its concepts, stems of what it is about, its values and words in lower case, labels of its phrases."""
+    """The content of a sentence: concepts, stems of its subject, values and words in lower case, labels of its phrases."""
 
     concepts: tuple[Concept, ...]
     about: frozenset[str]
@@ -124,17 +123,17 @@ class Sense(NamedTuple):
 
 
 def weight_of(concepts: Iterable[Concept]) -> float:
-    """What some concepts weigh together."""
+    """Return the total weight of concepts."""
     return sum(concept.weight for concept in concepts)
 
 
 def sense_of(sentence: str) -> Sense:
-    """What a sentence, an item or a block says; it is read once while it is remembered."""
+    """Return the content of a sentence, an item or a block; cached unless it is long."""
     return known(sentence) if len(sentence) <= REMEMBERED_CHARS else found(sentence)
 
 
 def found(sentence: str) -> Sense:
-    """What a sentence says, looked for."""
+    """Extract the content of a sentence."""
     places = phrases(TOPIC).find(sentence)
     labels = frozenset(place.label for place in places)
     rules: list[ConceptKind] = [kind for label, kind in RULES.items() if label in labels]
@@ -159,7 +158,7 @@ known = lru_cache(maxsize=REMEMBERED)(found)
 
 
 class Run(NamedTuple):
-    """What stands without a space: a number, a value, or a word, without the signs behind it."""
+    """A run of text without spaces (a number, a value or a word), without trailing punctuation."""
 
     text: str
     lower: str
@@ -168,7 +167,7 @@ class Run(NamedTuple):
 
 @lru_cache(maxsize=REMEMBERED)
 def run_of(written: str) -> Run:
-    """What a run is; most come again."""
+    """Classify a run; cached, since most are repeated."""
     run = written.rstrip(CONNECTORS)
     kind: Literal["number", "value", ""] = ""
     if is_telling(run) and len(run) <= MOST:
@@ -180,7 +179,7 @@ def run_of(written: str) -> Run:
 
 
 def without(text: str, places: Iterable[Found]) -> str:
-    """A text without the phrases that were found in it, in their order."""
+    """Return the text without these phrases, which are given in order."""
     kept, at = list[str](), 0
     for place in places:
         kept.append(text[at : max(at, place.start)])
@@ -189,24 +188,24 @@ def without(text: str, places: Iterable[Found]) -> str:
 
 
 def concepts_of(text: str, keep: Collection[str] = ()) -> tuple[Concept, ...]:
-    """The concepts of a text, each once; keywords to keep are concepts where they are in the text."""
+    """Return the distinct concepts of a text, including the keywords to keep that appear in it."""
     said = (sense_of(passage.text).concepts for passage in passages_of(text))
     return tuple(dict.fromkeys([*keywords_in(text, keep), *chain.from_iterable(said)]))
 
 
 def keywords_in(text: str, keep: Collection[str]) -> list[Concept]:
-    """The keywords that a text has, whatever the case of their letters."""
+    """Return the keywords that a text contains, case-insensitive."""
     flat = flattened(text) if keep else ""
     return [Concept("keyword", word) for word in keep if word.strip() and flattened(word) in flat]
 
 
 def flattened(text: str) -> str:
-    """The text on one line, in lower case."""
+    """Return the text on one line, in lower case."""
     return " ".join(text.split()).lower()
 
 
 class Holdings:
-    """What a text holds."""
+    """Index of a text's content, to check which concepts it contains."""
 
     def __init__(self, text: str) -> None:
         self._senses = [sense_of(passage.text) for passage in passages_of(text)]
@@ -222,7 +221,7 @@ class Holdings:
                 self._stems[stem].append(sense)
 
     def has(self, concept: Concept) -> bool:
-        """Whether a concept is there."""
+        """Return True if the text contains a concept."""
         if concept in self._said or (
             concept.kind == "value" and concept.text.lower() in self._runs
         ):
@@ -231,7 +230,7 @@ class Holdings:
             beside = self._runs.get(concept.text.lower(), ())[:LOOKED_AT]
             return any(not concept.about or concept.about & sense.about for sense in beside)
         if not concept.about:
-            said = flattened(concept.text)  # each word first, since most texts lack one
+            said = flattened(concept.text)  # check the words first: most texts lack one
             return all(map(self._words.__contains__, said.split())) and said in self._flat
         if concept.kind == "statement":
             return self.tells_of(concept.about)
@@ -239,11 +238,11 @@ class Holdings:
         return any(rule in each.labels for each in self._about(concept.about, RULE_FRACTION))
 
     def tells_of(self, about: frozenset[str]) -> bool:
-        """Whether a passage has most of these stems."""
+        """Return True if one passage has most of these stems."""
         return any(True for _ in self._about(about, STATEMENT_FRACTION))
 
     def _about(self, about: frozenset[str], fraction: float) -> Iterator[Sense]:
-        """What has this fraction of some stems; it has one of the rarest of them, if it has so many."""
+        """Yield the passages with at least this fraction of the stems; only those with one of the rarest stems are checked."""
         least = ceil(fraction * len(about))
         rarest = sorted(about, key=lambda stem: (len(self._stems.get(stem, ())), stem))
         for stem in rarest[: len(about) - least + 1]:

@@ -1,7 +1,7 @@
-"""Follow what is stated in a conversation: in which order people's messages stay, and what is told of what left sight.
+"""Tracking of statements in a conversation: which messages of people to keep first, and the notice about evicted units.
 
-Promise: what is told stands in the conversation, or is a model's summary that was verified. A statement in sight as it was
-said is not repeated, and neither is one in whose place another came that is told beside the messages.
+Promise: the notice contains only text of the conversation or verified summaries by a model. A statement that is still
+visible in its own words is not repeated, nor one replaced by a statement that is shown beside the messages.
 """
 
 from bisect import bisect_left, bisect_right
@@ -29,13 +29,13 @@ from autogen_context.view.decision import Candidate, Decision, kept, replaced
 Name = TypeVar("Name", bound=Hashable)
 
 REASON = "a person said it"
-REPEATED = 0.5  # of a message; with more that stands in newer ones, it says nothing of its own
-TELLS = 7  # the rank of a message that tells something, by no cue of what holds
-STATES_NOTHING = 9  # the rank of a message that states nothing
+REPEATED = 0.5  # of a message; above it, the message only repeats newer ones
+TELLS = 7  # rank of a message that tells something without a statement
+STATES_NOTHING = 9  # rank of a message that states nothing
 
 
 class Said(NamedTuple):
-    """What a person said in the unit at a position: whole, or what it states; how soon it is given up."""
+    """A person's message by its unit: the decision to keep it whole or only its statements; higher ranks are dropped first."""
 
     unit: int
     rank: int
@@ -43,18 +43,18 @@ class Said(NamedTuple):
 
     @property
     def states(self) -> bool:
-        """Whether it states something that still holds."""
+        """True if it states something that is still valid."""
         return self.rank < STATES_NOTHING
 
 
 def is_replaced(entry: Entry, statements: Iterable[Entry]) -> bool:
-    """Whether one that came later says what a message said, or is about the same."""
+    """Return True if a later statement repeats or replaces an entry."""
     later = (own for own in statements if own.position > entry.position)
     return any(own.text == entry.text or replaces(own, entry, changes=True) for own in later)
 
 
 def overruled(statements: Mapping[Name, Entry], entries: Collection[Entry]) -> frozenset[Name]:
-    """The names of statements about which somebody with as much say said something else later."""
+    """Return the names of statements that a later entry with enough authority replaced."""
     return frozenset(
         name
         for name, own in statements.items()
@@ -63,7 +63,7 @@ def overruled(statements: Mapping[Name, Entry], entries: Collection[Entry]) -> f
 
 
 class EvictionNotice(Generic[Name]):
-    """Tells what left one conversation; ``statements`` are told beside its messages, each under a name."""
+    """Builds the notice about units evicted from a conversation; ``statements`` are shown beside its messages, by name."""
 
     def __init__(
         self, counter: MessageCounter, people: Collection[str] = (), *, compressor: Compressor
@@ -79,11 +79,11 @@ class EvictionNotice(Generic[Name]):
         self._telling: list[int] = []
         self._earlier = ActionLog()
         self._noted = 0
-        self._notes: dict[int, tuple[Candidate, UnitNote]] = {}  # of units that are in reach
+        self._notes: dict[int, tuple[Candidate, UnitNote]] = {}  # of units within reach
         self._newest_noted: Candidate | None = None
 
     def follow(self, messages: Sequence[Message]) -> None:
-        """Take in what people and the model stated since the last time."""
+        """Learn what people and the model stated since the last call."""
         same, stop = self._learnt, len(messages)
         if same and (same > len(messages) or messages[same - 1] is not self._last):
             self._ledger, self._strong, self._telling, same = Ledger(self._named), [], [], 0
@@ -104,9 +104,9 @@ class EvictionNotice(Generic[Name]):
             self._last = messages[self._learnt - 1]
 
     def note(self, units: Sequence[UnitText], *, until: int) -> None:
-        """Note what was done in the units up to a position: they are out of reach, and are not looked at again.
+        """Log the actions of the units before ``until``, which are out of reach and not read again.
 
-        What is noted depends on the units and the position alone, so that a loaded state notes the same.
+        The log depends only on the units and the position, so a restored state produces the same one.
         """
         noted = self._noted
         if noted > until or (noted and units[noted - 1].candidate is not self._newest_noted):
@@ -117,14 +117,14 @@ class EvictionNotice(Generic[Name]):
             self._noted, self._newest_noted = i + 1, units[i].candidate
 
     def _note(self, i: int, text: UnitText) -> UnitNote:
-        """What a log says of a unit; made once."""
+        """Return the note on a unit; cached."""
         known = self._notes.get(i)
         if known is None or known[0] is not text.candidate:
             known = self._notes[i] = text.candidate, note_of(text)
         return known[1]
 
     def overruled(self) -> frozenset[Name]:
-        """The notices about which messages said something else since."""
+        """Return the names of the statements that later messages replaced."""
         return overruled(self.statements, list(self._ledger))
 
     def said(
@@ -137,10 +137,10 @@ class EvictionNotice(Generic[Name]):
         reach: int = 0,
         is_used: Callable[[int], bool],
     ) -> list[Said]:
-        """What people said in units with an instruction, what holds longest first; what states nothing comes last, the newest first.
+        """Return people's messages worth keeping, by rank and then newest first; those that state nothing come last.
 
-        Of a message beyond ``long_tokens`` what it states stays. Of units before ``reach`` only what states something is looked at.
-        ``is_used``: whether the model named since what a person names in a unit; that holds no longer than the work on it.
+        A message beyond ``long_tokens`` is reduced to its statements. Before ``reach`` only units that state something are read.
+        ``is_used(unit)`` tells if the model has since used the names in it; then only rules and strong wording keep it.
         """
         found: list[Said] = []
         lines: set[str] = set()
@@ -162,7 +162,7 @@ class EvictionNotice(Generic[Name]):
             behind = (each.unit.messages for each in candidates[i + 1 : i + 3])
             said = next((those for those in behind if those[0].role not in SYSTEM_ROLES), ())
             if rank == STATES_NOTHING and any(each.calls for each in said):
-                continue  # the model calls tools right behind it: that is under way, or done
+                continue  # the model calls tools right after it: in progress, or done
             if rank > RANKS["constraint"] and not strong and is_used(i):
                 continue
             if candidate.tokens <= long_tokens:
@@ -176,7 +176,7 @@ class EvictionNotice(Generic[Name]):
     def _brief(
         self, candidate: Candidate, before: Message | None, messages: Sequence[Message]
     ) -> Decision | None:
-        """A message with the sentences alone that state something; ``None`` where that is all of it, or nothing."""
+        """Reduce a message to the sentences that state something; ``None`` if none does, or if that saves nothing."""
         [message, *others] = messages_of(candidate.pieces, messages)
         words, output = words_and_output(message, before)
         text = self._compressor.stated(words)
@@ -198,14 +198,14 @@ class EvictionNotice(Generic[Name]):
         room_tokens: int,
         reach: int = 0,
     ) -> str:
-        """What is to be known of units that are left out, or of which only parts stay; what was done before ``reach`` was noted."""
+        """Return the notice about units left out or shortened; actions before ``reach`` come from the log of ``note``."""
         gone = {i for i in range(reach, len(units)) if i not in decided}
         summed: list[Summarised] = []
         for span in sorted(summaries, key=lambda span: span.start):
             inside = range(span.start, span.stop)
             if all(i in decided for i in inside):
                 continue
-            _, said = reopened(summaries[span])  # its statements are told once for all
+            _, said = reopened(summaries[span])  # its statements are told with all others
             stop = units[span.stop - 1].unit.stop
             stated = chain(self._ledger, self.statements.values())
             newer = [entry for entry in stated if entry.position >= stop]
@@ -225,7 +225,7 @@ class EvictionNotice(Generic[Name]):
         )
 
     def _stated(self, units: Sequence[UnitText], decided: Mapping[int, Decision]) -> list[Entry]:
-        """What was stated out of sight and still holds."""
+        """Return the statements that are still valid but no longer visible."""
         shortened = [
             piece.message.text
             for decision in decided.values()
@@ -244,12 +244,12 @@ class EvictionNotice(Generic[Name]):
 
 
 def unit_at(units: Sequence[Candidate] | Sequence[UnitText], position: int) -> int:
-    """Which unit has the message at a position."""
+    """Return the index of the unit that contains the message at a position."""
     return bisect_right(units, position, key=lambda each: each.unit.start) - 1
 
 
 def is_repeated(text: str, lines: set[str]) -> bool:
-    """Whether most of a text stands in others, of which these are the lines; notes its own."""
+    """Return True if most of a text is in ``lines``, to which its own lines are added."""
     own = [line for line in map(str.strip, text.splitlines()) if line]
     again = sum(len(line) for line in own if line in lines)
     lines.update(own)

@@ -1,7 +1,7 @@
-"""JSON: whole, in lines, or as blocks inside other text.
+"""Reducer for JSON: a whole text, JSON lines, or blocks inside other text.
 
-Promise: minified, every string, number and key is spelled as it was, in the same order. Tightened, like objects are a table
-besides, ``{"columns":[...],"rows":[...]}``. Cut, keys stay and the failed, the wanted, the first two and the last rows of lists.
+Promise: minifying keeps the spelling and order of every string, number and key. Tightening also turns lists of like objects
+into a table, ``{"columns":[...],"rows":[...]}``. Cutting keeps keys and the failed, wanted, first two and last rows of lists.
 """
 
 import re
@@ -27,20 +27,20 @@ Tree: TypeAlias = "dict[str, Tree] | list[Tree] | str | int | float | bool | Non
 Rows: TypeAlias = list[tuple[str, float]]
 
 BLANKS = " \t\r\n"
-MOST_DEPTH = 40  # containers in one another; what has more is no data that anybody reads
+MOST_DEPTH = 40  # nested containers; deeper JSON is not parsed
 SAMPLE_CHARS = 4_000
 SAMPLED_CHARS = 1_000  # of prose before the JSON
-LEAST_FRACTION = 0.5  # of the sample that is JSON
-LEAST_BLOCK = 80  # characters of JSON inside other text; shorter pieces may be anything
-FAILURES = 20  # places that look like JSON and are none; then no more are tried
-LEAST_ROWS = 3  # of a table
-LEAST_SAVED = 40  # characters of keys, for a table
-PART_CHARS = 300  # a larger part is written in several lines
+LEAST_FRACTION = 0.5  # of the sample that must be JSON
+LEAST_BLOCK = 80  # characters of JSON inside other text; shorter pieces are ambiguous
+FAILURES = 20  # false starts after which the search ends
+LEAST_ROWS = 3  # for a table
+LEAST_SAVED = 40  # characters of keys that a table must save
+PART_CHARS = 300  # a larger part is split into several lines
 LONGEST_STRING = 200
 SHORT_STRING = 160
 HEADER_RANK = ERROR_RANK + 2
 ENDS_RANK = 2.0
-DEEPER = 0.1  # less for each container around it
+DEEPER = 0.1  # subtracted per enclosing container
 
 OPENING = re.compile(
     r"^[\[{](?=\s*(?:[\"{\[\]}]|-?\d[\d.eE+-]*\s*[,\]]|true\b|false\b|null\b|\Z))", re.MULTILINE
@@ -55,7 +55,7 @@ CONTAINERS = (dict, list)
 
 
 class Value(NamedTuple):
-    """Where JSON stands in a text, and what it says, like objects as tables; ``None`` where writing that would change a value."""
+    """A JSON value in a text, with like objects as tables; ``tree`` is ``None`` if re-serializing would change a value."""
 
     start: int
     end: int
@@ -63,7 +63,7 @@ class Value(NamedTuple):
 
 
 def recognises(text: str, _: Sequence[str]) -> bool:
-    """Whether the text begins as JSON or JSON lines, or with a few lines and then such, for most of a sample."""
+    """Return True if most of a sample is JSON or JSON lines, possibly after a few other lines."""
     sample = text.lstrip(BLANKS)[:SAMPLE_CHARS]
     for opening in islice(OPENING.finditer(sample, 0, SAMPLED_CHARS), 5):
         start = end = opening.start()
@@ -81,20 +81,20 @@ def recognises(text: str, _: Sequence[str]) -> bool:
 
 
 def minified(text: str, *, columns: bool = False) -> str:
-    """The text without blanks between the parts of JSON in it, with ``columns`` like objects as tables; itself if no shorter."""
+    """Remove whitespace between JSON tokens, with ``columns`` also turn like objects into tables; unchanged if no shorter."""
     values = [*values_in(text)]
     return with_written(text, values, [written(text, value, columns=columns) for value in values])
 
 
 def written(text: str, value: Value, *, columns: bool) -> str:
-    """A value of a text without blanks between its parts."""
+    """Return a value of a text without whitespace between its tokens."""
     if columns and value.tree is not None:
         return to_json(value.tree).decode()
     return "".join(BETWEEN_BLANKS.findall(text, value.start, value.end))
 
 
 def with_written(text: str, values: Sequence[Value], lines: Sequence[str]) -> str:
-    """The text with its values written so; itself if that is no shorter."""
+    """Replace each value by its line; return the text unchanged if that is no shorter."""
     parts: list[str] = []
     at = 0
     for value, line in zip(values, lines, strict=True):
@@ -105,7 +105,7 @@ def with_written(text: str, values: Sequence[Value], lines: Sequence[str]) -> st
 
 
 def values_in(text: str) -> Iterator[Value]:
-    """Each value that begins and ends with a line, but for short ones inside other text; blanks around a whole text are part of it."""
+    """Yield the values that fill whole lines, except short ones inside other text; whitespace around a whole text is included."""
     failed = at = 0
     first = len(text) - len(text.lstrip(BLANKS))
     is_whole = text[first : first + 1] in {"{", "["}
@@ -128,18 +128,17 @@ def values_in(text: str) -> Iterator[Value]:
 
 
 def read(text: str, start: int) -> tuple[Tree, int]:
-    """The value that begins at a place, as ``Value`` has it, and its end; an error where there is none, or it is nested too deep."""
+    """Parse the value at a position; return its tree (see ``Value``) and end.
+
+    Raises ``ValueError`` if there is none and ``RecursionError`` if it is nested too deep.
+    """
     tree: Tree
-    if text[-1:] not in {
-        "}",
-        "]",
-        "\n",
-    }:  # it may well be broken, which this tells in half the time
+    if text[-1:] not in {"}", "]", "\n"}:  # probably broken: detected in half the time
         READ(text, start)
     try:
         tree, end = READ_TABLES(text, start)
         block = text[start:end]
-        block.encode()  # an error where there is half a character
+        block.encode()  # raises for a lone surrogate
         is_same = not ('"columns"' in block or "\\ud" in block or "\\uD" in block)
     except JSONDecodeError:
         raise
@@ -156,7 +155,7 @@ def read(text: str, start: int) -> tuple[Tree, int]:
 
 
 def is_shallow(tree: Tree) -> bool:
-    """Whether few containers are in one another, so that it can be read however deep the stack is."""
+    """Return True if the nesting is within ``MOST_DEPTH``, so that parsing does not depend on the stack depth."""
     level = [tree]
     for _ in range(MOST_DEPTH):
         parts = chain.from_iterable(
@@ -169,7 +168,7 @@ def is_shallow(tree: Tree) -> bool:
 
 
 def distinct(pairs: Sequence[tuple[str, Tree]]) -> dict[str, Tree]:
-    """The fields of an object; an error where it has a key twice."""
+    """Return the fields of an object, lists in them as tables; raise ``ValueError`` for a duplicate key."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
         raise ValueError("an object has a key twice")
@@ -185,7 +184,7 @@ READ_TABLES = JSONDecoder(
 
 
 def table_of(items: list[Tree]) -> Tree:
-    """The same values, objects with the same keys as a table where that is smaller."""
+    """Return the same values, with objects that share their keys as a table if that is smaller."""
     if list in map(type, items):
         return [table_of(item) if isinstance(item, list) else item for item in items]
     rows = [item for item in items if isinstance(item, dict)]
@@ -197,7 +196,7 @@ def table_of(items: list[Tree]) -> Tree:
 
 
 def line_of(tree: Tree) -> str:
-    """A value on one line; empty where that is longer than one may be, and it has parts."""
+    """Return a value on one line; empty if it is a container that is too long for one."""
     if not isinstance(tree, CONTAINERS):
         return to_json(tree).decode()
     line = to_json(tree).decode() if len(tree) <= PART_CHARS // 2 else ""
@@ -207,7 +206,7 @@ def line_of(tree: Tree) -> str:
 def lay_out(
     tree: Tree, rank: float, rows: Rows, *, before: str = "", after: str = "", depth: int = 0
 ) -> None:
-    """Add a value in lines with their ranks: a line for each part that is short enough."""
+    """Append a value to ``rows`` as ranked lines: one for each part that is short enough."""
     if line := line_of(tree):
         rows.append((f"{before}{line}{after}", rank))
         return
@@ -231,7 +230,7 @@ def lay_out(
 
 
 def cut(text: str, room: Room) -> str:
-    """Keys and the rows that matter; long values are shortened."""
+    """Return the keys and the rows that matter; long values are shortened."""
     values = [*values_in(text)]
     whole = [written(text, value, columns=True) for value in values]
     tight = with_written(text, values, whole)
@@ -260,7 +259,7 @@ def cut(text: str, room: Room) -> str:
 
 
 def around(text: str, *, is_first: bool) -> Rows:
-    """What is no JSON, or JSON that is broken, in a line for each of its parts."""
+    """Split text that is not valid JSON into lines, broken JSON at its parts."""
     text = text.strip(BLANKS)
     lines = BETWEEN_PARTS.sub("\n", text).split("\n") if text else []
     return [(line, ENDS_RANK if is_first and i == 0 else 0.0) for i, line in enumerate(lines)]

@@ -1,7 +1,7 @@
-r"""Which kind of content a text is, and what the lines of each kind are worth.
+r"""Detection of a text's kind of content, and the line ranks of each kind.
 
-Promise: told by the text alone, from a sample whose size does not grow with it; a text that is nothing in particular has none.
-Tightened, every character that a terminal would show at the end stays; what comes again at once is written once with a number.
+Promise: the kind depends only on the text, by a sample of bounded size; a text of no known kind has no reducer. Tightening
+keeps every character that a terminal would finally show, but writes repeated consecutive lines once with a count.
 """
 
 import re
@@ -27,19 +27,19 @@ from autogen_context.compressor.lines import (
 from autogen_context.compressor.passage import HEADING, sentences_of
 from autogen_context.compressor.shorten import error_lines
 
-# Logs, and any output that is nothing more telling
+# Logs, and any output of no more specific kind
 
-ERRORS_RANK = 4.5  # of errors that are in most lines, but for the first and last of each template
+ERRORS_RANK = 4.5  # of errors where many lines are, except the first and last per template
 WARNING_RANK = 4.0
-RARE_RANK = 0.5  # of the first line of a template, and up to 1 more the rarer it is
-LAST_RANK = 0.4  # of its last line
-LEAST_REPEATED = 80  # characters of lines that come again, for a note to pay
-MANY_TIMES = 2_000  # a line comes again, blank ones as well; no encoding has a token for a hundred
+RARE_RANK = 0.5  # of a template's first line, plus up to 1 for rarity
+LAST_RANK = 0.4  # of a template's last line
+LEAST_REPEATED = 80  # characters of repeated lines for which a note pays off
+MANY_TIMES = 2_000  # repeats from which a note pays off for blank lines too
 
 LOGGED = re.compile(
     r"\s*(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d"  # 2024-05-14 12:00
     r"|\[?\d\d:\d\d:\d\d\b"
-    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d "  # May 14 12:00:00, as syslog has it
+    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d "  # May 14 12:00:00 (syslog)
     r"|\S+ \S+ \S+ \[\d\d/[A-Z][a-z]{2}/\d{4}:"  # web servers
     r"|\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\]?[ :|])"
 )
@@ -47,15 +47,13 @@ TERMINAL_CODE = re.compile(
     r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()][0-9A-Za-z])"
 )
 OVERWRITTEN = re.compile(r"^[^\n]*\r(?!\n|\Z)[^\n]*", re.MULTILINE)
-HEX = re.compile(
-    r"[0-9a-fA-F][0-9a-fA-F-]{6,}"
-)  # with digits and what stands among them, this tells no two templates apart
+HEX = re.compile(r"[0-9a-fA-F][0-9a-fA-F-]{6,}")  # removed, like digits, to get the template
 DIGITS = str.maketrans(dict.fromkeys("0123456789.,:-"))
 WARNING = re.compile(r"(?i:\b(?:warn(?:ing|ings|ed)?|deprecat\w*)\b)|[a-z]Warning\b")
 
 
 def tight_output(text: str) -> str:
-    """What a terminal would show, with repeated lines written once and line numbers without padding."""
+    """Return what a terminal would show, with repeated lines written once and line numbers without padding."""
     lines = without_padding(shown(text)).split("\n")
     if not any(map(eq, lines, lines[1:])):
         return "\n".join(lines)
@@ -68,7 +66,7 @@ def tight_output(text: str) -> str:
 
 
 def shown(text: str) -> str:
-    r"""An output as it stands on a screen: colours and what was written over are gone; an end of ``\r\n`` stays one."""
+    r"""Return an output as a screen shows it, without terminal codes and overwritten text; ``\r\n`` line ends are kept."""
 
     def last_state(match: re.Match[str]) -> str:
         line = match.group()
@@ -84,15 +82,15 @@ def shown(text: str) -> str:
 
 
 def note_of(times: int) -> str:
-    """What stands below a line that came so many times more."""
+    """Return the note below a line that is repeated ``times`` more times."""
     return f"[the line above {times} more times]"
 
 
 def cut_output(text: str, room: Room) -> str:
-    """Errors, warnings, what is rare; the first line of each template says how many more like it are hidden."""
+    """Keep errors, warnings and rare lines; the first line of each template tells how many similar ones are hidden."""
     text = tight_output(text)
     lines, templates = lines_of(text), template_of(text).split("\n")
-    if len(lines) < len(templates):  # some are one with a note
+    if len(lines) < len(templates):  # some lines were merged with a note
         templates = [template_of(line) for line in lines]
     counts = Counter(templates)
     last = {template: i for i, template in enumerate(templates)}
@@ -109,18 +107,18 @@ def cut_output(text: str, room: Room) -> str:
     ranks = ranked(ranks, lines, room)
     errors = error_lines(lines)
     telling = len(errors) <= most_of(lines)
-    for i in errors:  # the first and the last of each template a little more than the others
+    for i in errors:  # the first and last of each template rank higher
         ends = i in (first[templates[i]], last[templates[i]])
         ranks[i] = ERROR_RANK + ends if telling or ends else ERRORS_RANK
     return choose(lines, ranks, room, templates=templates)
 
 
 def template_of(line: str) -> str:
-    """What lines that differ in their values have in common."""
+    """Return the line without values; lines that differ only in values share it."""
     return HEX.sub("", line).translate(DIGITS)
 
 
-# Diffs: files and hunks, then what changed
+# Diffs: files and hunks, then the changed lines
 
 FILE = re.compile(r"diff -|Index: |--- \S|\+\+\+ \S|rename |new file|deleted file|Binary files ")
 HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
@@ -128,13 +126,13 @@ BODY = re.compile(r"[ +\-\\]|@@|diff |index |new |deleted |rename |similarity ")
 
 
 def is_diff(_: str, lines: Sequence[str]) -> bool:
-    """Whether there are a hunk and a file, and most lines belong to such."""
+    """Return True if there are a file and a hunk, and at least half of the lines look like a diff's."""
     files = any(line.startswith(("+++ ", "--- ", "diff ")) for line in lines)
     return files and any(map(HUNK.match, lines)) and are_enough(lines, BODY.match, share=0.5)
 
 
 def cut_diff(text: str, room: Room) -> str:
-    """Files, hunks, what changed, and then what is around it."""
+    """Keep files, hunks and changed lines, then their context."""
     lines = lines_of(text)
     ranks: list[float] = []
     for line in lines:
@@ -167,7 +165,7 @@ HEAD = re.compile(
 
 
 def cut_trace(text: str, room: Room) -> str:
-    """Errors, heads and the user's own frames with the lines below them; a library's function called like an error is none."""
+    """Keep errors, heads and the user's own frames with the lines below; a library frame named like an error does not count."""
     lines = tight_output(text).split("\n")
     own: list[float] = []
     rank, depth = 1.0, 0
@@ -182,14 +180,14 @@ def cut_trace(text: str, room: Room) -> str:
     return choose(lines, [new if rank or new < ERROR_RANK else 0.0 for rank, new in ranks], room)
 
 
-# Search results and listings: some of each file or folder
+# Search results and listings: some lines of each file or folder
 
 HIT = re.compile(r"((?:[A-Za-z]:(?=[\\/]))?[\w.@+~/\\-][^:\n]{0,250}+):(?=.)")
 PATH = re.compile(r"(?=.*[A-Za-z])(?:\S*[/\\]\S+|\S+\.[A-Za-z]\w{0,9})/?\Z")
 
 
 def are_hits(_: str, lines: Sequence[str]) -> bool:
-    """Whether most lines were found in files, or nearly all are paths."""
+    """Return True if most lines are search hits, or nearly all are paths."""
     told = [line for line in lines if not line.startswith(("--", "[… "))]
     return are_enough(told, path_of, share=0.6, least=2) or are_enough(
         lines, PATH.match, share=0.8, least=5
@@ -197,13 +195,13 @@ def are_hits(_: str, lines: Sequence[str]) -> bool:
 
 
 def path_of(line: str) -> str:
-    """The path that a hit begins with; empty for what is none."""
+    """Return the path at the start of a hit; empty if the line is not a hit."""
     match = HIT.match(line) if ":" in line else None
     return match[1] if match and PATH.match(match[1]) else ""
 
 
 def cut_hits(text: str, room: Room) -> str:
-    """Of the n-th hit in its file, or the n-th path in its folder, the n-th part of what the first is worth."""
+    """Rank the n-th hit of a file, or the n-th path of a folder, 1/n of the first."""
     lines = lines_of(text)
     met: Counter[str] = Counter()
     ranks: list[float] = []
@@ -220,11 +218,11 @@ RULE = re.compile(r"(?=.*[+|│┃┼╪╬])(?=.*[-=─━═]{2})[ \t\r+=:|│
 BAR = re.compile("[|│┃║]")
 QUOTED = re.compile(r'"[^"]*"')
 NAME = re.compile(r"\s*\"?[^\W\d][^=(){}<>]{0,38}")
-TABLE_LINES = 60  # to tell a table by
+TABLE_LINES = 60  # inspected to recognise a table
 
 
 def header_lines(lines: Sequence[str]) -> int:
-    """How many lines stand above the first row; 0 where there is no table."""
+    """Return the number of lines above the first row; 0 if there is no table."""
     lines = lines[:TABLE_LINES]
     drawn = sum(1 for line in lines if BAR.search(line) or RULE.match(line))
     rules = [i for i, line in enumerate(lines) if RULE.match(line)]
@@ -244,7 +242,7 @@ def header_lines(lines: Sequence[str]) -> int:
 
 
 def cut_table(text: str, room: Room) -> str:
-    """The header, and the rows that matter."""
+    """Keep the header and the rows that matter."""
     lines = text.split("\n")
     ranks = [1.5 if i < 2 or i == len(lines) - 1 else 0.0 for i in range(len(lines))]  # noqa: PLR2004 - the first two
     ranks = ranked(ranks, lines, room, errors=True)
@@ -255,15 +253,15 @@ def cut_table(text: str, room: Room) -> str:
 
 # Prose: whole sentences
 
-SIGN = re.compile(r"[\d`_/]")  # quick to look for
+SIGN = re.compile(r"[\d`_/]")  # a fast check
 EXACT = re.compile(r"[a-z][A-Z]|n't\b|\b[NnOoAaMmEeCc](?:ot?|ever|nly|lways|ust|xcept|annot)\b")
 UNSPOKEN = re.compile(r"[\W\d_](?<![ ,.'\u2019\u3001\u3002\uff01\uff1f])")
-LEAST_WORDS = 8  # of a line, on average
-LAST_LINES = 3  # of a text, which say what it comes to
+LEAST_WORDS = 8  # per line, on average
+LAST_LINES = 3  # of a text, which hold its conclusion
 
 
 def is_prose(_: str, lines: Sequence[str]) -> bool:
-    """Whether it is made of words, many on a line."""
+    """Return True if the lines are mostly words, many per line, or there are several ``##`` headings."""
     if sum(line.startswith("## ") for line in lines) > 1:
         return True
     joined = "".join(lines)
@@ -274,7 +272,7 @@ def is_prose(_: str, lines: Sequence[str]) -> bool:
 
 
 def cut_prose(text: str, room: Room) -> str:
-    """Whole sentences, one a line: how it begins, what it comes to, headings, what has a value or denies something."""
+    """Keep whole sentences, one per line: beginning, conclusion, headings, sentences with a value or a negation."""
     if room.count(text) <= room.tokens:
         return text
     lines = [part.rstrip() for line in text.split("\n") for part in sentences_of(line) or [""]]
@@ -301,7 +299,7 @@ OUTPUT = Reducer(
 )
 REDUCERS = (
     JSON,
-    Reducer("diff", is_diff, cut_diff),  # before what a file may be
+    Reducer("diff", is_diff, cut_diff),  # before the kinds of the diffed file
     Reducer(
         "trace",
         lambda _, lines: are_enough(lines, FRAME.match, share=0.2, least=2),
@@ -325,7 +323,7 @@ LINE_CHARS = 400  # of one line
 
 
 def reducer_for(text: str) -> Reducer | None:
-    """The reducer for a text, by its head, middle and tail; none where it is of no known kind, such as a single line of words."""
+    """Return the reducer for a text, by its head, middle and tail; ``None`` if no kind fits, as for a single line of words."""
     sample = text
     if len(text) > 3 * SPAN_CHARS:
         middle = (len(text) - SPAN_CHARS) // 2

@@ -1,7 +1,7 @@
-"""Which lines of a text stay when not all of them can: each kind of content ranks its lines, and one function chooses.
+"""Selection of lines within a token limit: each kind of content ranks its lines, and ``choose`` selects among them.
 
-Promise: the result fits its room by an exact count, keeps the order of the text, has no more characters than it, and marks
-say how much is hidden. While an error line is left out, nothing of a lower rank is there.
+Promise: the result fits the limit by an exact count, keeps the order of the text, is no longer than it, and has marks that
+tell how much is hidden. If an error line does not fit, no line of a lower rank is kept.
 """
 
 import re
@@ -15,25 +15,25 @@ from math import ceil
 from autogen_context.compressor.shorten import CountText, error_lines
 
 ERROR_RANK = 6.0
-WANTED_RANK = 5.0  # and up to half more for the best; what a kind of content ranks itself is below
+WANTED_RANK = 5.0  # plus up to 0.5; other ranks of a kind's lines should be lower
 BLANK_RANK = -1.0
 
 FITTING_STEPS = 6
-FILLED_FRACTION = 0.9  # of the room; with so much in use no further step is worth its count
-STEP_FRACTION = 0.97  # of what the last count says would fit: the next extract has other lines
-MOST_PER_LINE = 4  # a line may have so great a part of the room; all of it where it stands alone
-LEAST_PIECE = 60  # characters; less of a line says nothing
-MARK_CHARS = 30  # that a mark inside a line has at most
-EVERYWHERE_FRACTION = 1 / 3  # of the lines; a word, or an error, in more of them tells nothing
-EVERYWHERE_LINES = 10  # but so few lines are never everywhere
+FILLED_FRACTION = 0.9  # of the limit; an extract that uses as much is good enough
+STEP_FRACTION = 0.97  # of the extrapolated size: the next extract has other lines
+MOST_PER_LINE = 4  # a line gets at most 1/4 of the limit; a single line all of it
+LEAST_PIECE = 60  # characters; shorter pieces of a line are useless
+MARK_CHARS = 30  # at most, of a mark inside a line
+EVERYWHERE_FRACTION = 1 / 3  # of the lines; a word or an error in more of them is ignored
+EVERYWHERE_LINES = 10  # up to so many lines are never too many
 
-# A note that tells of the lines beside it is one with these.
+# Line breaks, except those next to a note on the adjacent lines.
 TIED = re.compile(r"(?<!lines as above …\])\n(?!\[the line above |\[… [^\n]{0,12}lines as above)")
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What a text may have in tokens, and which lower-case words, identifiers and paths are asked for in it."""
+    """The token limit of a text, and the lower-case words, identifiers and paths to prefer in it."""
 
     tokens: int
     count: CountText
@@ -42,18 +42,18 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Reducer:
-    """One kind of content; deterministic, linear in the text, raises on no input, and never makes a text longer."""
+    """The functions for one kind of content: deterministic, linear time, never raise, never make a text longer."""
 
     kind: str
-    recognises: Callable[[str, Sequence[str]], bool]  # by the text and a sample of its lines
-    cut: Callable[[str, Room], str]  # what matters within a room, with marks where something went
+    recognises: Callable[[str, Sequence[str]], bool]  # takes the text and a sample of its lines
+    cut: Callable[[str, Room], str]  # selects what fits, with marks for omissions
     tighten: Callable[[str], str] = str  # the same information in fewer characters
 
 
 def are_enough(
     lines: Sequence[str], test: Callable[[str], object], *, share: float = 0.0, least: int = 1
 ) -> bool:
-    """Whether ``least`` lines, and a ``share`` (0..1) of them, pass a test."""
+    """Return True if at least ``least`` lines and a ``share`` (0..1) of them pass a test."""
     return sum(1 for line in lines if test(line)) >= max(least, share * len(lines))
 
 
@@ -66,10 +66,10 @@ def choose(
     whole: bool = False,
     templates: Sequence[str] = (),
 ) -> str:
-    """The lines of the highest rank that fit, in the order of the text; among equals its ends stay before its middle.
+    """Return the highest-ranked lines that fit, in text order; equal ranks are filled from both ends of the text.
 
-    ``noun`` is what a mark calls many of them; ``whole`` ones stay whole or go, as sentences do; of ``templates``, one for
-    each line, the first line shown says how many more like it are hidden.
+    ``noun`` is the plural used in marks; with ``whole`` lines are never shortened (sentences). With ``templates``, one per
+    line, the first line shown of a template tells how many similar ones are hidden.
     """
     text = "\n".join(lines)
     tokens = room.count(text)
@@ -82,7 +82,7 @@ def choose(
     gap_chars = ceil(room.count(f"{gap_of(len(lines), noun)}\n") / tokens_a_char)
     best, fitting, exceeds = "", 0, len(text)
     chars = min(len(text), int(max(0, room.tokens) / tokens_a_char))
-    for _ in range(FITTING_STEPS):  # the first guess takes tokens for evenly spread
+    for _ in range(FITTING_STEPS):  # the first guess assumes evenly spread tokens
         parts = dict(chosen(lines, ranks, order, room, chars, gap_chars, whole=whole))
         marks = gaps_in(lines, parts, noun)
         hidden = Counter(templates)
@@ -113,9 +113,9 @@ def chosen(
     *,
     whole: bool,
 ) -> Iterator[tuple[int, str]]:
-    """The lines that some number of characters has place for, with their positions; long ones shortened.
+    """Yield the lines that fit a number of characters, with their positions; long ones are shortened.
 
-    A line that finds no place ends the lines of its rank; one of ``ERROR_RANK`` ends all.
+    If a line does not fit, the rest of its rank is skipped; if its rank is ``ERROR_RANK`` or more, everything else is.
     """
     longest = max(LEAST_PIECE, chars // min(len(lines), MOST_PER_LINE))
     left, ended = chars - gap_chars, float("nan")
@@ -139,7 +139,7 @@ def chosen(
 
 
 def gaps_in(lines: Sequence[str], parts: dict[int, str], noun: str) -> dict[int, str]:
-    """A mark for each gap between the lines that are shown, by its place; a gap that is shorter than its mark is shown."""
+    """Return the marks of gaps by position; gaps no longer than their mark are added to ``parts`` instead."""
     marks: dict[int, str] = {}
     start = 0
     for i in (*sorted(parts), len(lines)):
@@ -155,18 +155,18 @@ def gaps_in(lines: Sequence[str], parts: dict[int, str], noun: str) -> dict[int,
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text; notes that tell of the lines beside them are one with these."""
+    """Split a text into lines, keeping notes about adjacent lines together with them."""
     noted = "[the line above " in text or "lines as above …]" in text
     return TIED.split(text) if noted else text.split("\n")
 
 
 def gap_of(lines: int, noun: str) -> str:
-    """What stands where so many lines were."""
+    """Return the mark for that many omitted lines."""
     return f"[… {lines} {noun if lines > 1 else noun.removesuffix('s')} …]"
 
 
 def shortened(line: str, chars: int, wanted: Iterable[str] = ()) -> str:
-    """A line of so many characters at most: its ends, what is around a wanted word, and marks that count the rest."""
+    """Shorten a line to its ends and the text around a wanted word, with marks that count the omitted characters."""
     if len(line) <= chars:
         return line
     if chars <= MARK_CHARS:
@@ -193,9 +193,9 @@ def shortened(line: str, chars: int, wanted: Iterable[str] = ()) -> str:
 def ranked(
     ranks: Iterable[float], lines: Sequence[str], room: Room, *, errors: bool = False
 ) -> list[float]:
-    """The ranks that a kind of content has for its lines, with what is wanted above them, and errors above that.
+    """Raise the ranks of wanted lines above the given ones, and those of error lines above both.
 
-    Where more than a third of the lines tell of errors, that tells nothing.
+    If more than a third of the lines (and more than 10) are errors, error lines are not raised.
     """
     found = [
         max(rank, WANTED_RANK + share / 2) if share else rank
@@ -209,12 +209,12 @@ def ranked(
 
 
 def most_of(lines: Sequence[str]) -> int:
-    """In how many lines something may be that tells them apart."""
+    """Return the number of lines up to which a match is distinctive."""
     return max(EVERYWHERE_LINES, int(EVERYWHERE_FRACTION * len(lines)))
 
 
 def wanted_in(lines: Sequence[str], wanted: Iterable[str]) -> list[float]:
-    """How much of what is wanted each line has, 0 to 1; a word in few lines says more, and counts only where it stands alone."""
+    """Return each line's share of wanted words, 0 to 1; rare words weigh more, and only whole words count."""
     scores, most = [0.0] * len(lines), most_of(lines)
     lower = [line.lower() for line in lines]
     text, starts = "\n".join(lower), [0, *accumulate(len(line) + 1 for line in lower)]
@@ -227,7 +227,7 @@ def wanted_in(lines: Sequence[str], wanted: Iterable[str]) -> list[float]:
 
 
 def lines_with(word: str, text: str, starts: Sequence[int], *, most: int) -> list[int]:
-    """Which lines of a text, that begin at ``starts``, have a word that stands alone; none where more than ``most`` have it."""
+    """Return the lines (starting at ``starts``) that contain a whole word; none if more than ``most`` do."""
     places: list[int] = []
     at, opens, closes = text.find(word), word[0].isalnum(), word[-1].isalnum()
     while at >= 0:

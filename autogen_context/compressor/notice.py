@@ -1,7 +1,7 @@
-"""What is told in the place of units that are left out: what was stated, what a model made of them, a log of what was done.
+"""The notice sent in place of evicted units: statements, model summaries and a log of actions.
 
-Promise: it fits its room, and statements go last. It is made of the units themselves, never of an earlier notice, so that it
-does not decay. Under pressure reads go first, then searches; what failed last and was not done again since stays longest.
+Promise: the notice fits its limit, and statements are dropped last. It is built from the units themselves, never from an
+earlier notice, so it does not degrade. When space is short, reads are dropped first, then searches; unresolved failures last.
 """
 
 import re
@@ -20,9 +20,9 @@ from autogen_context.prioritizer.blocks import marked, parsed, strings_in
 from autogen_context.prioritizer.category import ends_of, is_decision, tells_of_error
 from autogen_context.prioritizer.references import UnitText
 
-STATED_FRACTION = 0.5  # of the room, for statements
+STATED_FRACTION = 0.5  # of the limit, for statements
 
-DONE: dict[ToolKind, tuple[str, int]] = {  # the word, and how long it stays under pressure
+DONE: dict[ToolKind, tuple[str, int]] = {  # verb in the log, weight (lower is dropped first)
     "read": ("read", 0),
     "search": ("searched", 1),
     "other": ("called", 2),
@@ -30,20 +30,20 @@ DONE: dict[ToolKind, tuple[str, int]] = {  # the word, and how long it stays und
     "write": ("changed", 4),
     "test": ("tested", 5),
 }
-OPEN_WEIGHT = 6  # of what failed last
+OPEN_WEIGHT = 6  # of an action whose last attempt failed
 DECISION_WEIGHT = 4
-LINE_CHARS = 160  # of one thing, of one error, of one sentence
-ARGUMENT_CHARS = 60  # of one argument of a call of which nothing else is known
+LINE_CHARS = 160  # of one subject, error or sentence
+ARGUMENT_CHARS = 60  # of one argument, for calls without a known subject
 MOST_DECISIONS = 6  # the latest ones
-MOST_PARTS = 40  # of a thing that a line names
-LEAST_LINE_TOKENS = 4  # a shorter line says nothing
-MOST_THINGS = 200  # of which a log speaks; of more, those that stay longest under pressure, and then the latest
+MOST_PARTS = 40  # of one subject
+LEAST_LINE_TOKENS = 4  # a shorter line is useless
+MOST_THINGS = 200  # in a log; beyond, the heaviest and then the latest are kept
 READINGS = re.compile(r"^- read .*(?:\n- read .*)+", re.MULTILINE)
 NAMED_ERROR = re.compile(r"[a-z](?:Error|Exception)\b")
 
 
 class Action(NamedTuple):
-    """What was done to one thing: how often, to which parts of it, the error of the last time, and how often it failed."""
+    """The actions of one kind on one subject: count, parts, error of the last attempt, and number of failures."""
 
     kind: ToolKind
     thing: str
@@ -53,19 +53,19 @@ class Action(NamedTuple):
     times: int = 1
 
     def then(self, later: "Action") -> "Action":
-        """It with what was done to the same thing later."""
+        """Merge with a later action on the same subject."""
         parts = tuple(dict.fromkeys(self.parts + later.parts))[:MOST_PARTS]
         failed, times = self.failed + later.failed, self.times + later.times
         return later._replace(parts=parts, failed=failed, times=times)
 
     @property
     def weight(self) -> int:
-        """How long it stays under pressure, more is longer."""
+        """The weight when space is short; a higher weight is kept longer."""
         return OPEN_WEIGHT if self.error else DONE[self.kind][1]
 
     @property
     def line(self) -> str:
-        """It as a line."""
+        """The action as a line of the log."""
         often = f" ({self.times} times)" if self.times > 1 else ""
         if self.parts:
             often = f" ({shortened(', '.join(self.parts))})"
@@ -79,7 +79,7 @@ class Action(NamedTuple):
 
 
 class UnitNote(NamedTuple):
-    """What an action log says of a unit: what its calls did, and the sentences in which the model says what it decided."""
+    """A unit's entries for the action log: its actions, and the sentences that state the model's decisions."""
 
     unit: Unit
     actions: Sequence[Action]
@@ -87,7 +87,7 @@ class UnitNote(NamedTuple):
 
 
 class Summarised(NamedTuple):
-    """What a model made of some units that are left out, without what was overruled since; a log may speak of them instead."""
+    """A model's summary of evicted units, without outdated sentences; the units' notes are used if it does not fit."""
 
     text: str
     units: Sequence[UnitNote]
@@ -95,13 +95,13 @@ class Summarised(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """What is to be told.
+    """The content for a notice about evicted units.
 
     Attributes:
-        statements: what was stated out of sight and holds.
-        summaries: what a model made of stretches of units, oldest first.
-        units: the units of which there is no summary, oldest first, with what their calls did.
-        earlier: what was done before all these.
+        statements: valid statements that are no longer visible.
+        summaries: a model's summaries of spans of units, oldest first.
+        units: notes on the units without a summary, oldest first.
+        earlier: log of the actions before all these.
     """
 
     statements: Sequence[Entry] = ()
@@ -111,7 +111,7 @@ class LeftOut:
 
 
 def notice_of(left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> str:
-    """Of units that are left out, within a room: statements, the newest summaries that have room, an action log."""
+    """Return the notice within a limit: statements, the newest summaries that fit, an action log."""
     room = int(room_tokens * STATED_FRACTION)
     stated = render(left_out.statements, room_tokens=room, count=count).text
     room_tokens -= count(stated) + 1
@@ -132,7 +132,7 @@ def notice_of(left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> st
 
 
 def stated_in(text: str, /) -> str:
-    """The sentences of a person's text that state something, with marks where others were; empty where none does."""
+    """Return the sentences of a person's text that state something, with marks for the others; empty if none does."""
     parts: list[str] = []
     gap = ""
     for sentence in spoken_in(text):
@@ -145,13 +145,13 @@ def stated_in(text: str, /) -> str:
 
 
 def spoken_in(text: str) -> list[str]:
-    """The sentences of a text as the ledger parts them, each with what stands behind it."""
+    """Split a text into sentences as the ledger does, each with the punctuation and whitespace after it."""
     ends = [0, *(stop.end() for stop in STOP.finditer(text)), len(text)]
     return [text[start:end] for start, end in pairwise(ends)]
 
 
 class ActionLog:
-    """What was done in some units, and in those of another log, oldest first: a line for each thing, of so many at most."""
+    """A log of actions, oldest first, one line per subject, bounded; it may continue another log."""
 
     def __init__(self, before: "ActionLog | None" = None) -> None:
         self._actions: dict[tuple[ToolKind, str], Action] = {}
@@ -161,7 +161,7 @@ class ActionLog:
             self._decided |= before._decided  # noqa: SLF001 - of its kind
 
     def add(self, note: UnitNote) -> None:
-        """Log what was done in one more unit."""
+        """Add the actions and decisions of a unit."""
         for action in note.actions:
             key = action.kind, action.thing
             known = self._actions.get(key)
@@ -178,7 +178,7 @@ class ActionLog:
                 del self._actions[keys[at]]
 
     def text(self, *, room_tokens: int, count: CountText) -> str:
-        """It in lines, those that stay longest where not all have room; empty where nothing was done, or nothing fits."""
+        """Return the log within a limit, preferring heavier, then newer lines; empty if there is nothing or nothing fits."""
         actions, decided = list(self._actions.values()), list(self._decided)
         weights = [action.weight for action in actions] + [DECISION_WEIGHT] * len(decided)
         kept: dict[int, str] = {}
@@ -199,7 +199,7 @@ class ActionLog:
 
 
 def note_of(step: UnitText) -> UnitNote:
-    """What an action log says of a unit."""
+    """Return a unit's entries for the action log."""
     actions: list[Action] = []
     for action, (call, answer) in zip(step.named.actions, answers_of(step.unit), strict=True):
         kind, views = action.kind, action.views if action.kind == "read" else ()
@@ -214,7 +214,7 @@ def note_of(step: UnitText) -> UnitNote:
             part = f"{lines[0]}-{lines[1]}" if lines else views[0].part
         error = error_of(action.kind, answer or "")
         actions.append(Action(kind, thing, (part,) if part else (), error, failed=bool(error)))
-    decided: list[str] = []  # in sentences that are short enough to be told whole
+    decided: list[str] = []  # only sentences short enough to be quoted whole
     for message in step.unit.messages:
         text = message.text if message.role == "assistant" and is_decision(message.text) else ""
         sentences = [sentence.strip(" -*#\t\n") for sentence in spoken_in(ends_of(text))]
@@ -224,13 +224,13 @@ def note_of(step: UnitText) -> UnitNote:
 
 
 def shortened(text: str) -> str:
-    """A text on one line that is not too long."""
+    """Return a text on one line of bounded length."""
     line = " ".join(text.split())
     return line if len(line) <= LINE_CHARS else f"{line[:LINE_CHARS]}…"
 
 
 def error_of(kind: ToolKind, answer: str) -> str:
-    """The line that tells how it failed; empty where none does."""
+    """Return the line of an answer that describes the failure; empty if it did not fail."""
     failed = is_failure(answer)
     if not (failed or (kind in {"run", "test"} and tells_of_error(answer))):
         return ""

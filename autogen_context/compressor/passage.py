@@ -1,7 +1,7 @@
-"""Cut a text into what stays or goes whole: sentences, items of lists, headings, blocks of code.
+"""Split a text into passages that are kept or dropped whole: sentences, list items, headings, code blocks.
 
-Promise: the passages have every word of the text, in its order; code between fences is one passage. Linear time. Who speaks in a
-transcript is told as the ledger hears it.
+Promise: the passages contain every word of the text, in order; a fenced code block is one passage. Linear time. Speakers in
+a transcript are recognised as in the ledger.
 """
 
 import re
@@ -17,23 +17,23 @@ FENCE = re.compile(r"\s*(```|~~~)")
 INDENTED = re.compile(r"(?: {4}|\t)\s*\S")
 HEADING = re.compile(r"#{1,6} \S|[=\-*_]{3,}$|[^.!?\s][^.!?]{0,58}:$")
 ITEM = re.compile(r"(?:[-*•+]|\(?(?:\d{1,3}|[a-z])[.)])[ \t]+(?=\S)", re.IGNORECASE)
-SENTENCE_END = re.compile(  # a character first, then what stands before it: so the search is quick
+SENTENCE_END = re.compile(  # the character first, then a lookbehind, for a fast search
     r"[.!?](?<![.!?][.!?])[.!?]*+[\"'\u201d\u2019)\]]*+(?P<blanks>[ \t]++)(?=[\"'\u201c\u2018(\[$\u20ac\u00a3]?[A-Z0-9])"
     r"|[\u3002\uff01\uff1f]++(?=[^\s\u3002\uff01\uff1f])"
 )
 CONSONANT = "b-df-hj-np-tv-z"
-SHORT_FORM = re.compile(  # what only looks like the end of a sentence: e.g., Dr., vs., 3.
+SHORT_FORM = re.compile(  # only looks like the end of a sentence: e.g., Dr., vs., 3.
     rf"(?:\b(?:[A-Za-z]|[{CONSONANT}{CONSONANT.upper()}][{CONSONANT}]{{1,3}})|^\(?\d{{1,3}})\.[\"')\]]*$"
 )
 SHORT_FORM_CHARS = 12
-LONG_WORD = 6  # characters, with the stop behind it; no short form has as many
-WRAPPED_CHARS = 40  # a line so long may go on in the next
-LONGEST_WRAPPED = 2_000  # characters; what goes on for longer is no sentence
+LONG_WORD = 6  # characters with the full stop; longer than any short form
+WRAPPED_CHARS = 40  # characters from which a line may continue in the next
+LONGEST_WRAPPED = 2_000  # characters; anything longer is not a sentence
 AUTHORITY: dict[Author, int] = {"tool": 0, "assistant": 0, "person": 1, "system": 1}
 
 
 class Speaker(NamedTuple):
-    """Whose turn it is: its number, what opens it as written (``[user] ``; empty where nobody is named), and who speaks."""
+    """The turn of a passage: its number, its opening as written (``[user] ``; empty without a name), and its author."""
 
     turn: int = 0
     opening: str = ""
@@ -41,9 +41,9 @@ class Speaker(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """What stays or goes whole: its text on one line, the bullet that leads it, and the white space before it.
+    """A piece of text that is kept or dropped whole: its text on one line, its bullet, and the whitespace before it.
 
-    A heading, an empty line and a turn open a section.
+    A heading, an empty line and a turn start a section.
     """
 
     text: str
@@ -55,14 +55,14 @@ class Passage(NamedTuple):
 
     @property
     def written(self) -> str:
-        """The passage where it opens its turn."""
+        """The passage as the first of its turn."""
         opening = self.speaker.opening
         border = "" if not opening or opening[-1].isspace() else self.gap or " "
         return f"{opening}{border}{self.lead}{self.text}"
 
 
 def passages_of(text: str) -> list[Passage]:
-    """The passages of a text, in its order."""
+    """Split a text into passages, in order."""
     found: list[Passage] = []
     at = 0
     for turn, (author, start, end) in enumerate(speeches(text, "person")):
@@ -76,7 +76,7 @@ def passages_of(text: str) -> list[Passage]:
 
 
 def joined(passages: Iterable[Passage]) -> str:
-    """The text of some passages, in order: each turn opens with its role, lines and paragraphs stay apart."""
+    """Join passages, in order: each turn starts with its role, line and paragraph breaks are kept."""
     parts: list[str] = []
     before: Passage | None = None
     for passage in passages:
@@ -91,7 +91,7 @@ def joined(passages: Iterable[Passage]) -> str:
 
 
 def sentences_of(line: str) -> list[str]:
-    """The sentences of a line, each with the white space behind it."""
+    """Split a line into sentences, each with the whitespace after it."""
     found: list[str] = []
     start = 0
     for match in SENTENCE_END.finditer(line):
@@ -106,7 +106,7 @@ def sentences_of(line: str) -> list[str]:
 
 
 def read(text: str, speaker: Speaker, section: int) -> list[Passage]:
-    """The passages of what one speaker says."""
+    """Split one speaker's text into passages."""
     found: list[Passage] = []
     block: list[str] = []
     fenced, gap, before_chars = False, "", 0
@@ -144,7 +144,7 @@ def read(text: str, speaker: Speaker, section: int) -> list[Passage]:
         else:
             lead = item.group() if item else ""
             rest = bare[len(lead) :]
-            joins = (  # the line ends a sentence that the line before began
+            joins = (  # the line continues the previous line's sentence
                 not item
                 and gap == "\n"
                 and bool(found)

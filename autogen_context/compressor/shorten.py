@@ -1,7 +1,7 @@
-"""Shorten what is too large for its room: a text to its head, tail and error lines, a unit to one common length of its texts.
+"""Shorten to a token limit: a text to its head, tail and error lines, a unit by a common length for its texts.
 
-Promise: the result fits the room. What fits is returned as it is; a text, an argument or an image that goes leaves a mark. Calls
-keep their names and ids, and arguments that were valid JSON stay valid JSON.
+Promise: the result fits the limit. What fits is returned unchanged; a removed text, argument or image leaves a mark. Tool
+calls keep their names and ids, and arguments that were valid JSON stay valid JSON.
 """
 
 import json
@@ -19,41 +19,41 @@ from autogen_context.tokens.message_counter import MessageCounter
 
 CountText = Callable[[str], int]
 
-NONE = r"(?<!\b0 )(?<!\b[Nn]o )"  # no error, 0 failed: a count of none is no error
+NONE = r"(?<!\b0 )(?<!\b[Nn]o )"  # "no error" and "0 failed" are not errors
 ERROR = re.compile(
     rf"{NONE}(?i:\b(?:errors?|exceptions?|traceback|fail(?:s|ed|ing|ures?)?|fatal|panic(?:ked)?|critical|denied|refused"
     r"|abort(?:ed|ing)?|timed out|not found|no such)\b)(?!s?[ =:]+0\b)|[A-Za-z](?:Error|Exception|Failure)\b"
 )
-ERROR_WORDS = (  # of which a line with an error has one; quicker to look for
+ERROR_WORDS = (  # every error line has one of these; a faster check than ERROR
     *("error", "fail", "exception", "traceback", "fatal", "panic", "critical", "denied"),
     *("refused", "abort", "timed out", "not found", "no such"),
 )
-ERROR_FRACTION = 0.25  # of the room, for lines from the middle that tell of an error
-HEAD_FRACTION = 0.5  # of what is left, for the beginning; the rest for the end
-BORDER_FRACTION = 0.2  # of head or tail, that an end of a line may cost
+ERROR_FRACTION = 0.25  # of the limit, for error lines from the middle
+HEAD_FRACTION = 0.5  # of the rest, for the head; the remainder for the tail
+BORDER_FRACTION = 0.2  # of head or tail that may be lost to cut at a line break
 SCANNED_CHARS = 200_000  # from the middle of a huge text, for error lines
-LONGEST_LINE = 300  # characters of one error line
+LONGEST_LINE = 300  # characters of an error line
 FITTING_STEPS = 6
-MORE = "…"  # the least mark
-LEAST_ARGUMENTS = '{"shortened":"…"}'  # stands for all of a call's arguments
-WRAPPED_TOKENS = 6  # of a JSON object around a text
+MORE = "…"  # the shortest mark
+LEAST_ARGUMENTS = '{"shortened":"…"}'  # replaces all arguments of a call
+WRAPPED_TOKENS = 6  # of the JSON object around a text
 WORD = re.compile(r"\S+")
-LONGEST_WORD = 10_000  # characters; more of a text without spaces is not looked at
+LONGEST_WORD = 10_000  # characters; the rest of a text without spaces is ignored
 
 
 class Shorten(Protocol):
-    """Brings a text within a room, as ``shorten_text`` does."""
+    """Protocol of functions that shorten a text to a limit, such as ``shorten_text``."""
 
     def __call__(self, text: str, /, *, room_tokens: int, count: CountText) -> str: ...  # noqa: D102
 
 
 def is_error_line(line: str) -> bool:
-    """Whether a line tells of something that went wrong, in the words of loggers, compilers and test runners."""
+    """Return True if a line reports an error, in the words of loggers, compilers and test runners."""
     return ERROR.search(line) is not None
 
 
 def error_lines(lines: Sequence[str]) -> list[int]:
-    """Which lines do, by their positions."""
+    """Return the positions of error lines."""
     text = "\n".join(lines).lower()
     words = [word for word in ERROR_WORDS if word in text]
     return [
@@ -64,14 +64,14 @@ def error_lines(lines: Sequence[str]) -> list[int]:
 
 
 def shorten_text(text: str, /, *, room_tokens: int, count: CountText) -> str:
-    """A text within a room: itself, or its head and tail around a mark, with error lines between them; empty if no mark fits."""
+    """Shorten a text to a limit: its head and tail around a mark and error lines; unchanged if it fits, empty if no mark does."""
     tokens = count(text)
     if tokens <= room_tokens:
         return text
     mark = mark_of(tokens)
-    if room_tokens - count(mark) < 3:  # noqa: PLR2004 - a token beside the mark and the ends of lines
+    if room_tokens - count(mark) < 3:  # noqa: PLR2004 - a token and two line breaks besides the mark
         return next((least for least in (mark, MORE) if count(least) <= room_tokens), "")
-    chars = int(len(text) * (room_tokens - count(mark)) / tokens)  # tokens are spread evenly
+    chars = int(len(text) * (room_tokens - count(mark)) / tokens)  # assumes evenly spread tokens
     for _ in range(FITTING_STEPS):
         extract = extract_of(text, mark=mark, chars=chars)
         found = count(extract)
@@ -82,12 +82,12 @@ def shorten_text(text: str, /, *, room_tokens: int, count: CountText) -> str:
 
 
 def mark_of(tokens: int) -> str:
-    """What stands where a part of a text of so many tokens was."""
+    """Return the mark in a text shortened from ``tokens`` tokens."""
     return f"[… shortened from {tokens} tokens …]"
 
 
 def extract_of(text: str, *, mark: str, chars: int) -> str:
-    """Head, error lines and tail of a text, ``chars`` characters in all beside the marks; cut at lines where one ends near."""
+    """Return head, error lines and tail of a text, ``chars`` characters without the marks, cut at line breaks if one is near."""
     errors: list[str] = []
     used = 0
     middle = text[chars // 3 : len(text) - chars // 3][:SCANNED_CHARS]
@@ -107,7 +107,7 @@ def extract_of(text: str, *, mark: str, chars: int) -> str:
 
 
 def excerpt(text: str, *, room_tokens: int, count: CountText, start: int = 0) -> str:
-    """As much of a text from a place on as has room: whole words, letters where not one has, and marks as far as they fit."""
+    """Return as much of a text from ``start`` on as fits: whole words, or letters if no word fits, with marks if they fit."""
     rest = text[start:].strip()
     before = f"{MORE} " if text[:start].strip() else ""
     words = [match.end() for match in WORD.finditer(rest)]
@@ -126,10 +126,10 @@ def excerpt(text: str, *, room_tokens: int, count: CountText, start: int = 0) ->
 
 
 def shorten_arguments(arguments: str, *, room_tokens: int, count: CountText) -> str:
-    """Arguments of a call within ``room_tokens``: long strings in them are shortened with marks, their keys stay.
+    """Shorten the arguments of a call to ``room_tokens``: long strings get marks, keys are kept.
 
-    What is no JSON, or does not fit even so, becomes a JSON object with the shortened text, or with a mark alone; that is the
-    least there is, whatever the room.
+    Arguments that are not JSON, or still do not fit, become a JSON object with the shortened text, or at least with a mark,
+    whatever the limit.
     """
     if count(arguments) <= room_tokens:
         return arguments
@@ -158,16 +158,17 @@ def fit_pieces(
     keep_calls: bool = False,
     shorten: Shorten = shorten_text,
 ) -> tuple[tuple[Piece, ...], int] | None:
-    """The pieces of one unit within a room, and their tokens; ``None`` if not even marks fit.
+    """Shorten the pieces of one unit to a limit; return them with their tokens, or ``None`` if not even marks fit.
 
-    The longest texts give first, images where texts do not suffice. With ``keep_calls`` messages with calls stay as they are.
+    The longest texts are shortened first; images are removed if that is not enough. ``keep_calls`` leaves messages with
+    calls unchanged.
     """
     cost, count = counter.message, counter.text
     free_calls = [message for message in messages if not (message.calls and keep_calls)]
     texts = [
         (text, MORE) for m in free_calls for text in (m.text, *(r.text for r in m.results))
     ] + [(call.arguments, LEAST_ARGUMENTS) for m in free_calls for call in m.calls]
-    sizes = [max(0, count(text) - count(mark)) for text, mark in texts]  # beyond its mark
+    sizes = [max(0, count(text) - count(mark)) for text, mark in texts]  # without its mark
 
     for keep_images in (True, False):
 
@@ -189,14 +190,14 @@ def fit_pieces(
                     for piece, before, after in zip(pieces, messages, short, strict=True)
                 )
                 return written, tokens
-            free = max(0, free - tokens + room_tokens) if free else -1  # joined they may cost more
+            free = max(0, free - tokens + room_tokens) if free else -1  # the estimate was too low
     return None
 
 
 def with_length(
     message: Message, length: int, count: CountText, shorten: Shorten, *, keep_images: bool
 ) -> Message:
-    """The message with ``length`` tokens of each of its texts beyond a mark; itself if nothing changed."""
+    """Shorten each text of a message to a mark plus ``length`` tokens; return the same object if nothing changes."""
     room = count(MORE) + length
     texts = [
         shorten(text, room_tokens=room, count=count)
@@ -204,7 +205,7 @@ def with_length(
     ]
     images = message.images
     if images and not keep_images:
-        place = -2 if message.results else -1  # the last result, or the message's own text
+        place = -2 if message.results else -1  # the last result, else the message's own text
         texts[place] = f"{texts[place]}\n{image_note(len(images))}".strip()
         images = ()
     room = count(LEAST_ARGUMENTS) + length
@@ -222,7 +223,7 @@ def with_length(
 
 
 def common_length(sizes: Sequence[int], room: int) -> int:
-    """The greatest length with ``sum(min(size, length)) <= room``: short ones keep their size, long ones share."""
+    """Return the greatest length with ``sum(min(size, length)) <= room``: short texts stay whole, long ones share the rest."""
     left, remaining = room, sorted(sizes)
     for i, size in enumerate(remaining):
         share = left // (len(remaining) - i)

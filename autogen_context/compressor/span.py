@@ -1,8 +1,8 @@
-"""Cut the older part of a conversation into spans, each of which is summarised once.
+"""Split the older part of a conversation into spans, each of which is summarised once.
 
-Promise: a span depends on its units alone, so that what is said later neither moves nor renames it. What opens the
-conversation, the newest units, and stretches of which all must stay belong to none. Nobody's words in the text of a span
-pass for those of somebody with more say, whatever lines a tool or the model wrote.
+Promise: a span depends only on its units, so later messages change neither its bounds nor its key. The opening of the
+conversation, the newest units, and spans of which all units must be kept are excluded. In a span's text no author can pass
+for one with more authority: tool output is quoted, and so are role markers written by the model.
 """
 
 import re
@@ -17,45 +17,45 @@ from autogen_context.messages.message import SYSTEM_ROLES, Message, content_dige
 from autogen_context.messages.people import People, people_in, words_and_output
 from autogen_context.view.decision import Candidate
 
-SPAN_TOKENS = 4_000  # at least, in a large room
-SPAN_FRACTION = 1 / 3  # of the room, at most; in a smaller one half as much, and half of that
-LEAST_SPAN = 500  # tokens; a summary of less is hardly smaller than it
-NEWEST_FRACTION = 0.25  # of the room, for the newest units, which will stay for a while
+SPAN_TOKENS = 4_000  # at least, with a large limit
+SPAN_FRACTION = 1 / 3  # of the limit, at most; SPAN_TOKENS is halved until it fits
+LEAST_SPAN = 500  # tokens; a summary of less would save little
+NEWEST_FRACTION = 0.25  # of the limit, for the newest units, which are not evicted soon
 LINE = re.compile("^", re.MULTILINE)
-UNNAMED = People()  # where nobody has a name
+UNNAMED = People()  # without named people
 
 
 @dataclass(frozen=True, kw_only=True)
 class Span:
-    """Consecutive units."""
+    """A range of consecutive units."""
 
     start: int  # position of the first unit
     stop: int
     tokens: int
-    text: str  # what was said and done in them, a paragraph for each message with the name of its role
+    text: str  # of their messages, a paragraph each, with the role
 
     @cached_property
     def key(self) -> str:
-        """What stands for its content."""
+        """A digest of the text."""
         return content_digest(self.text).hex()
 
 
 class Spans:
-    """The spans of one conversation; each is cut once, when its units are there."""
+    """The spans of one conversation; each is cut once, when its units are complete."""
 
     def __init__(self, people: Collection[str] = ()) -> None:
         self._named = people
         self._least = 0
         self._cut: list[Span] = []
-        self._last: list[Candidate] = []  # of each span, the last unit
+        self._last: list[Candidate] = []  # the last unit of each span
 
     def of(
         self, candidates: Sequence[Candidate], *, stays: Collection[int], room_tokens: int
     ) -> list[Span]:
-        """The spans, oldest first, but for those of which all units must stay.
+        """Return the spans, oldest first, except those of which all units must be kept.
 
-        Where a candidate is the same object as before, so are those before it. A span with a unit that must stay has its text too:
-        what must stay changes from turn to turn, and would move the spans behind it.
+        If a candidate is the same object as in the last call, so must be those before it. A unit that must be kept is part of
+        its span's text: the kept units change from turn to turn, and leaving them out would move later spans.
         """
         least = span_tokens(room_tokens)
         if least != self._least:
@@ -82,7 +82,7 @@ class Spans:
 
 
 def opening_of(candidates: Sequence[Candidate]) -> int:
-    """Where the system prompt and the first task, which stay for good, are over."""
+    """Return the position after the system prompt and the first task, which are never evicted."""
     for start, candidate in enumerate(candidates):
         if (role := candidate.unit.messages[0].role) not in SYSTEM_ROLES:
             return start + (role == "user")
@@ -90,7 +90,7 @@ def opening_of(candidates: Sequence[Candidate]) -> int:
 
 
 def span_tokens(room_tokens: int) -> int:
-    """What a span has at least; in steps, so that a room which bills make a little smaller has the same spans."""
+    """Return the minimum tokens of a span, in steps, so that a slightly smaller limit gives the same spans."""
     tokens = SPAN_TOKENS
     while tokens > max(LEAST_SPAN, SPAN_FRACTION * room_tokens):
         tokens //= 2
@@ -98,7 +98,7 @@ def span_tokens(room_tokens: int) -> int:
 
 
 def newest_of(candidates: Sequence[Candidate], room_tokens: int) -> int:
-    """Where the newest units begin."""
+    """Return the position of the first of the newest units."""
     left = int(NEWEST_FRACTION * room_tokens)
     for i in range(len(candidates) - 1, -1, -1):
         left -= candidates[i].tokens
@@ -110,7 +110,7 @@ def newest_of(candidates: Sequence[Candidate], room_tokens: int) -> int:
 def span_of(
     candidates: Sequence[Candidate], start: int, stop: int, people: People = UNNAMED
 ) -> Span:
-    """The units between two positions."""
+    """Build the span of the units from ``start`` to ``stop``."""
     units = candidates[start:stop]
     before = candidates[start - 1].unit.messages[-1] if start else None
     said: list[str] = []
@@ -121,13 +121,13 @@ def span_of(
 
 
 def paragraphs_of(message: Message, before: Message | None, people: People) -> Iterator[str]:
-    """What a message says behind another, its calls and its results, quoted where that could be read as somebody else's."""
+    """Yield a message's words, calls and results as paragraphs, quoted if they could be taken for another author's."""
     words, output = words_and_output(message, before)
     role = people.heard(message).role
     if role in SYSTEM_ROLES:
         role = "system"
     elif role != "assistant" and (role != "user" or message.results):
-        role = "tool"  # a role that is not known has as little say
+        role = "tool"  # unknown roles have no more authority
     calls = [("assistant", f"calls {call.name}: {call.arguments}") for call in message.calls]
     said = [("tool", output)] * bool(output) + [(role, words)] * bool(words.strip()) + calls
     for speaker, text in [*said, *(("tool", result.text) for result in message.results)]:
@@ -138,4 +138,4 @@ def paragraphs_of(message: Message, before: Message | None, people: People) -> I
             quoted = MARKER.sub(r"> \g<0>", text)
         whole = f"[{speaker}] {quoted}"
         fences = sum(FENCE.match(line) is not None for line in whole.split("\n"))
-        yield f"{whole}\n```" if fences % 2 else whole  # an open block would hold what follows
+        yield f"{whole}\n```" if fences % 2 else whole  # close an open code block

@@ -1,7 +1,7 @@
 """Five steps, the cheapest first: remove redundancy, compress examples, summarise sections, abstract details, keep core concepts.
 
-Promise: what is stated and holds stands first, in a ledger. A step is done only when the ones before did not meet the target; what
-is kept keeps its order and has no word that is not in the text but for marks. What has one of the caller's keywords goes last.
+Promise: valid statements come first, in a ledger. A step runs only if the previous ones did not meet the target. The result
+keeps the order of the text and, except for marks, adds no words. Passages with one of the caller's keywords are dropped last.
 """
 
 import re
@@ -31,23 +31,23 @@ from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.ledger import MARKER, speeches
 from autogen_context.ledger.rendering import render
 
-BORDER = "\n\n"  # between the ledger and the rest; a rendered ledger ends at its first empty line
-STATED_FRACTION = 0.6  # of the target, for the statements; all of it where some would be left out
-LEAST_CHARS = 8  # shorter ones (a brace, "else") say little by themselves, and may well come again
-OPENING_CHARS = 80  # of a sentence, in which it says that it is an example
-TELLING_WEIGHT = 1.5  # a concept of less (a name, a statement) may go with its sentence
+BORDER = "\n\n"  # between the ledger, which has no empty line, and the rest
+STATED_FRACTION = 0.6  # of the target, for statements; all of it if some would be left out
+LEAST_CHARS = 8  # shorter passages (a brace, "else") may repeat
+OPENING_CHARS = 80  # of a sentence that are searched for an example phrase
+TELLING_WEIGHT = 1.5  # lighter concepts (a name, a statement) may be dropped with their sentence
 ASIDE = re.compile(r" ?\([^()\n]{1,200}\)|[\u2013\u2014][^\u2013\u2014\n]{3,120}[\u2013\u2014]")
 QUOTED = re.compile(r'("[^"\n]*"|\u201c[^\u201d\n]*\u201d|`[^`\n]*`)')
-HOLLOW = re.compile(r"^[ \t]*,[ \t]*|,[ \t]*,|[ \t]+(?=[ \t,.;:!?])")  # what a phrase leaves behind
-OPENING_WORTH = 1.0  # of the first passage of a section, and of the last of all
-CENTRAL_WORTH = 2.0  # of a passage whose words are all as frequent as the most frequent one
-CONCEPT_POWER = 0.75  # a row of ten numbers says less than ten sentences with one each
-COST_BASE = 6  # tokens; of two short passages the shorter is not worth twice as much
+HOLLOW = re.compile(r"^[ \t]*,[ \t]*|,[ \t]*,|[ \t]+(?=[ \t,.;:!?])")  # left by a removed phrase
+OPENING_WORTH = 1.0  # of the first passage of a section and the last of all
+CENTRAL_WORTH = 2.0  # of a passage with only the most frequent words
+CONCEPT_POWER = 0.75  # ten numbers in a row are worth less than ten sentences with one each
+COST_BASE = 6  # tokens added to each cost, to limit the advantage of short passages
 COST_POWER = 0.7
 
 
 class Source(NamedTuple):
-    """What there is to compress: what is stated and holds, the rest in its order, and all but what no longer holds."""
+    """A text to compress: its valid statements, the other passages, and all passages that are not outdated."""
 
     entries: tuple[Entry, ...]
     passages: list[Passage]
@@ -55,7 +55,7 @@ class Source(NamedTuple):
 
 
 def read_source(text: str, keep: Sequence[str] = ()) -> Source:
-    """What a text has to be compressed; a passage with a keyword stays beside its statements."""
+    """Read a text for compression; passages with a keyword are kept besides their statements."""
     ledger, rest = reopened(text)
     passages = passages_of(rest)
     said_at = learn(ledger, passages)
@@ -76,7 +76,7 @@ def read_source(text: str, keep: Sequence[str] = ()) -> Source:
 
 
 def reopened(text: str) -> tuple[Ledger, str]:
-    """The ledger that a text of ours opens with, and what follows it; an empty one and the text where it is not ours."""
+    """Split off the rendered ledger at the start of a text; an empty ledger and the whole text if there is none."""
     said = (part for part in speeches(text, "person") if text[part[1] : part[2]].strip())
     author, start, end = next(said, ("person", 0, len(text)))
     head, _, rest = text[start:end].lstrip(" \t").partition(BORDER)
@@ -85,7 +85,7 @@ def reopened(text: str) -> tuple[Ledger, str]:
 
 
 def learn(ledger: Ledger, passages: Sequence[Passage]) -> dict[int, list[Entry]]:
-    """Have a ledger take in passages; for those that state something, by their positions from 1, what of it holds."""
+    """Learn passages; return the still valid entries of each that states something, by position from 1."""
     stating = {
         at: list[Entry]()
         for at, passage in enumerate(passages, 1)
@@ -99,7 +99,7 @@ def learn(ledger: Ledger, passages: Sequence[Passage]) -> dict[int, list[Entry]]
 
 
 def without_outdated(text: str, newer: Sequence[Entry]) -> str:
-    """A text without the sentences that statements which came after it replaced."""
+    """Remove the sentences of a text that newer statements replaced."""
     ledger, passages = Ledger(), passages_of(text)
     stating = learn(ledger, passages)
     for entry in newer:
@@ -110,7 +110,7 @@ def without_outdated(text: str, newer: Sequence[Entry]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What a text may have in all, keywords to keep, and what stands before the passages, in its room already."""
+    """The token limit, the keywords to keep, and the rendered statements, which come first and count towards the limit."""
 
     tokens: int
     count: CountText
@@ -119,29 +119,29 @@ class Target:
 
     @property
     def room(self) -> int:
-        """What is left for passages, in tokens."""
+        """Tokens left for passages."""
         return self.tokens - self.count(self.stated) - 1
 
     def text(self, passages: Iterable[Passage]) -> str:
-        """The statements and some passages."""
+        """Return the statements followed by passages."""
         return BORDER.join(filter(None, (self.stated, joined(passages))))
 
     def is_met(self, passages: Sequence[Passage]) -> bool:
-        """Whether the text with these passages fits; all of it is counted only where the parts do."""
+        """Return True if the text with these passages fits; the whole is counted only if the parts fit."""
         parts = sum(self.count(passage.text) for passage in passages)
         return parts <= self.room + 1 and self.count(self.text(passages)) <= self.tokens
 
     def asks_for(self, passage: Passage) -> bool:
-        """Whether a passage has one of the keywords."""
+        """Return True if a passage contains one of the keywords."""
         return bool(self.keep) and bool(keywords_in(passage.text, self.keep))
 
     def cost(self, passages: Iterable[Passage]) -> int:
-        """What passages cost, each with the opening of its turn and a line break, in tokens."""
+        """Return the tokens of passages, each with the opening of its turn and a line break."""
         return sum(self.count(passage.written) + 1 for passage in passages)
 
 
 class Scored(NamedTuple):
-    """A passage, what it says that none before it says, its cost in tokens, and its worth for that."""
+    """A passage with its new concepts (not in earlier passages), its tokens, and its score (worth per cost)."""
 
     passage: Passage
     fresh: tuple[Concept, ...]
@@ -150,7 +150,7 @@ class Scored(NamedTuple):
 
 
 def stepped(source: Source, target: Target) -> tuple[str, Strategy]:
-    """What the first step leaves that meets the target, and which it was; empty where nothing fits."""
+    """Run the steps until one meets the target; return the text and the step, an empty text if nothing fits."""
     asked = with_keywords(source.passages, target).values()
     room = max(0, target.tokens - target.cost(asked))
     rendering = render(source.entries, room_tokens=int(room * STATED_FRACTION), count=target.count)
@@ -165,7 +165,7 @@ def stepped(source: Source, target: Target) -> tuple[str, Strategy]:
 
 
 def without_redundancy(passages: Sequence[Passage], _: Target) -> list[Passage]:
-    """The passages without those that say what another says: what was said last by whoever has the most say stays."""
+    """Remove duplicate passages, keeping the last one by the author with the most authority."""
     said = [flattened(passage.text).rstrip(".,;:! ") for passage in passages]
     stays: dict[str, int] = {}
     for at, passage in enumerate(passages):
@@ -173,9 +173,7 @@ def without_redundancy(passages: Sequence[Passage], _: Target) -> list[Passage]:
         if AUTHORITY[passage.speaker.author] >= AUTHORITY[before.speaker.author]:
             stays[said[at]] = at
     if any(MARKER.match(passage.text) for passage in passages):
-        stays[said[0]] = (
-            0  # else a line behind it would open the text, and with that somebody's turn
-        )
+        stays[said[0]] = 0  # else a role marker in a passage could open the text
     return [
         passage
         for at, passage in enumerate(passages)
@@ -184,7 +182,7 @@ def without_redundancy(passages: Sequence[Passage], _: Target) -> list[Passage]:
 
 
 def with_short_examples(passages: Sequence[Passage], target: Target) -> list[Passage]:
-    """The first of several examples stays, a mark counts the others."""
+    """Keep the first of several examples, with a mark that counts the others."""
     listed = {
         below.section
         for above, below in pairwise(passages)
@@ -212,7 +210,7 @@ def with_short_examples(passages: Sequence[Passage], target: Target) -> list[Pas
 
 
 def with_fewer_sentences(passages: Sequence[Passage], target: Target) -> list[Passage]:
-    """Of the sentences that say nothing of their own those that say most, as far as there is room."""
+    """Keep sentences with new important concepts or keywords, then those with the best score that fit."""
     entries = scored(passages, target)
     kept = {
         at: passage
@@ -226,7 +224,7 @@ def with_fewer_sentences(passages: Sequence[Passage], target: Target) -> list[Pa
 
 
 def fill(kept: dict[int, Passage], entries: Mapping[int, Scored], target: Target) -> None:
-    """Add to what is kept, by its place, what says most for its cost, as far as there is room."""
+    """Add the entries with the best score to ``kept``, by position, as far as they fit."""
     left = target.room - target.cost(kept.values())
     for at, entry in sorted(entries.items(), key=lambda each: (-each[1].score, each[0])):
         if at not in kept and entry.tokens <= left:
@@ -235,14 +233,14 @@ def fill(kept: dict[int, Passage], entries: Mapping[int, Scored], target: Target
 
 
 def without_empty_headings(passages: Sequence[Passage]) -> list[Passage]:
-    """The passages without headings that have nothing left below them."""
+    """Remove headings with no passage left below them."""
     below = [*(passage.kind for passage in passages[1:]), "heading"]
     pairs = zip(passages, below, strict=False)
     return [each for each, kind in pairs if each.kind != "heading" or kind != "heading"]
 
 
 def with_few_details(passages: Sequence[Passage], target: Target) -> list[Passage]:
-    """Shorter sentences; headings, blocks and what has a keyword stay as they are."""
+    """Shorten sentences; headings, blocks and passages with a keyword are unchanged."""
     stays = [p.kind in {"heading", "block"} or target.asks_for(p) for p in passages]
     return [
         passage if whole else passage._replace(text=abstracted(passage.text))
@@ -251,7 +249,7 @@ def with_few_details(passages: Sequence[Passage], target: Target) -> list[Passag
 
 
 def abstracted(sentence: str) -> str:
-    """A sentence without asides that say nothing of their own, and without fillers; what is quoted stays."""
+    """Remove fillers and asides without concepts of their own from a sentence; quotations are unchanged."""
     if "filler" not in sense_of(sentence).labels and not ASIDE.search(sentence):
         return sentence
 
@@ -271,18 +269,18 @@ def abstracted(sentence: str) -> str:
 
 
 def core_of(passages: Sequence[Passage], target: Target) -> list[Passage]:
-    """What has the keywords, and the passages that say most for what they cost."""
+    """Keep passages for the keywords, then those with the best score."""
     kept = with_keywords(passages, target)
     fill(kept, scored(passages, target), target)
     while True:
         core = without_empty_headings([kept[at] for at in sorted(kept)])
         if not core or target.is_met(core):
             return core
-        kept.popitem()  # a whole may cost more than its parts
+        kept.popitem()  # the whole may cost more than the sum of its parts
 
 
 def with_keywords(passages: Sequence[Passage], target: Target) -> dict[int, Passage]:
-    """For each keyword that the statements do not have the cheapest passage with it, or a part of it, by its place."""
+    """Return, by position, the cheapest passage (or a part of it) for each keyword missing from the statements."""
     kept: dict[int, Passage] = {}
     for keyword in target.keep:
         having = [at for at, p in enumerate(passages) if keywords_in(p.text, [keyword])]
@@ -307,7 +305,7 @@ STEPS: dict[Strategy, Callable[[Sequence[Passage], Target], list[Passage]]] = {
 
 
 def scored(passages: Sequence[Passage], target: Target) -> dict[int, Scored]:
-    """The passages with their worth: what each says first, how much its words are those of all, and whether it opens its section."""
+    """Score passages by their new concepts, how frequent their words are in the text, and if they open a section."""
     senses = [sense_of(passage.text) for passage in passages]
     frequency = Counter(chain.from_iterable(sense.about for sense in senses))
     common = {stem: log(1 + times) for stem, times in frequency.items()}
@@ -327,7 +325,7 @@ def scored(passages: Sequence[Passage], target: Target) -> dict[int, Scored]:
 
 
 def excerpt_with(text: str, keep: Sequence[str], room_tokens: int, count: CountText) -> str:
-    """An excerpt from a rule or a keyword on, with the keyword in it where there is one; else from the beginning."""
+    """Return an excerpt that starts at a rule or keyword and contains the keyword if any; else one from the beginning."""
     lower = text.lower()
     asked = next((word.lower() for word in keep if word.lower() in lower), "")
     at, short = lower.find(asked), ""

@@ -1,8 +1,8 @@
-"""A model's summaries: asked for, verified, and kept of the older part of a conversation, ahead of need.
+"""Summaries by a model: requested and verified, for older spans of a conversation ahead of need.
 
-Promise: a summary comes within its time limit or is ``CompletionFailed``, whatever the model does. A sentence that names what
-is not in the text, carries an instruction, or makes a rule of what nobody ruled is taken out, or where that is most of it, all.
-What people ruled stands before it; what it lost is put back where there is room. Nothing of a text is logged.
+Promise: a summary arrives within its time limit or ``CompletionFailed`` is raised, whatever the model does. Sentences that
+name things not in the text, give instructions, or turn non-rules into rules are removed; if these are most of the summary,
+it is rejected. People's rules precede it, and lost concepts are put back if they fit. Text is never logged.
 """
 
 import asyncio
@@ -48,13 +48,13 @@ from autogen_context.tokens.measure import TokenCounter
 logger = logging.getLogger(__name__)
 
 REFUSED = "no summary by a model is used: %s"
-KIND = "summary"  # in the cache
+KIND = "summary"  # kind of the cache entries
 SPAN_FRACTION = 0.1  # of a span's tokens, for its summary
-SUMMARY_FRACTION = 0.8  # of the room beside the rules; the rest for what the summary loses
-LEAST_FRACTION = 0.25  # of the values that the extract keeps, that a summary has by itself
-TOKENS_A_VALUE = 40  # a summary with more values than one in so many is enough in any case
-OWN_FRACTION = 0.5  # of the words of a summary, that must stand in its text
-MOST_MENDED = 0.5  # of a summary; with more taken out the rest is not trusted either
+SUMMARY_FRACTION = 0.8  # of the space after the rules; the rest is for lost concepts
+LEAST_FRACTION = 0.25  # of the extract's values, required in a summary
+TOKENS_A_VALUE = 40  # one value per so many tokens is always enough
+OWN_FRACTION = 0.5  # of a summary's words that must appear in the text
+MOST_MENDED = 0.5  # of a summary; with more removed all of it is rejected
 WRITER = Speaker(turn=1, opening="[assistant] ", author="assistant")
 RULES: frozenset[Kind] = frozenset({"safety rule", "constraint", "preference"})
 DIGITS = re.compile(r"\d+")
@@ -80,7 +80,7 @@ Now write the summary of what stands between the two lines, at most {words} word
 
 
 class Summarizer:
-    """Asks a model for summaries, each within a time limit; a call that fails is tried again by its client."""
+    """Requests summaries from a model, each with a time limit; retries are left to the client."""
 
     def __init__(self, complete: Complete, *, timeout_s: float = 60.0) -> None:
         if not timeout_s > 0:
@@ -90,7 +90,7 @@ class Summarizer:
         self._places = Places(CALLS_AT_A_TIME)
 
     async def __call__(self, text: str, target_tokens: int, /) -> str:
-        """The summary of a text, of more or less so many tokens; ``CompletionFailed`` where there is none."""
+        """Return a summary of about ``target_tokens``; raise ``CompletionFailed`` if there is none."""
         try:
             async with asyncio.timeout(self._timeout_s), self._places.here():
                 answer = await self._complete(prompt_for(text, target_tokens=target_tokens))
@@ -98,7 +98,7 @@ class Summarizer:
             raise CompletionFailed(f"none within {self._timeout_s:g} s") from None
         except CompletionFailed:
             raise
-        except Exception as error:  # noqa: BLE001 - a model that fails in any way costs its summary, not the turn
+        except Exception as error:  # noqa: BLE001 - a model's failure must not fail the turn
             raise CompletionFailed(type(error).__name__) from None
         said = set(terms(answer))
         if not answer.strip():
@@ -109,7 +109,7 @@ class Summarizer:
 
 
 def prompt_for(text: str, *, target_tokens: int) -> str:
-    """The prompt for a text, which stands between two lines that are derived from all of it, so that nobody can write them."""
+    """Return the prompt; the text is fenced by a line derived from its own digest, which no author of it can forge."""
     words = max(LEAST_WORDS, int(target_tokens * WORDS_PER_TOKEN))
     fence = f"=== {content_digest('fence', text).hex()} ==="
     return PROMPT.format(words=words, fence=fence, text=text)
@@ -118,9 +118,9 @@ def prompt_for(text: str, *, target_tokens: int) -> str:
 async def summarised(
     source: Source, target: Target, summarize: Summarizer, extract: CompressionResult, seen: Target
 ) -> str:
-    """A text with a model's summary in it; ``CompletionFailed`` where that is not used.
+    """Return a text built on a model's summary; raise ``CompletionFailed`` if the summary is rejected.
 
-    The model is shown what fits ``seen``; ``extract`` is what is used if the summary is not.
+    The model is shown what fits ``seen``; the summary must keep enough of the values in ``extract``, the fallback.
     """
     rules = [entry for entry in source.entries if entry.kind != "fact" and not entry.reported]
     room = int(target.tokens * STATED_FRACTION)
@@ -137,7 +137,7 @@ async def summarised(
     if telling_weight(said) < min(due, asked_tokens / TOKENS_A_VALUE):
         raise CompletionFailed("it lost too much")
 
-    # The rules, the summary, shortened where it has no room, and after it what it lost.
+    # The rules, the summary (shortened if it does not fit), then the lost concepts.
     if any(passage.speaker.opening for passage in source.passages):
         passages = [passage._replace(speaker=WRITER) for passage in passages]
     if not target.is_met(passages):
@@ -154,18 +154,18 @@ async def summarised(
 
 
 def telling_weight(concepts: Iterable[Concept]) -> float:
-    """What values, numbers, names and quoted words weigh, each once."""
+    """Return the total weight of distinct values, numbers, names, quotations and keywords."""
     return weight_of({c for c in concepts if c.kind not in ("statement", "constraint", "negation")})
 
 
 def mended(summary: Sequence[Passage], text: str, shown: Sequence[Passage]) -> list[Passage]:
-    """A summary without the sentences that cannot be trusted; ``CompletionFailed`` where these are most of it."""
+    """Remove untrusted sentences from a summary; raise ``CompletionFailed`` if they are most of it."""
     flat, words = flattened(text), frozenset(terms(text))
     numbers = numbers_in(flat)
     said = Holdings(joined(p for p in shown if AUTHORITY[p.speaker.author]))
 
     def is_there(concept: Concept) -> bool:
-        if concept.kind == "number":  # it may be written in another way
+        if concept.kind == "number":  # the format may differ
             return numbers >= numbers_in(concept.text)
         if concept.kind == "value":
             return concept.text.lower() in flat
@@ -195,21 +195,21 @@ def mended(summary: Sequence[Passage], text: str, shown: Sequence[Passage]) -> l
 
 
 def numbers_in(text: str) -> frozenset[str]:
-    """The numbers of a text, without what parts thousands and without leading zeros."""
+    """Return the numbers of a text, without thousands separators and leading zeros."""
     return frozenset(number.lstrip("0") for number in DIGITS.findall(THOUSANDS.sub("", text)))
 
 
 @runtime_checkable
 class Summarises(Protocol):
-    """A compressor that has summaries of what will be left out made ahead of need."""
+    """Protocol of compressors that can summarise ahead of need."""
 
     async def summarise(self, text: str, /, *, target_tokens: int) -> str:
-        """A summary of a stretch of the conversation; any exception counts as none."""
+        """Return a summary of a span of the conversation; any exception means that there is none."""
         ...
 
 
 class Summaries:
-    """The summaries of one conversation, ``known`` by the key of their span; a cache keeps them for others and for later."""
+    """The summaries of one conversation, ``known`` by span key; a cache shares them with other conversations and processes."""
 
     def __init__(
         self,
@@ -225,11 +225,11 @@ class Summaries:
         self._counter = counter
         self._background = background
         self._cache = cache
-        self._told = told  # of each summary that was made, why it is not used; empty where it is
+        self._told = told  # called per summary with the reason for rejection, "" if used
         self._asked: dict[str, asyncio.Task[None]] = {}
 
     async def make(self, spans: Iterable[Span], *, timeout_s: float) -> None:
-        """Have spans summarised that were not asked for before, and wait for them as long as that may take, in seconds."""
+        """Start summaries of spans without one, and wait up to ``timeout_s`` seconds for them."""
         tasks: list[asyncio.Task[None]] = []
         for span in spans:
             if span.key not in self.known:
@@ -243,13 +243,13 @@ class Summaries:
             await asyncio.wait(due, timeout=timeout_s)
 
     async def _summarise(self, span: Span) -> None:
-        """Have the summary of a span that the cache has, else one that is made now."""
+        """Get the summary of a span from the cache, or make it."""
         target = ceil(span.tokens * SPAN_FRACTION)
         key, why = f"{target} {span.key}", ""
         try:
             if self._cache is not None:
                 await self._cache.warm(KIND, [key])
-                with suppress(CompletionFailed):  # whoever keeps it may be lying
+                with suppress(CompletionFailed):  # the cache is not trusted
                     self.known[span.key] = self._checked(self._cache.remembered(KIND, key), target)
                     return
             made = await self._compressor.summarise(span.text, target_tokens=target)
@@ -258,7 +258,7 @@ class Summaries:
                 self._cache.remember(KIND, key, made)
         except CompletionFailed as error:
             why = error.reason
-        except Exception as error:  # noqa: BLE001 - whatever a compressor raises costs its summary
+        except Exception as error:  # noqa: BLE001 - a failing compressor must not fail the turn
             why = type(error).__name__
         if why:
             logger.warning(REFUSED, why)
@@ -266,7 +266,7 @@ class Summaries:
             self._told(why)
 
     def _checked(self, summary: object, target_tokens: int) -> str:
-        """What a compressor gave, if it is a text of that size; else ``CompletionFailed``."""
+        """Return a summary if it is a non-empty text within the limit; else raise ``CompletionFailed``."""
         if not isinstance(summary, str) or not summary.strip():
             raise CompletionFailed("it is empty")
         if self._counter.count(summary).tokens > target_tokens:

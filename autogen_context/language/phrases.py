@@ -1,17 +1,17 @@
-"""What people say, from one file a language, and the one matcher that finds it.
+"""Phrases by topic, from one file per language, and the matcher that finds them in texts.
 
 Each ``*.toml`` of this package is a language; its tables are topics, their keys labels, their values phrases. The table
-``[words]`` names what phrases of the same file share: ``{person}`` stands for ``(...)`` of it. A language is added by
-adding a file. A phrase is written as people say it:
+``[words]`` defines names for use in phrases of the same file: ``{person}`` expands to its value in brackets. To add a
+language, add a file. Phrase syntax:
 
 - ``do you remember``: these words in this order, within one sentence;
 - ``(i|we) said``: one of several; ``(please)? list``: this or nothing;
 - ``what ... say``: up to four words between; ``remind*``: any ending of the word;
-- ``^recall``: at the start of a sentence or of a line, or behind ``:`` or ``;``.
+- ``^recall``: at the start of a sentence or of a line, or after ``:`` or ``;``.
 
-Promise: whole words are compared, never parts of words, in any case and either form of an accent. Time is in proportion
-to the words of the text, whatever stands in it. A word ends at an apostrophe that elides (``l'`` and ``accord``) or joins
-(``we`` and ``'ve``); ``don't`` is one word. Where a script writes no spaces, each character is a word.
+Promise: only whole words match, regardless of case and Unicode form of accents. Matching time is linear in the number of
+words, for any text. Elisions and contractions are split at the apostrophe (``l'`` and ``accord``, ``we`` and ``'ve``);
+``don't`` is one word. In scripts without spaces, each character is a word.
 """
 
 import re
@@ -34,12 +34,12 @@ WORDS = "words"
 SHARED: TypeAdapter[dict[str, str]] = TypeAdapter(dict[str, str])
 TOPICS: TypeAdapter[Tables] = TypeAdapter(Tables)
 NAME = re.compile(r"\{([^{}]*)\}")
-GAP_WORDS = 4  # that may stand where a phrase says "..."
-MOST_KNOWN = 20_000  # states, and words
-LONGEST_KNOWN = 40  # characters of a word that is remembered
+GAP_WORDS = 4  # maximum number of words matched by "..."
+MOST_KNOWN = 20_000  # cached states, and cached words
+LONGEST_KNOWN = 40  # characters of a cached word
 UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"  # Thai and Lao, kana, Han
 LETTER = rf"[^\W{UNSPACED}]"
-LETTERS = rf"{LETTER}++(?:[\u0300-\u036f]++{LETTER}*+)*+"  # with accents that stand alone
+LETTERS = rf"{LETTER}++(?:[\u0300-\u036f]++{LETTER}*+)*+"  # with combining accents
 APOSTROPHE = "['\u2019\u02bc\uff07]"
 JOINED = rf"(?:s|d|m|ve|ll|re)(?!{LETTER})"
 TOKEN = re.compile(
@@ -57,12 +57,12 @@ STRAIGHT = str.maketrans(dict.fromkeys("\u2019\u02bc\uff07", "'"))
 
 @cache
 def phrases(topic: str) -> "PhraseMatcher":
-    """What finds the phrases of a topic, in all languages of the package at once."""
+    """Return the matcher for the phrases of a topic, in all languages of the package."""
     return PhraseMatcher(listed(topic))
 
 
 def listed(topic: str) -> list[tuple[str, str]]:
-    """The phrases of a topic, each behind its label."""
+    """Return the phrases of a topic as (label, phrase)."""
     tables = [table[topic] for table in package_tables() if topic in table]
     if not tables:
         raise KeyError(topic)
@@ -71,14 +71,14 @@ def listed(topic: str) -> list[tuple[str, str]]:
 
 @cache
 def package_tables() -> list[Tables]:
-    """The tables of the languages of the package, read at first use."""
+    """Read the tables of all languages of the package, on first use."""
     found = files("autogen_context.language").iterdir()
     languages = {file.name: file for file in found if file.name.endswith(".toml")}
     return [tables_of(languages[name]) for name in sorted(languages)]
 
 
 def tables_of(file: Traversable) -> Tables:
-    """The tables of a file by topic and label, with what ``[words]`` names in place."""
+    """Read the tables of a file by topic and label, with the names of ``[words]`` expanded."""
     words: dict[str, str] = {}
 
     def named(found: re.Match[str]) -> str:
@@ -99,7 +99,7 @@ def tables_of(file: Traversable) -> Tables:
 
 
 class Found(NamedTuple):
-    """A phrase that stands in a text."""
+    """A match of a phrase in a text."""
 
     label: str
     start: int
@@ -108,18 +108,18 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """Part of a phrase: one of several rows, or none where it is optional."""
+    """Part of a phrase: one of several alternatives, or nothing if it is optional."""
 
     rows: tuple["Items", ...]
     optional: bool = False
 
 
-Items = tuple["Group | str | int", ...]  # of a phrase: groups, words, gaps of at most so many words
-Place = tuple[str, Items]  # a label, and what remains of a phrase that is listed under it
+Items = tuple["Group | str | int", ...]  # groups, words, and gaps by their most words
+Place = tuple[str, Items]  # a label, and the remainder of one of its phrases
 
 
 def next_words(items: Items) -> Iterator[tuple[str | None, Items]]:
-    """What may come next and what remains behind it: a word, ``None`` for any word, "" where nothing needs to come."""
+    """Yield each possible next word with the remaining items: ``None`` for any word, "" if the phrase is complete."""
     if not items:
         yield "", ()
         return
@@ -138,10 +138,10 @@ def next_words(items: Items) -> Iterator[tuple[str | None, Items]]:
 
 
 class State(dict[tuple[str, ...], "State | None"]):
-    """The places within phrases that some words may have led to, and behind each next word, given as what it is listed as, others.
+    """A state of the matching automaton: positions within phrases, and the next state for each word's keys.
 
-    These are worked out when they are first met; ``None`` where no phrase goes on. ``known`` has the states that were met, of
-    which each is made once; ``labels`` are of the phrases that are complete here.
+    Next states are built on first use; ``None`` means that no phrase continues. ``known`` holds all states built so far, for
+    reuse; ``labels`` are those of the phrases that end in this state.
     """
 
     def __init__(self, places: Iterable[Place], known: "dict[frozenset[Place], State]") -> None:
@@ -154,7 +154,7 @@ class State(dict[tuple[str, ...], "State | None"]):
         self.labels = [label for label, _ in self._by_word.pop("", ())]
 
     def __missing__(self, keys: tuple[str, ...]) -> "State | None":
-        """The places behind a word that was not met here before."""
+        """Build the next state for a word that is new in this state."""
         met = [self._by_word[key] for key in (None, *keys) if key in self._by_word]
         places = frozenset[Place]().union(*met)
         following = None
@@ -168,7 +168,7 @@ class State(dict[tuple[str, ...], "State | None"]):
 
 
 class PhraseMatcher:
-    """Looks for the phrases of one topic."""
+    """Finds the phrases of one topic in texts."""
 
     def __init__(self, phrases: Iterable[tuple[str, str]]) -> None:
         self._words: set[str] = set()
@@ -184,15 +184,15 @@ class PhraseMatcher:
         self._may_begin = lru_cache(MOST_KNOWN)(self._has_beginning)
 
     def find(self, text: str) -> list[Found]:
-        """The phrases in a text, in its order.
+        """Return the phrases found in a text, in text order.
 
-        Of one label nothing overlaps: the first counts, and of those that begin at the same word the longest. Phrases of
-        different labels may overlap.
+        Matches of one label do not overlap: the first wins, and the longest of those that start at the same word. Matches
+        of different labels may overlap.
         """
-        if not any(map(self._may_begin, text.split())):  # much quicker, since most words come again
+        if not any(map(self._may_begin, text.split())):  # much faster, since most words are cached
             return []
         stops: dict[tuple[str, int], int] = {}
-        active: list[tuple[int, State]] = []  # where phrases begin, and how far they are
+        active: list[tuple[int, State]] = []  # start of each partial match, and its state
         opens = True
         for token in TOKEN.finditer(text):
             word: str | None = token[1]
@@ -221,18 +221,18 @@ class PhraseMatcher:
         return found
 
     def labels(self, text: str) -> frozenset[str]:
-        """The labels of the phrases in a text."""
+        """Return the labels of the phrases found in a text."""
         return frozenset(found.label for found in self.find(text))
 
     def _has_beginning(self, chunk: str) -> bool:
-        """Whether a phrase may begin in what stands between two spaces."""
+        """Return True if a phrase may start in this chunk of text without spaces."""
         if len(chunk) > LONGEST_KNOWN:
             return True
         listed = (self._keys(token[1]) for token in TOKEN.finditer(chunk) if token[1])
         return any(self._first[True][keys] is not None for keys in listed if keys)
 
     def _keys_of(self, word: str) -> tuple[str, ...]:
-        """What a word is listed as: itself, or a beginning of it with any ending."""
+        """Return the keys that match a word: the word itself, and prefixes of it with ``*``."""
         folded = fold(word)
         known, size = self._words, len(folded)
         whole = (folded,) if folded in known else ()
@@ -243,14 +243,14 @@ class PhraseMatcher:
 
 
 def fold(word: str) -> str:
-    """A word as words are compared: one case, composed accents, plain apostrophes."""
+    """Normalize a word for comparison: case-folded, accents composed, straight apostrophes."""
     if word.isascii():
         return word.lower()
     return normalize("NFC", normalize("NFC", word).casefold()).translate(STRAIGHT)
 
 
 def parsed(phrase: str, known: set[str]) -> Items:
-    """What a phrase is made of; its words are added to those that are known."""
+    """Parse a phrase into items, adding its words to ``known``; raise ``ValueError`` for invalid syntax."""
     parts = PART.finditer(phrase.strip().removeprefix("^").rstrip())
     try:
         items: Items = (group_of(parts, known),)
@@ -269,7 +269,7 @@ def parsed(phrase: str, known: set[str]) -> Items:
 
 
 def group_of(parts: Iterator[re.Match[str]], known: set[str]) -> Group:
-    """The group up to its end."""
+    """Parse a group up to its closing bracket or the end of the phrase."""
     rows: list[list[Group | str | int]] = [[]]
     for part in parts:
         row, text = rows[-1], part[part.lastgroup or 0]
@@ -289,7 +289,7 @@ def group_of(parts: Iterator[re.Match[str]], known: set[str]) -> Group:
             words = [fold(each.group()) for each in TOKEN.finditer(text) if each["word"]]
             if not words or "*" in text[:-1]:
                 raise ValueError(f"has {text!r}, which is no word")
-            if text.endswith(("*", "'")):  # any ending, or an elision
+            if text.endswith(("*", "'")):  # a prefix, or an elision
                 words[-1] += text[-1]
             known.update(words)
             row += words

@@ -1,4 +1,4 @@
-"""What was stated and holds: found in plain language, updated where it speaks of the same, written in few words."""
+"""Ledger of a conversation's statements: extracts them from text, replaces outdated ones, renders them within a token budget."""
 
 from autogen_context.ledger.ledger import Ledger
 from autogen_context.ledger.reader import Author, Entry, Kind

@@ -1,9 +1,9 @@
-"""The statements of one conversation that hold, and who said them.
+"""The statements of one conversation that are still valid, each with its author.
 
-Promise: learning message by message equals learning at once, and costs what is new. A newer statement takes the place of an
-older one only where both say the same of the same thing but for one value, or where it says what it corrects; else both
-stay, the newest last. Rules come from people and the system prompt, never from what programs, pages or other agents say:
-nobody gains authority by a line that says so. What was rendered is read again as what it was.
+Promise: learning message by message gives the same ledger as learning all at once, at a cost proportional to the new text.
+A newer statement replaces an older one only if the two differ in a single value, or if it names what it corrects;
+otherwise both are kept, the newest last. Rules come only from people and the system prompt, never from tool output, web
+pages or other agents: text cannot claim authority for itself. A rendered ledger is read back as the same statements.
 """
 
 import re
@@ -36,8 +36,8 @@ from autogen_context.messages.people import People, is_users, people_in, words_a
 
 LEADING_NUMBER = re.compile(r"\d[\d.,]*")
 Mark = tuple[str, str]
-MOST_REPORTED = 200  # entries that an assistant said; the oldest go first
-SPEAKERS: dict[str, Author] = {  # as transcripts name them
+MOST_REPORTED = 200  # entries not from an authority (assistant, tool); the oldest are evicted first
+SPEAKERS: dict[str, Author] = {  # role names used in transcripts
     **dict.fromkeys(("user", "human", "customer"), "person"),
     **dict.fromkeys(("assistant", "ai", "agent", "bot"), "assistant"),
     **dict.fromkeys(("tool", "function", "observation", "tool result", "tool output"), "tool"),
@@ -53,27 +53,27 @@ INNER = re.compile(rf"[ \t]*\[(?P<bracketed>{ROLE})\]:?", re.IGNORECASE)
 
 
 class Ledger:
-    """What was stated in one conversation and still holds."""
+    """The statements of one conversation that are still valid."""
 
     def __init__(self, people: Collection[str] = (), *, only_sure: bool = False) -> None:
         self._only_sure = only_sure
         self._people = People(names=frozenset(people))
-        self._met = False  # whoever gave the first task, who is a person
+        self._met = False  # True once the sender of the first task, a person, is known
         self._before: Message | None = None
         self._entries: dict[Entry, None] = {}
         self._reported: dict[Entry, None] = {}
         self._by_mark: dict[Mark, dict[Entry, None]] = {}
 
     def __iter__(self) -> Iterator[Entry]:
-        """All entries, in the order in which they were said."""
+        """Iterate over all entries in the order in which they were stated."""
         return iter(tuple(self._entries))
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Return the number of entries."""
         return len(self._entries)
 
     def learn(self, messages: Iterable[object], *, start: int = 0) -> list[Entry]:
-        """Take in what new messages state."""
+        """Learn the statements of new messages and return the new entries; ``start`` is the first message's position."""
         learnt: list[Entry] = []
         for position, message in enumerate(list(messages_in(messages)), start):
             if not self._met and is_users(message):
@@ -84,7 +84,7 @@ class Ledger:
         return learnt
 
     def learn_text(self, text: str, *, author: Author = "person", position: int = 0) -> list[Entry]:
-        """Take in what one text states."""
+        """Learn the statements of one text and return the new entries."""
         require_text("text", text)
         learnt: list[Entry] = []
         if self._only_sure and not may_be_sure(text, author):
@@ -101,7 +101,7 @@ class Ledger:
         return learnt
 
     def forget(self, entry: Entry) -> None:
-        """Leave an entry out if it is there."""
+        """Remove an entry if it is present."""
         if entry in self._entries:
             del self._entries[entry]
             self._reported.pop(entry, None)
@@ -109,12 +109,12 @@ class Ledger:
                 self._by_mark[mark].pop(entry, None)
 
     def rendered(self, *, room_tokens: int, count: CountText) -> Rendering:
-        """The ledger within a room."""
+        """Render the ledger within a token budget."""
         return render(tuple(self), room_tokens=room_tokens, count=count)
 
     @classmethod
     def read(cls, rendering: str, *, only_sure: bool = False) -> "Ledger":
-        """The ledger that was rendered."""
+        """Rebuild a ledger from its rendered text."""
         ledger = cls(only_sure=only_sure)
         require_text("rendering", rendering, give="what rendered() gave")
         for block in BLOCK.finditer(rendering):
@@ -129,7 +129,7 @@ class Ledger:
         return learnt
 
     def _fold(self, block: str, position: int) -> list[Entry]:
-        """Take in what a ledger says, all of it at once: its entries replace none of its own."""
+        """Add the entries of a rendered ledger; they may replace existing entries but not each other."""
         new = [entry for entry in entries_in(block, position) if not self._says(entry)]
         for old in [old for entry in new for old in self._stale(entry, changes=True)]:
             self.forget(old)
@@ -140,7 +140,7 @@ class Ledger:
         self, statement: Statement, author: Author, position: int, fresh: Collection[Entry]
     ) -> list[Entry]:
         gone = self._withdrawn(statement, author)
-        unclear = len(gone) > 1  # then all stay, and what it says stands behind them
+        unclear = len(gone) > 1  # ambiguous: keep all, and add the statement after them
         gone = [] if unclear else gone
         entries = self._recast(statement, author, position) if statement.recasts else []
         unclear = unclear or bool(statement.recasts and not entries)
@@ -179,7 +179,7 @@ class Ledger:
         return [old for old in known if replaces(new, old, changes=changes)]
 
     def _withdrawn(self, statement: Statement, author: Author) -> list[Entry]:
-        """The entries that may be meant by what is taken back, those that say least beside it."""
+        """Return the entries that the statement may withdraw: of the matching ones, those with the fewest other terms."""
         terms = looked_at(statement.withdraws).terms
         if not terms:
             return []
@@ -189,7 +189,7 @@ class Ledger:
         return [old for old in meant if extra[old] == min(extra.values())]
 
     def _recast(self, statement: Statement, author: Author, position: int) -> list[Entry]:
-        """The newest entry of an author with another value, if it has one of that kind."""
+        """Return the author's newest entry with its value replaced; empty unless it has exactly one value of that group."""
         value = looked_at(statement.recasts).values[-1]
         old = next((each for each in reversed(self._entries) if each.author == author), None)
         values = looked_at(old.text).values if old else ()
@@ -204,7 +204,7 @@ class Ledger:
 
 
 def marks_of(entry: Entry) -> Iterator[Mark]:
-    """By what an entry is found."""
+    """Return the index keys of an entry."""
     sentence = looked_at(entry.text)
     yield "text", entry.text.casefold()
     for kind, mark in (("key", sentence.key), ("mask", sentence.mask)):
@@ -215,7 +215,7 @@ def marks_of(entry: Entry) -> Iterator[Mark]:
 
 
 def replaces(new: Entry, old: Entry, *, changes: bool) -> bool:
-    """Whether a newer statement, which may say that something is otherwise now, comes in the place of an older one."""
+    """Return True if a new entry replaces an older one; ``changes`` says that its wording announces a change."""
     if new.text == old.text or not may_replace(new.author, old):
         return False
     one, other = looked_at(new.text), looked_at(old.text)
@@ -223,18 +223,21 @@ def replaces(new: Entry, old: Entry, *, changes: bool) -> bool:
         return one.relation == other.relation or None in {one.relation, other.relation}
     if not changes or not one.mask or one.mask != other.mask:
         return False
-    return not (old.kind in RULES and "<term>" in one.mask)  # of two rules for two things both hold
+    return not (old.kind in RULES and "<term>" in one.mask)  # both rules stay
 
 
 def may_replace(author: Author, old: Entry) -> bool:
-    """Whether somebody has the say: over the system's safety rules the system, over people's words no assistant."""
+    """Return True if an author may replace an entry.
+
+    Assistants and tools may replace only reported entries; only the system may replace its safety rules.
+    """
     if old.author == "system" and old.kind == "safety rule":
         return author == "system"
     return old.reported or author in AUTHORITIES
 
 
 def withdraws(statement: Statement, old: Entry) -> bool:
-    """Whether an entry has all that is taken back; what stands "instead of" it must speak of the same, and lose nothing."""
+    """Return True if an entry has all withdrawn terms; "instead of" must also share a term and repeat all its values."""
     gone, known = looked_at(statement.withdraws), looked_at(old.text)
     if not gone.terms <= known.terms or statement.text == old.text:
         return False
@@ -245,7 +248,7 @@ def withdraws(statement: Statement, old: Entry) -> bool:
 
 
 def speeches(text: str, author: Author) -> Iterator[tuple[Author, int, int]]:
-    """Who says what is between two places of a text, which may be a transcript: all speakers are written as the first one is."""
+    """Split a text or transcript into ``(speaker, start, end)``; only markers in the style of the first one count."""
     markers = list(MARKER.finditer(text)) if author in AUTHORITIES else []
     before = markers[0].start() if markers else len(text)
     opens = not text[:before].strip()
@@ -257,11 +260,11 @@ def speeches(text: str, author: Author) -> Iterator[tuple[Author, int, int]]:
     ends = [match.start() for match in turns[1:]] + [len(text)]
     for turn, end in zip(turns, ends, strict=True):
         speaker = SPEAKERS[turn[cast("str", turn.lastgroup)].lower()]
-        if speaker == "system" and not opens:  # who claims to be it in the middle of a talk
+        if speaker == "system" and not opens:  # a later line that claims to be the system
             speaker = "tool"
         start, opens = turn.end(), False
         while turn.lastgroup == "bracketed" and (inner := INNER.match(text, start, end)):
-            named = SPEAKERS[inner["bracketed"].lower()]  # who said first what was handed on
+            named = SPEAKERS[inner["bracketed"].lower()]  # the original speaker of a quote
             start = inner.end()
             speaker = speaker if named in AUTHORITIES or speaker not in AUTHORITIES else named
         yield speaker, start, end
@@ -270,7 +273,7 @@ def speeches(text: str, author: Author) -> Iterator[tuple[Author, int, int]]:
 def spoken(
     message: Message, before: Message | None, people: People
 ) -> Iterator[tuple[str, Author]]:
-    """What a message says, and who says it; what programs printed says nothing, wherever it stands."""
+    """Yield the texts of a message with their authors, without program output."""
     if message.own:
         ledger = BLOCK.match(message.text)
         if ledger:

@@ -1,8 +1,8 @@
-"""Read what a text states: rules, limits, decisions, aims, wishes, who somebody is, facts, and what is taken back.
+"""Extract statements from text: rules, limits, decisions, goals, preferences, identities, facts and withdrawals.
 
-Promise: linear in the text, of which 20,000 characters are read, of an assistant 2,000 from either end. Rules and wishes are
-read from people and the system prompt only; what is quoted, asked, supposed or told of the work at hand states nothing. Two
-sentences are about the same where they are the same but for the value that they give.
+Promise: linear time. At most 20,000 characters are read, of an assistant's text 2,000 from either end. Rules and
+preferences are read only from people and the system prompt; quotations, questions, suppositions and talk about the work
+in progress are not statements. Two sentences have the same subject if they differ only in the value they give.
 """
 
 import re
@@ -21,26 +21,26 @@ Kind = Literal[
 ValueKind = Literal["quoted", "link", "money", "date", "time", "number", "code", "name"]
 Cues = dict[str, tuple[Found, ...]]
 Word = tuple[int, str]
-"""Where a word begins, and its stem."""
+"""The start of a word and its stem."""
 
 AUTHORITIES: frozenset[Author] = frozenset({"system", "person"})
 RULES: frozenset[Kind] = frozenset({"safety rule", "constraint"})
 READ_CHARS = 20_000
-REPORTED_CHARS = 2_000  # of an assistant, from either end
-LEAST_CHARS, MOST_CHARS = 3, 400  # of a sentence; longer ones are pasted, not said
-TELLING_CHARS = 1_000  # of a text that may tell something without a cue
+REPORTED_CHARS = 2_000  # read from each end of an assistant's text
+LEAST_CHARS, MOST_CHARS = 3, 400  # of a sentence; longer ones are pasted text
+TELLING_CHARS = 1_000  # of a text that may state something without a cue
 FACT_CHARS = 240  # of a sentence without a cue
 LEAST_TERMS = 3  # of a fact without a cue
-LABEL_WORDS = 4  # in front of a colon that says what a statement is
-KEY_WORDS = 6  # in front of a colon that gives a value
+LABEL_WORDS = 4  # before a colon, in a label such as "Rule:"
+KEY_WORDS = 6  # before a colon that is followed by a value
 RECAST_WORDS = 5  # "make that 45 people"
-GAP_CHARS = 16  # between "is" and its value: "at about"
+GAP_CHARS = 16  # between "is" and its value, for words such as "at about"
 BORDER = 2  # characters between a limit and its value, or a colon and its value
-ANNOUNCED_CHARS = 80  # in front of a colon, that may say whose words follow
-MOST_LOOKED_AT = 400  # characters of a line in which colons are looked for
-REMEMBERED = 8_192  # words
-LOOKED_AT = 2_048  # sentences, which take 1 KB each
-SURE = {  # one of these cues stands in whatever is surely a statement, but for what a label or a colon says
+ANNOUNCED_CHARS = 80  # before a colon, searched for a speaker ("she wrote:")
+MOST_LOOKED_AT = 400  # characters of a line that are searched for colons
+REMEMBERED = 8_192  # words cached
+LOOKED_AT = 2_048  # sentences cached, about 1 KB each
+SURE = {  # every sure statement has one of these cues, a label or a colon
     *(
         "forbid",
         "oblige",
@@ -59,24 +59,24 @@ SURE = {  # one of these cues stands in whatever is surely a statement, but for 
     *("lead", "interjection", "recast", "withdraw", "withdrawn", "no_longer", "not_but", "instead"),
 }
 LABEL_SIGNS = re.compile("[:\u2013\u2014\n]| - ")
-SILENT = ("filler", "change", "lead")  # what tells nothing of what a sentence is about
-LABELS: dict[str, Kind] = {  # what a label in front of a statement says that it is
+SILENT = ("filler", "change", "lead")  # cues that say nothing about the subject
+LABELS: dict[str, Kind] = {  # kind named by a label before a statement
     "names_rule": "constraint",
     "names_decision": "decision",
     "names_fact": "fact",
     "names_goal": "goal state",
     "names_wish": "preference",
 }
-CUED: dict[str, Kind] = {  # what a cue says that a statement is
+CUED: dict[str, Kind] = {  # kind implied by a cue
     "prefer": "preference",
     "person": "identity",
     "decide": "decision",
-    "aim": "goal state",  # from here on not in talk of the work at hand
+    "aim": "goal state",  # this and the later ones do not apply to talk about the work in progress
     "manner": "preference",
 }
 NUMBER = r"[+-]?\d[\d.,'\u00a0\u202f]*\d[kKM]?|[+-]?\d[kKM]?"
 CURRENCY = r"[$€£¥₹₽₩]"
-A = "[A-Za-z0-9_]"  # of identifiers, in whatever script the sentence is
+A = "[A-Za-z0-9_]"  # identifier character, whatever the script of the sentence
 FORM = re.compile(
     r"(?P<quoted>\"[^\"\n]+\"|\u201c[^\u201d\n]+\u201d|\u201e[^\u201c\u201d\n]+[\u201c\u201d]|\u00ab[^\u00bb\n]+\u00bb"
     r"|\u300c[^\u300d\n]+\u300d|`[^`\n]+`|(?<!\w)'[^'\n]{1,60}'(?!\w))"
@@ -89,7 +89,7 @@ FORM = re.compile(
     r"|(?P<name>[^\W\d_][\w'\u2019-]*(?:\.(?= ))?)"
 )
 WORD = re.compile(r"\w+(?:['\u2019-]\w+)*")
-JOINED = re.compile(r"\.?[\s,]+(?:\w{1,4}\s)?\s*")  # between a day and an hour: ", at "
+JOINED = re.compile(r"\.?[\s,]+(?:\w{1,4}\s)?\s*")  # between a day and a time: ", at "
 STOP = re.compile(
     r"[.!?\u2026]+[\"'\u201d\u00bb)\]]*(?:\s+|$)|[\u3002\uff01\uff1f]+[\u300d\u300f]?\s*|\s*\n\s*|;\s+"
 )
@@ -103,17 +103,17 @@ SPOKEN = re.compile(
 BULLET = re.compile(r"\s*(?:[-*\u2022\u2013]|\d{1,2}[.)])\s+(?:\[[ x]\]\s+)?")
 QUESTION = re.compile(r"[?\uff1f\u061f\u037e]")
 PAUSE = " \t,:;!\u2013\u2014-"
-QUOTING = ("```", "~~~", ">", "    ", "\t")  # of which one stands in whatever QUOTED finds
+QUOTING = ("```", "~~~", ">", "    ", "\t")  # every match of QUOTED contains one of these
 QUOTED = re.compile(
     r"^[ \t]*(?:```.*?(?:^[ \t]*```|\Z)|~~~.*?(?:^[ \t]*~~~|\Z)|(?:>|(?:    |\t)(?![ \t]*(?:[-*•]|\d+[.)]) )).*?$)",
     re.DOTALL | re.MULTILINE,
 )
-DOCUMENT = re.compile(  # the tag in front of material
+DOCUMENT = re.compile(  # opening tag of pasted material
     r"^[ \t]*<(?P<tag>documents?|document_contents?|web_?page|page|article|e-?mail|mail|file|attachment|source|quote|blockquote|snippet"
     r"|transcript|search_results?|results?|tool_\w{1,20}|function_\w{1,20}|output|stdout|stderr|logs?|html|xml|data)\b[^<>\n]{0,200}>",
     re.MULTILINE | re.IGNORECASE,
 )
-MAIL = re.compile(  # from the lines at its head on
+MAIL = re.compile(  # from the header lines to the end
     r"^(?=(?:[A-Z][\w-]{1,20}: [^\n]*\n){0,6}Subject: )(?:(?:From|To|Cc|Subject|Date|Sent|Reply-To): [^\n]*\n){2,}.*",
     re.DOTALL | re.MULTILINE,
 )
@@ -127,7 +127,7 @@ CODE_LINE = re.compile(  # code, markup, logs, diffs, prompts, data
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """Something stated that holds, on one line; ``key`` is what it is about, ``position`` that of the message that said it."""
+    """A valid statement on one line; ``key`` is its subject, ``position`` the index of the message that stated it."""
 
     kind: Kind
     key: str
@@ -137,24 +137,24 @@ class Entry:
 
     @property
     def reported(self) -> bool:
-        """Whether nobody with authority said it."""
+        """True if its author has no authority (an assistant or a tool)."""
         return self.author not in AUTHORITIES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """What a sentence states; a withdrawal states nothing new and takes something back."""
+    """A statement read from a sentence; a withdrawal only takes something back."""
 
     kind: Kind | Literal["withdrawal"]
     text: str
-    sure: bool = True  # whether a cue or a link says so, and not only a value in it
-    changes: bool = False  # whether it says that something is otherwise now
-    withdraws: str = ""  # what no longer holds, in its words
-    recasts: str = ""  # the value that the statement before it should have
+    sure: bool = True  # a cue or a link shows it, not only a value in the sentence
+    changes: bool = False  # the wording announces a change
+    withdraws: str = ""  # what is no longer valid, as worded in the sentence
+    recasts: str = ""  # the corrected value for the previous statement
 
 
 class Value(NamedTuple):
-    """One value and where it stands."""
+    """A value and its position in the sentence."""
 
     kind: ValueKind
     text: str
@@ -163,24 +163,24 @@ class Value(NamedTuple):
 
     @property
     def group(self) -> str:
-        """What stands for it where sentences are compared."""
+        """The placeholder for the value when sentences are compared."""
         if self.kind in {"money", "number"}:
             return "<amount>"
         return "<when>" if self.kind in {"date", "time"} else "<term>"
 
 
 class Link(NamedTuple):
-    """What joins a thing and its value: where the thing begins and ends, and behind which place the value stands."""
+    """The link between a subject and its value: the subject is ``subject:start``, the value follows ``stop``."""
 
     subject: int
     start: int
     stop: int
-    changed: bool  # whether it says that there was another
-    labels: bool = False  # whether it is a colon, with a value or a whole sentence behind it
+    changed: bool  # it implies that there was another value before
+    labels: bool = False  # it is a colon, followed by a value or a whole sentence
 
 
 class Sentence:
-    """A sentence, its cues by label, and what it is compared by, looked for where that is asked for."""
+    """A sentence with its cues by label; the properties used for comparison are computed on demand."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -191,23 +191,23 @@ class Sentence:
 
     @cached_property
     def values(self) -> tuple[Value, ...]:
-        """Its values, in order."""
+        """The values, in order."""
         return tuple(values_of(self.text, self.cues))
 
     @cached_property
     def words(self) -> tuple[Word, ...]:
-        """The words that tell something."""
+        """The content words."""
         return tuple(telling_words(self.text, self.cues))
 
     @cached_property
     def terms(self) -> frozenset[str]:
-        """Stems of the words that tell something, but for denials."""
+        """Stems of the content words, without negations."""
         denials = {each.start for each in self.cues.get("negates", ())}
         return frozenset(word for at, word in self.words if at not in denials)
 
     @cached_property
     def mask(self) -> str:
-        """It without its last value; empty where nothing stands before that."""
+        """The sentence with a placeholder for its last value; empty unless a word precedes that value."""
         last = self.values[-1] if self.values else None
         if last is None or not self.words or self.words[0][0] >= last.start:
             return ""
@@ -215,36 +215,36 @@ class Sentence:
 
     @cached_property
     def given(self) -> tuple[str, str | None]:
-        """What it gives a value, empty where it gives none or that cannot be told, and the words before; none behind a verb of change."""
+        """The key and the relation, see ``given``."""
         return given(self)
 
     @property
     def key(self) -> str:
-        """What it gives a value."""
+        """The subject that is given a value; empty if there is none."""
         return self.given[0]
 
     @property
     def relation(self) -> str | None:
-        """The words before the value."""
+        """The words between the link and a term value; ``None`` after a verb of change."""
         return self.given[1]
 
     def has(self, *labels: str) -> bool:
-        """Whether one of these cues stands in it."""
+        """Return True if the sentence contains one of these cues."""
         return not self.cues.keys().isdisjoint(labels)
 
     def opens(self, label: str) -> Found | None:
-        """The cue that it begins with."""
+        """Return the cue of this label that the sentence begins with, if any."""
         first = self.cues.get(label, (None,))[0]
         return first if first and not WORD.search(self.text, 0, first.start) else None
 
     @property
     def changes(self) -> bool:
-        """Whether it says that something is otherwise now."""
+        """True if the wording announces a change."""
         return self.has("change", "becomes") and not self.has("adds")
 
     @property
     def limited(self) -> list[Value]:
-        """The values that stand right behind a limit."""
+        """The values that directly follow a limit ("at most")."""
         ends = [each.stop for each in self.cues.get("limit", ())]
         values = self.values if ends else ()
         return [v for v in values if any(0 < v.start - end <= BORDER for end in ends)]
@@ -254,7 +254,7 @@ looked_at = lru_cache(LOOKED_AT)(Sentence)
 
 
 def values_of(text: str, cues: Cues) -> Iterator[Value]:
-    """The values of a sentence, in order and apart; a day and its hour, and a name of several words, are one."""
+    """Yield the values of a sentence in order, without overlap; a day with its time, or a name of several words, is one value."""
     currencies = {each.start: each for each in cues.get("currency", ())}
     last: Value | None = None
     for value in formed(text, {each.start: each for each in cues.get("day", ())}):
@@ -274,12 +274,15 @@ def values_of(text: str, cues: Cues) -> Iterator[Value]:
 
 
 def formed(text: str, days: dict[int, Found]) -> Iterator[Value]:
-    """What has the form of a value; a word with a capital is one behind the first word, or where it goes on in one."""
+    """Yield candidate values by their form.
+
+    A capitalized first word counts only if it is all capitals or the next word is capitalized too.
+    """
     at, opening = 0, True
     while match := FORM.search(text, at):
         at, start, word = match.end(), match.start(), match.group()
-        kind: ValueKind = match.lastgroup  # type: ignore[assignment]  # the groups have the kinds' names
-        is_name = word[0].isupper() and len(word) > 1  # no "I"
+        kind: ValueKind = match.lastgroup  # type: ignore[assignment]  # the groups are named after the kinds
+        is_name = word[0].isupper() and len(word) > 1  # excludes "I"
         alone = opening and not word.isupper() and not text[at : at + 2].strip()[:1].isupper()
         if start in days:
             at = max(at, days[start].stop)
@@ -290,7 +293,7 @@ def formed(text: str, days: dict[int, Found]) -> Iterator[Value]:
 
 
 def follows(last: Value, value: Value, between: str) -> bool:
-    """Whether two values are one."""
+    """Return True if two adjacent values form one: a name, or a day with its time."""
     if last.kind == value.kind == "name":
         return between in {" ", "-"}
     if value.kind not in {"date", "time", "number"} or "date" not in {last.kind, value.kind}:
@@ -299,7 +302,7 @@ def follows(last: Value, value: Value, between: str) -> bool:
 
 
 def telling_words(text: str, cues: Cues) -> Iterator[Word]:
-    """The words that tell something, by their stems; what leads in, articles, and what says that something changed do not."""
+    """Yield the stems of the content words, skipping fillers, change cues and lead-ins."""
     silent = sorted((each.start, each.stop) for label in SILENT for each in cues.get(label, ()))
     stop = at = 0
     for match in WORD.finditer(text):
@@ -315,7 +318,10 @@ stemmed = lru_cache(REMEMBERED)(stem)
 
 
 def given(sentence: Sentence) -> tuple[str, str | None]:
-    """What a sentence gives a value, and by which relation; empty where it gives none or that cannot be told."""
+    """Return the key (subject and value group) and the relation (words before a term value).
+
+    Both are empty if no value is given or the subject is unclear. The relation is ``None`` after a verb of change.
+    """
     nothing = ("", "")
     if sentence.has("adds", "told"):
         return nothing
@@ -339,7 +345,7 @@ def given(sentence: Sentence) -> tuple[str, str | None]:
 
 
 def link_of(sentence: Sentence) -> Link | None:
-    """What joins a thing and its value: "is", "was moved to", "set … to", a colon."""
+    """Return the link between subject and value: "is", "was moved to", "set … to" or a colon."""
     text, cues = sentence.text, sentence.cues
     if order := sentence.opens("sets"):
         to = next((each for each in cues.get("to", ()) if each.start > order.stop), None)
@@ -355,18 +361,18 @@ def link_of(sentence: Sentence) -> Link | None:
 
 
 def between(words: Sequence[Word], start: int, stop: int | None = None) -> str:
-    """The words of a part of a sentence."""
+    """Return the words in a range of a sentence, joined by spaces."""
     return " ".join(word for at, word in words if start <= at and (stop is None or at < stop))
 
 
 def without(words: Sequence[Word], masked: Value) -> str:
-    """A sentence with the group of a value in its place."""
+    """Return the words with a value replaced by its placeholder."""
     parts = (between(words, 0, masked.start), masked.group, between(words, masked.stop))
     return " ".join(filter(None, parts))
 
 
 def unquoted(text: str) -> str:
-    """The text with line ends in place of what is quoted, pasted, code or log; as long as it was."""
+    """Replace quotations, pasted material, code and logs by newlines, keeping the length of the text."""
     if "</" in text:
         text = without_documents(text)
     for opening, pattern in ((("Subject: ",), MAIL), (QUOTING, QUOTED)):
@@ -383,12 +389,12 @@ def unquoted(text: str) -> str:
 
 
 def is_quoted(text: str, place: int) -> bool:
-    """Whether a place of what a person says is within what somebody else said."""
+    """Return True if a position of a person's text is inside a quotation or pasted material."""
     return unquoted(text)[place] == "\n"
 
 
 def without_documents(text: str) -> str:
-    """The text with line ends in place of what stands between tags; up to the last of its ends, since it may hold any."""
+    """Replace tagged documents by newlines, up to the last closing tag, since their content may contain any tag."""
     lower, parts, at = text.lower() if len(text.lower()) == len(text) else text, list[str](), 0
     ends: dict[str, int] = {}
     for opened in DOCUMENT.finditer(text):
@@ -401,7 +407,7 @@ def without_documents(text: str) -> str:
 
 
 def said_up_to(line: str) -> int | None:
-    """Where a line ends to be its author's words; ``None`` where nothing behind it is."""
+    """Return where the author's own words end in a line; ``None`` if this line and all later ones are somebody else's."""
     if CODE_LINE.match(line):
         return 0
     colon = line.find(":")
@@ -418,7 +424,7 @@ def said_up_to(line: str) -> int | None:
 
 
 def read(text: str, author: Author = "person") -> list[Statement]:
-    """What one speaker states in a text, in its order; nothing is read of a tool."""
+    """Return the statements of one speaker's text, in order; none for a tool."""
     if author == "tool":
         return []
     parts = [text[:READ_CHARS]]
@@ -428,7 +434,7 @@ def read(text: str, author: Author = "person") -> list[Statement]:
 
 
 def may_be_sure(text: str, author: Author) -> bool:
-    """Whether a text may hold what is surely a statement; of a line of plain words its cues tell, quickly, since most have none."""
+    """Return False if a text cannot contain a sure statement: a fast check, since most plain lines have no cue."""
     if not text[:1].isalpha() or LABEL_SIGNS.search(text):
         return True
     cues = looked_at(text.rstrip(" .!?\u2026")).cues
@@ -436,10 +442,10 @@ def may_be_sure(text: str, author: Author) -> bool:
 
 
 def read_part(text: str, author: Author) -> Iterator[Statement]:
-    """What a part of a text states; a heading or a label counts for the list or the line behind it."""
+    """Yield the statements of a text; a heading or a label applies to the list or the line after it."""
     plain = unquoted(text)
     heading, label = "", None
-    line = 0  # where the line ends for which the label counts
+    line = 0  # end of the line to which the label applies
     for begin, stop, listed in sentences(plain):
         if begin >= line and not listed:
             heading, label = "", None
@@ -458,7 +464,7 @@ def read_part(text: str, author: Author) -> Iterator[Statement]:
 
 
 def tells(text: str) -> bool:
-    """Whether a short text has a sentence that tells something, asks for nothing, and is not of the work at hand."""
+    """Return True if a short text has a sentence with content that is no request and not about the work in progress."""
     plain = unquoted(text) if len(text) <= TELLING_CHARS else ""
     for begin, stop, _ in sentences(plain):
         sentence = looked_at(led_to(" ".join(plain[begin:stop].split()))[0])
@@ -472,7 +478,7 @@ def tells(text: str) -> bool:
 
 
 def sentences(text: str) -> Iterator[tuple[int, int, bool]]:
-    """Where sentences begin and end that may state something, without bullets and stops, and whether each is a list's."""
+    """Yield start, end (without bullet and full stop) and ``is_list_item`` of each sentence that may state something."""
     quotations = [match.span() for match in SPOKEN.finditer(text)]
     start = at = 0
     for match in [*STOP.finditer(text), None]:
@@ -493,7 +499,7 @@ def sentences(text: str) -> Iterator[tuple[int, int, bool]]:
 
 
 def goes_on(text: str, stop: int, following: int) -> bool:
-    """Whether a full stop ends no sentence: behind an abbreviation, or a day before its month."""
+    """Return True if a full stop does not end a sentence: after an abbreviation, or after a day before its month."""
     before = text[max(0, stop - 8) : stop]
     if ABBREVIATED.search(before):
         return True
@@ -502,7 +508,7 @@ def goes_on(text: str, stop: int, following: int) -> bool:
 
 
 def labelled(text: str) -> tuple[str, Kind | None]:
-    """A statement without its label ("Rule:"), and what that says that it is."""
+    """Split off a label ("Rule:"); return the rest and the kind that the label names, if any."""
     for sign in (":", " - ", " \u2013 ", " \u2014 "):
         front, found, rest = text.partition(sign)
         words = front.split() if found else []
@@ -517,7 +523,7 @@ def labelled(text: str) -> tuple[str, Kind | None]:
 
 
 def led_to(text: str) -> tuple[str, set[str]]:
-    """A sentence without what only leads into it ("Please note that"), and what that says."""
+    """Strip lead-ins ("Please note that"); return the rest and the labels of the cues in them."""
     led: set[str] = set()
     while True:
         sentence = looked_at(text)
@@ -531,7 +537,7 @@ def led_to(text: str) -> tuple[str, set[str]]:
 
 
 def stated(sentence: Sentence, label: Kind | None, author: Author) -> Statement | None:
-    """What a sentence states."""
+    """Return the statement of a sentence, or ``None``."""
     withdraws, recasts = "", ""
     if author in AUTHORITIES:
         recasts, withdraws = recast_in(sentence), withdrawn_in(sentence)
@@ -557,7 +563,7 @@ def stated(sentence: Sentence, label: Kind | None, author: Author) -> Statement 
 
 
 def kind_of(sentence: Sentence) -> tuple[Kind | None, bool]:
-    """The kind of what somebody with authority says, and whether that is sure."""
+    """Return the kind of an authority's sentence, and True if it is sure."""
     conditional = sentence.opens("if")
     told = sentence.has("told") and not sentence.has("own_words") and not conditional
     idle = sentence.has("idle") and not sentence.values
@@ -582,7 +588,7 @@ def kind_of(sentence: Sentence) -> tuple[Kind | None, bool]:
 
 
 def fact_of(sentence: Sentence) -> tuple[Kind | None, bool]:
-    """A fact: something definite that is something, or a short sentence with a value."""
+    """Return the kind if a sentence states a fact: a definite subject with "is", or a short sentence with a value."""
     told = sentence.has("told") and any(value.kind == "quoted" for value in sentence.values)
     if told or len(sentence.text) > FACT_CHARS or sentence.opens("if"):
         return None, False
@@ -598,7 +604,7 @@ def fact_of(sentence: Sentence) -> tuple[Kind | None, bool]:
 
 
 def reported_kind(sentence: Sentence) -> Kind | None:
-    """The kind of what an assistant says; never a rule or a wish."""
+    """Return the kind of an assistant's sentence; never a rule or a preference."""
     if sentence.has("hedge", "idle", "forbid", "oblige", "prefer", "person"):
         return None
     if sentence.opens("ask") or sentence.opens("if") or QUESTION.search(sentence.text):
@@ -613,7 +619,7 @@ def reported_kind(sentence: Sentence) -> Kind | None:
 
 
 def withdrawn_in(sentence: Sentence) -> str:
-    """What a sentence takes back, in its words."""
+    """Return what a sentence withdraws, as worded in it; empty if nothing."""
     text = sentence.text
     if order := sentence.opens("withdraw"):
         return clause(text[order.stop :])
@@ -630,12 +636,12 @@ def withdrawn_in(sentence: Sentence) -> str:
 
 
 def clause(text: str) -> str:
-    """The words up to a comma."""
+    """Return the words up to a comma, semicolon, colon or parenthesis."""
     return re.split(r"[,;:(]\s", text.strip(" ,;:"), maxsplit=1)[0].strip(" .,;:!\"'")
 
 
 def recast_in(sentence: Sentence) -> str:
-    """The value that the statement before should have: "make that 45"."""
+    """Return the corrected value for the previous statement ("make that 45"); empty if none."""
     order = sentence.opens("recast")
     if order is None:
         return ""

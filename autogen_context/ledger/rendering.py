@@ -1,20 +1,21 @@
-"""Write a ledger within a room, and read it again.
+"""Render a ledger within a token budget, and parse rendered text.
 
-Promise: what is written fits the room and is read as the same statements: it does not decay. Each statement stands in full
-where all do; else all get shorter; else some go, safety rules last.
+Promise: the text fits the budget and parses back to the same statements, so repeated rendering loses nothing. Statements
+are written in full if all fit; otherwise all are shortened; otherwise some are dropped, safety rules last.
 """
 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from autogen_context.ledger.reader import Author, Entry, Kind, looked_at
+from autogen_context.ledger.reader import REMEMBERED, Author, Entry, Kind, looked_at
 
 CountText = Callable[[str], int]
 Lines = dict[Entry, str]
 
-RANKS: Mapping[Kind, int] = {  # what is given up last comes first
+RANKS: Mapping[Kind, int] = {  # lower ranks are dropped later
     "safety rule": 0,
     "constraint": 1,
     "decision": 2,
@@ -24,7 +25,7 @@ RANKS: Mapping[Kind, int] = {  # what is given up last comes first
     "fact": 5,
 }
 REPORTED_RANK = 6
-WITHOUT_VALUE = 2  # times its size, for a statement without a number, a name or the like
+WITHOUT_VALUE = 2  # size factor for a statement without a value (number, name ...)
 OPENING = "[Ledger]"
 TITLES: dict[Kind, str] = {
     "safety rule": "Safety",
@@ -46,7 +47,7 @@ HEADINGS: dict[str, tuple[Kind, Author]] = {
     for kind, title in TITLES.items()
     for author, credit in CREDITS.items()
 }
-TURN = r"\[(?:system|user|assistant|tool|function)\b"  # what opens the turn behind a ledger
+TURN = r"\[(?:system|user|assistant|tool|function)\b"  # marker of the turn that follows a ledger
 BLOCK = re.compile(
     rf"^{re.escape(OPENING)}\n(?P<lines>(?:{'|'.join(map(re.escape, HEADINGS))})\n(?:(?!{TURN})[^\n]+(?:\n|\Z))+)",
     re.MULTILINE,
@@ -55,20 +56,20 @@ BLOCK = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendering:
-    """A ledger as a text."""
+    """A rendered ledger and the entries left out of it."""
 
     text: str
     left_out: tuple[Entry, ...] = ()
 
 
 def render(entries: Sequence[Entry], *, room_tokens: int, count: CountText) -> Rendering:
-    """The entries within a room, in the order in which they were said."""
+    """Render entries, given in the order in which they were stated, within a token budget."""
     kept = {entry: entry.text for entry in entries}
     if count(written(kept)) > room_tokens:
         kept = {entry: shortened(entry.text) for entry in entries}
     if count(written(kept)) > room_tokens:
         kept = kept_in(kept, room_tokens - count(OPENING), count)
-    while kept and count(written(kept)) > room_tokens:  # sums of tokens are not exact
+    while kept and count(written(kept)) > room_tokens:  # summed token counts are not exact
         last = max(kept, key=rank_of)
         kept = {entry: line for entry, line in kept.items() if entry is not last}
     left_out = sorted((entry for entry in entries if entry not in kept), key=rank_of)
@@ -76,14 +77,14 @@ def render(entries: Sequence[Entry], *, room_tokens: int, count: CountText) -> R
 
 
 def rank_of(entry: Entry) -> int:
-    """How soon an entry is given up: 0 for last."""
+    """Return the drop rank of an entry; rank 0 is dropped last."""
     return REPORTED_RANK if entry.reported else RANKS[entry.kind]
 
 
 def kept_in(lines: Lines, left: int, count: CountText) -> Lines:
-    """The lines that have room: safety rules first, reports last, between them each kind by turns, its shortest first.
+    """Return the lines that fit: safety rules first, reported entries last, the kinds between them in turns, shortest first.
 
-    Where a safety rule has no room, nothing that matters less has one.
+    If a safety rule does not fit, nothing less important is kept either.
     """
     costs = {entry: count(f"{line}\n") for entry, line in lines.items()}
     weights = {e: costs[e] * (1 if looked_at(e.text).values else WITHOUT_VALUE) for e in lines}
@@ -107,8 +108,9 @@ def kept_in(lines: Lines, left: int, count: CountText) -> Lines:
     return {entry: line for entry, line in lines.items() if entry in kept}
 
 
+@lru_cache(REMEMBERED)
 def shortened(text: str) -> str:
-    """A statement without the words that tell nothing; as it is where that would change what it is about, or a value."""
+    """Return a statement without filler words, or unchanged if that would alter its subject or a value."""
     sentence = looked_at(text)
     parts: list[str] = []
     at = 0
@@ -125,7 +127,7 @@ def shortened(text: str) -> str:
 
 
 def says_the_same(short: str, text: str) -> bool:
-    """Whether a shorter text gives the same thing the same values."""
+    """Return True if a shorter text keeps the subject, the relation and all values."""
     if not 0 < len(short) < len(text):
         return False
     one, other = looked_at(short), looked_at(text)
@@ -135,7 +137,7 @@ def says_the_same(short: str, text: str) -> bool:
 
 
 def written(lines: Lines) -> str:
-    """Lines under the headings of their kinds, the most important first; empty without lines."""
+    """Return the lines under the headings of their kinds, the most important first; empty without lines."""
     sections: dict[str, list[str]] = {}
     for entry in sorted(lines, key=rank_of):
         sections.setdefault(heading_of(entry), []).append(lines[entry])
@@ -144,12 +146,12 @@ def written(lines: Lines) -> str:
 
 
 def heading_of(entry: Entry) -> str:
-    """What stands above entries of its kind and author."""
+    """Return the heading for entries of this kind and author."""
     return f"{TITLES[entry.kind]}{CREDITS[entry.author]}:"
 
 
 def entries_in(text: str, position: int) -> Iterator[Entry]:
-    """The entries of a text that we wrote, or of what follows our opening."""
+    """Parse the entries of a rendered ledger, with or without its opening line."""
     heading: tuple[Kind, Author] | None = None
     for line in map(str.strip, text.removeprefix(OPENING).split("\n")):
         if line in HEADINGS:
@@ -159,5 +161,5 @@ def entries_in(text: str, position: int) -> Iterator[Entry]:
 
 
 def entry_of(kind: Kind, text: str, author: Author, position: int) -> Entry:
-    """An entry about what its text is about."""
+    """Build an entry, with the key taken from its text."""
     return Entry(kind=kind, key=looked_at(text).key, text=text, author=author, position=position)

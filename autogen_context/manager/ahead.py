@@ -1,7 +1,7 @@
-"""What is done before a turn needs it: a tokenizer fetched, limits asked for, questions embedded, spans summarised, advice.
+"""Work done before a turn needs it: loading the tokenizer, discovery of limits, embeddings, summaries, advice.
 
-Promise: nothing here decides anything; a turn takes what is there. What runs in the background ends with its owner, and
-whatever fails costs its result and nothing else.
+Promise: nothing here decides anything; a turn uses what is ready. Background work ends with its owner, and a failure costs
+only its own result.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ from autogen_context.tokens.measure import EstimateCounter, TokenCounter
 from autogen_context.tokens.message_counter import load_tokenizer
 from autogen_context.view.view import ContextView
 
-if TYPE_CHECKING:  # what asks models is loaded for those who have one
+if TYPE_CHECKING:  # modules that ask models are imported on demand
     from autogen_context.cache.values import Cache
     from autogen_context.manager.engine import Engine
     from autogen_context.manager.events import TurnLog
@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # what asks models is loaded for those who have one
 
 
 class Ahead:
-    """Works ahead for one manager."""
+    """Prefetches for one manager."""
 
     def __init__(self, given: Given, events: "TurnLog | None" = None) -> None:
         config, vectors, cache = given.config, given.vectors, given.cache
@@ -56,18 +56,18 @@ class Ahead:
             events.follow(cache)
         if cache is not None and isinstance(vectors, TakesCache):
             vectors.keep_in(cache)
-        self._summaries: list[Summaries] = []  # the last belong to the conversation
+        self._summaries: list[Summaries] = []  # the last one is the current conversation's
         self._advising: list[Advising] = []  # the same
         helpers = (self._embedding, self._model_client, self._intents)
-        # Whether there is nothing to do for a turn.
+        # Whether a turn has nothing to prefetch.
         self.is_idle = all(each is None for each in helpers) and not self._summarises
 
     def memory(self) -> Recaller:
-        """A memory that goes by meaning as well, where there are vectors."""
+        """Return the memory for recall, with semantic search if there are vectors."""
         return Recaller(self._embedding.cosines) if self._embedding else Recaller()
 
     def summaries(self, counter: TokenCounter, state: State) -> dict[str, str]:
-        """The summaries of a conversation, which grow while it goes on."""
+        """Return the summaries of a conversation, a mapping that is filled in the background."""
         maker = summarizing(self.compressor, self._client("summary"), counter)
         if maker is None:
             return dict(state.summaries)
@@ -85,7 +85,7 @@ class Ahead:
         return self._summaries[-1].known
 
     def advice(self, state: State) -> "Mapping[str, Advice]":
-        """What a model advises on the task of a conversation, which changes while it goes on."""
+        """Return a model's advice on the tasks of a conversation, a mapping that is filled in the background."""
         client = self._client("advice")
         if client is None:
             return state.advice
@@ -95,7 +95,7 @@ class Ahead:
         return self._advising[-1].known
 
     def _client(self, what: str) -> Complete | None:
-        """The model to ask; its calls are told to the event log."""
+        """Return the model client; its calls are recorded in the event log."""
         client = self._model_client
         return self._events.timed(client, what) if client and self._events else client
 
@@ -112,17 +112,17 @@ class Ahead:
         return Guarded(own)
 
     async def load_tokenizer(self) -> None:
-        """Have the model's tokenizer at hand, within the time that is set."""
+        """Load the model's tokenizer within its time limit."""
         await load_tokenizer(self._config.model, timeout_s=self._config.tokenizer_timeout_s)
 
     def discover(self, resize: Callable[[int], None]) -> None:
-        """Ask the endpoint for the model's limit; ``resize`` gets what it says."""
+        """Ask the endpoint for the model's limit in the background, and pass it to ``resize``."""
         config = self._config
         if config.discovery_url and config.model:
             self._background.start(discovered(config, WeakMethod(resize)), name="discovery")
 
     async def before_turn(self, engine: "Engine", view: ContextView, fixed_tokens: int) -> None:
-        """Do what the next turn, or later ones, will need of models."""
+        """Await embeddings and summaries for this turn, and start those for later ones."""
         config = self._config
         if self._embedding is not None:
             said = engine.conversation.messages
@@ -142,14 +142,14 @@ class Ahead:
             self._intents.ask(engine.conversation.candidates)
 
     async def aclose(self) -> None:
-        """End what is still under way, within the time limit of ``Background``."""
+        """End background work within the time limit of ``Background``."""
         await self._background.aclose()
 
 
 async def discovered(
     config: ContextConfig, resize: Callable[[], Callable[[int], None] | None]
 ) -> None:
-    """Have the window that the endpoint names, unless the user named one; ``resize`` is gone with its owner."""
+    """Use the endpoint's limit unless the user gave a window; ``resize`` returns ``None`` once its owner is gone."""
     limit = await limits_of(config).alookup(config.model)
     owned = resize()
     if owned is not None and not config.window_tokens:
@@ -159,7 +159,7 @@ async def discovered(
 def summarizing(
     compressor: Compressor, client: ModelClient | None, counter: CountsText
 ) -> Summarises | None:
-    """Who makes summaries ahead: a compressor with a client, or one in a way of its own; nobody where no model is asked."""
+    """Return who makes summaries: a compressor with a client, or the user's own; ``None`` if no model is asked."""
     if isinstance(compressor, SemanticCompressor):
         complete = compressor.completed(client=client, counter=counter)
         return complete if complete.asks_model else None
@@ -169,7 +169,7 @@ def summarizing(
 def intents_of(
     config: ContextConfig, triggers: "Trigger | None", background: Background
 ) -> "Intents | None":
-    """Who has a model asked what an agent is at, where triggers look at it."""
+    """Return who asks a model for intents, if the triggers use them."""
     if triggers is None or not (cuts_finished(config, triggers) or config.dry_run):
         return None
     from autogen_context.triggers.intent import IntentModel, Intents  # noqa: PLC0415 - as above

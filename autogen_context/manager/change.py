@@ -1,7 +1,8 @@
-"""What a host tells the manager beside its messages, and what that does: files that changed, tasks, requirements, decisions.
+"""Context changes that a host reports beside its messages: changed files, tasks, requirements, decisions.
 
-Promise: a change that exists is valid; a wrong one is a ``ValueError`` that names the field and what to give. Changes are
-applied all or none, and the result is checked before it counts; what makes no sense is refused with what is known instead.
+Promise: a constructed change is valid; an invalid one raises ``ValueError`` naming the field and what to pass. Changes are
+applied all or none, and the result is checked before it is accepted. A change that does not fit the context is rejected
+with the keys that are known.
 """
 
 import os
@@ -20,15 +21,15 @@ from autogen_context.messages.message import Message
 from autogen_context.view.notice import CHANGED, DELETED, Notice, Notices, Topic
 from autogen_context.view.view import ContextView, faults_of
 
-SHOWN_CHARS = 60  # of a text, where a change is named
-MOST_OUTCOMES = 20  # of tasks; the oldest go first
+SHOWN_CHARS = 60  # of a text in the name of a change
+MOST_OUTCOMES = 20  # of tasks; the oldest are dropped first
 WAY_OUT = "nothing was applied; leave this change out, or correct it"
 
 FilePath = str | os.PathLike[str]
 
 
 class ChangeType(StrEnum):
-    """The kinds of change that a manager can be told."""
+    """The types of context change."""
 
     FILE_MODIFIED = "file modified"
     FILE_CREATED = "file created"
@@ -46,16 +47,16 @@ class ChangeType(StrEnum):
     @classmethod
     @override
     def _missing_(cls, value: object) -> Self | None:
-        """Written as a name: ``file_modified``, ``FILE_MODIFIED``."""
+        """Accept the member name as well: ``file_modified``, ``FILE_MODIFIED``."""
         return cls.__members__.get(value.upper() if isinstance(value, str) else "")
 
 
 class Kind(NamedTuple):
-    """What a type of change needs, and what it does."""
+    """Required fields of a change type, the topic of its notice and the wording."""
 
     topic: Topic | None
     needs: tuple[str, ...] = ()
-    told: str = ""  # the first time
+    told: str = ""  # wording for the first time
 
 
 KINDS: Mapping[ChangeType, Kind] = {
@@ -91,18 +92,18 @@ WANTED: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextChange:
-    """One thing that changed; the constructors below say what each kind needs.
+    """One change to a context; the constructors below show the fields of each type.
 
     Attributes:
-        type: what changed.
-        key: which one: the path of a file, the name of a task, a requirement or a decision; its text where none is given.
-        text: what a task or requirement says, what was decided, what came of a task, on one line; of a file what is told
-            of the change, such as a diff.
-        moved_to: where a file is now.
-        message: the message that was added, as the host has it.
+        type: the type of change.
+        key: path of a file, or name of a task, requirement or decision; defaults to its text.
+        text: text of a task, requirement, decision or outcome, on one line; for a file, details to send with the notice,
+            such as a diff.
+        moved_to: new path of a file.
+        message: the added message, as the host's object.
 
     Raises:
-        ValueError: a field is missing, empty, or not for this type; it names the field and what to give.
+        ValueError: a field is missing, empty, or not allowed for this type.
     """
 
     type: ChangeType
@@ -112,7 +113,7 @@ class ContextChange:
     message: object = None
 
     def __post_init__(self) -> None:
-        """Check the fields, and bring the texts into form."""
+        """Check the fields and normalize the texts."""
         try:
             kind = ChangeType(self.type)
         except ValueError:
@@ -136,68 +137,68 @@ class ContextChange:
 
     @classmethod
     def file_modified(cls, path: FilePath, *, text: str = "") -> Self:
-        """A file has other content; ``text`` is told with it, such as a short diff."""
+        """Report a changed file; ``text`` is sent with the notice, such as a short diff."""
         return cls(type=ChangeType.FILE_MODIFIED, key=written(path), text=text)
 
     @classmethod
     def file_created(cls, path: FilePath, *, text: str = "") -> Self:
-        """There is a file where there was none."""
+        """Report a new file."""
         return cls(type=ChangeType.FILE_CREATED, key=written(path), text=text)
 
     @classmethod
     def file_deleted(cls, path: FilePath, *, text: str = "") -> Self:
-        """A file is gone."""
+        """Report a deleted file."""
         return cls(type=ChangeType.FILE_DELETED, key=written(path), text=text)
 
     @classmethod
     def file_moved(cls, path: FilePath, moved_to: FilePath, *, text: str = "") -> Self:
-        """A file has another path."""
+        """Report a moved or renamed file."""
         moved = written(moved_to)
         return cls(type=ChangeType.FILE_MOVED, key=written(path), moved_to=moved, text=text)
 
     @classmethod
     def task_started(cls, text: str, *, key: str = "") -> Self:
-        """Somebody with a say gave a task; it stays until it is completed or has failed."""
+        """Report a task, from somebody with authority; it stays open until it is completed or fails."""
         return cls(type=ChangeType.TASK_STARTED, key=key, text=text)
 
     @classmethod
     def task_completed(cls, key: str, *, text: str = "") -> Self:
-        """A task is done; ``text`` is what came of it."""
+        """Report a completed task; ``text`` is its outcome."""
         return cls(type=ChangeType.TASK_COMPLETED, key=key, text=text)
 
     @classmethod
     def task_failed(cls, key: str, *, text: str = "") -> Self:
-        """A task is given up; ``text`` is why."""
+        """Report a failed task; ``text`` is the reason."""
         return cls(type=ChangeType.TASK_FAILED, key=key, text=text)
 
     @classmethod
     def requirement_added(cls, text: str, *, key: str = "") -> Self:
-        """Something must hold from now on."""
+        """Add a requirement, valid from now on."""
         return cls(type=ChangeType.REQUIREMENT_ADDED, key=key, text=text)
 
     @classmethod
     def requirement_changed(cls, text: str, *, key: str) -> Self:
-        """Something else must hold in the place of a requirement."""
+        """Replace a requirement."""
         return cls(type=ChangeType.REQUIREMENT_CHANGED, key=key, text=text)
 
     @classmethod
     def requirement_removed(cls, key: str) -> Self:
-        """A requirement no longer holds."""
+        """Remove a requirement."""
         return cls(type=ChangeType.REQUIREMENT_REMOVED, key=key)
 
     @classmethod
     def decision_recorded(cls, text: str, *, key: str = "") -> Self:
-        """Something was decided; a later decision of the same key takes its place."""
+        """Record a decision; a later decision with the same key replaces it."""
         return cls(type=ChangeType.DECISION_RECORDED, key=key, text=text)
 
     @classmethod
     def message_added(cls, message: object) -> Self:
-        """The host has one more message, which its next list has as well."""
+        """Add a message, which the host's next list must contain as well."""
         return cls(type=ChangeType.MESSAGE_ADDED, message=message)
 
     @override
     def __str__(self) -> str:
-        """The change in a few words."""
+        """Return the change in a few words."""
         what = self.key if KINDS[self.type].topic == "file" else self.text or self.key
         short = what if len(what) <= SHOWN_CHARS else f"{what[:SHOWN_CHARS]}…"
         return f"{self.type}: {short}" if short else str(self.type)
@@ -205,14 +206,14 @@ class ContextChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdatedContext:
-    """What a context is after changes.
+    """The context after changes were applied.
 
     Attributes:
-        context_id: which conversation: 12 hex digits, the same in every process; a branch has its own.
-        version: number of the version that the changes made; where there were none, of the newest.
-        context: what stands in the context, as far as its messages were handed in; what is to be told next stands last.
-        changes_applied: the changes, in their order.
-        timestamp: when that was, in seconds since 1970, by the manager's clock.
+        context_id: identifies the conversation: 12 hex digits, the same in every process; a branch has its own.
+        version: number of the version that the changes created; without changes, of the newest.
+        context: the messages of the context, as far as the host has passed them; notices due next are last.
+        changes_applied: the changes, in order.
+        timestamp: time in seconds since 1970, by the manager's clock.
     """
 
     context_id: str
@@ -223,29 +224,29 @@ class UpdatedContext:
 
 
 def written(path: FilePath) -> str:
-    """A path as text; what is none is refused with the other fields."""
+    """Return a path as text; other values are checked with the other fields."""
     return os.fspath(path) if isinstance(path, os.PathLike) else path
 
 
 def changes_in(given: Iterable[object]) -> tuple[ContextChange, ...]:
-    """The changes in a list of them, each of which is looked at."""
+    """Return the changes of a list; raise an error for an element that is not a `ContextChange`."""
     require_several("changes", given, give="a list, such as [ContextChange.file_modified(path)]")
     changes = tuple(given)
     for at, change in enumerate(changes):
         if not isinstance(change, ContextChange):
             give = "a ContextChange, such as ContextChange.file_modified(path)"
             raise wrong_argument(f"changes[{at}]", change, give)
-    return cast("tuple[ContextChange, ...]", changes)  # each was looked at
+    return cast("tuple[ContextChange, ...]", changes)  # each was checked
 
 
 def changed(
     view: ContextView, changes: Sequence[ContextChange], engine: Engine, *, open_pairs: bool
 ) -> ContextView:
-    """The view after changes; raises ``ChangeRefused`` where one cannot be applied, and nothing was."""
+    """Return the view after changes; raise ``ChangeRefused`` if one cannot be applied, with none applied."""
     conversation, new = engine.conversation, view
     payloads = conversation.history.payloads
     added = [i for i, change in enumerate(changes) if change.type is ChangeType.MESSAGE_ADDED]
-    is_known = len(payloads) >= view.decisions.stop  # of a loaded state they are not, at first
+    is_known = len(payloads) >= view.decisions.stop  # False at first for a loaded state
 
     def refused(at: int, reason: str) -> ChangeRefused:
         if added and is_known:
@@ -276,13 +277,13 @@ def changed(
 
 
 class Unfit(ValueError):
-    """A change makes no sense in this context; says why and what would."""
+    """A change does not fit the context; the message gives the reason and an alternative."""
 
 
 def applied(
     change: ContextChange, notices: Notices, *, position: int, shows: Callable[[str], bool]
 ) -> Notices:
-    """The notices after a change, given which files the context shows; raises ``Unfit`` where it makes no sense here."""
+    """Return the notices after a change; raise ``Unfit`` if it does not fit. ``shows`` tells whether the context shows a file."""
     topic, needs, told = KINDS[change.type]
     key, text = change.key, change.text
     if topic is None:
@@ -317,7 +318,7 @@ def applied(
 
 
 def require_fit(change: ContextChange, known: Notice | None, keys: Sequence[str]) -> None:
-    """Refuse what changes something unknown, or begins what is there."""
+    """Raise ``Unfit`` if a change refers to an unknown key, or starts or adds a known one."""
     topic, needs, _ = KINDS[change.type]
     if known is None and "key" in needs:
         all_keys = ", ".join(map(repr, keys)) or "none"

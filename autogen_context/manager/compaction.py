@@ -1,10 +1,10 @@
-"""What a compaction decides: what of a conversation stays in a room.
+"""Plans a compaction: which units and blocks of a conversation are kept.
 
-Promise: the same conversation in the same room gives the same decisions; together they fit, and what must stay is among them.
-Indexes are caught up here, and what left before and is out of reach is not looked at again.
+Promise: the same conversation in the same room gives the same decisions; they fit, and protected messages are kept. Indexes
+are updated here, and units that left long ago are not examined again.
 
-What must stay; what people said, within its fraction; then the newest units, whole; then what later turns are likely to name
-again of older ones, in parts: where a person asks for the past, what answers that, and then it may fill more of the room.
+Order: protected messages; people's messages within their fraction; the newest units, whole; then blocks of older units by
+score, or by relevance if a person asks about the past, which may then fill more of the room.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -40,12 +40,12 @@ from autogen_context.view.notice import Name, Notice, Notices, Topic
 from autogen_context.view.protected import Fit, Protection, choose_protected
 
 OUT_OF_REACH = "left out: it was too long ago to be compared with what stays"
-FRAME = "-"  # in place of what is told, to measure what stands around it
+FRAME = "-"  # a placeholder, to measure the notice without its content
 STATED: Mapping[Topic, Kind] = {"requirement": "constraint", "decision": "decision"}
 
 
 class CompactionPlanner:
-    """Plans a conversation anew."""
+    """Plans the compactions of one conversation."""
 
     def __init__(self, parts: Parts) -> None:
         self._counter = parts.counter
@@ -62,7 +62,7 @@ class CompactionPlanner:
         )
 
     def follow(self, conversation: Conversation) -> None:
-        """Read all that was not read yet."""
+        """Update the indexes."""
         self.references.follow(conversation.candidates)
         self.telling.follow(conversation.messages)
 
@@ -77,7 +77,7 @@ class CompactionPlanner:
         notices: Notices,
         stale: frozenset[int],
     ) -> dict[int, Decision]:
-        """A decision for each unit of which something was sent or may be, by position."""
+        """Return the decisions of a compaction by position."""
         candidates = conversation.candidates
         self.follow(conversation)
         protected = conversation.protected(pinned)
@@ -138,13 +138,13 @@ class CompactionPlanner:
         )
 
     def overruled(self) -> frozenset[Name]:
-        """The notices about which messages had said something else at the last plan."""
+        """Return the notices that contradicted older messages at the last plan."""
         return self.telling.overruled()
 
     def spans(
         self, conversation: Conversation, room_tokens: int, pinned: frozenset[int]
     ) -> list[Span]:
-        """What of a conversation will go before the rest, in parts that are summarised apart."""
+        """Return the spans that will leave first, each to be summarised separately."""
         return self._spans.of(
             conversation.candidates, stays=conversation.protected(pinned), room_tokens=room_tokens
         )
@@ -157,7 +157,7 @@ class CompactionPlanner:
         room_tokens: int,
         stale: frozenset[int],
     ) -> Explanation:
-        """What became of the unit at a position, and why; arguments as of ``planned``."""
+        """Explain the decision on the unit at a position; arguments as of ``planned``."""
         self.references.follow(conversation.candidates)
         need = self._need(conversation, room_tokens, stale)
         units, unit = standing(self.references, need), None
@@ -167,7 +167,7 @@ class CompactionPlanner:
         return explained(decision, at, unit, self.prioritizer.scores(self.references, need))
 
     def _need(self, conversation: Conversation, room_tokens: int, stale: frozenset[int]) -> Need:
-        """What is chosen for."""
+        """Return what the compaction has to choose for."""
         task = conversation.newest_request
         advice: Advice | None = self._advice.get(key_of(task)) if self._advice else None
         return Need(
@@ -179,7 +179,7 @@ class CompactionPlanner:
         )
 
     def _shares(self, budget: CompactionBudget) -> dict[Section, int] | None:
-        """What each section may have of the room, in tokens; None where the score alone decides."""
+        """Return the tokens of each section; ``None`` if the score alone decides."""
         if budget.sections is None:
             return None
         shares = efficiency_of(self.references).moved(budget.sections)
@@ -187,7 +187,7 @@ class CompactionPlanner:
         return {section: int(filled * share) for section, share in shares.items()}
 
     def _is_used(self, unit: int) -> bool:
-        """Whether the model has named all that a person named in a unit: it was of use, and stands where it was used."""
+        """Whether the model used all values of a person's message later, so that they stand there as well."""
         named = [value for value in self.references.units[unit].named.asked if is_telling(value)]
         uses = (self.references.uses(value) for value in named)
         return bool(named) and all(used and used[-1] > unit for used in uses)
@@ -195,17 +195,17 @@ class CompactionPlanner:
     def _summaries(
         self, conversation: Conversation, room_tokens: int, pinned: frozenset[int]
     ) -> dict[Span, str]:
-        """What a model made of them so far."""
+        """Return the summaries that are ready, by span."""
         spans = self.spans(conversation, room_tokens, pinned) if self._known else []
         return {span: self._known[span.key] for span in spans if span.key in self._known}
 
     def _asked_for(self, conversation: Conversation) -> dict[int, float]:
-        """What messages have to do with the newest one, if that asks for the past; else nothing."""
+        """Return the relevance of messages to the newest one, if that asks about the past; else nothing."""
         query = said_now(conversation.messages)
         if not query:
             return {}
-        # Its wording decides: what is known depends on what was read, and here nothing must have been read yet. What is
-        # asked for all of it matches nothing more than the rest.
+        # Only the wording decides here, as the index may not be up to date. A request for a summary of everything matches
+        # nothing in particular.
         verdict = self._memory.judge(query, conversation.messages)
         if not verdict.retrieve or verdict.kind == "summary":
             return {}
@@ -226,7 +226,7 @@ class CompactionPlanner:
 
 
 def stated(notices: Iterable[Notice]) -> dict[Name, Entry]:
-    """What some notices state, as a person's words."""
+    """Return the statements of notices as ledger entries."""
     return {
         notice.name: entry_of(STATED[notice.topic], notice.text, "person", notice.position)
         for notice in notices
@@ -234,19 +234,19 @@ def stated(notices: Iterable[Notice]) -> dict[Name, Entry]:
     }
 
 
-# ---- what stays of units
+# ---- the plan
 
 
 Tell = Callable[[Mapping[int, Decision], int], str]
-"""What is to be known of the units that have no decision, or of which only parts stay, within so many tokens."""
+"""Writes the notice about units without a decision or kept in part, given the decisions and a number of tokens."""
 
 Fill = Callable[[Mapping[int, Decision], int], Filled]
-"""Decides on units that are still open, given those decided on, within so many tokens."""
+"""Decides on the remaining units, given the decisions so far and a number of tokens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
-    """What a plan works with."""
+    """The functions that a plan uses."""
 
     fit: Fit
     fill: Fill
@@ -254,7 +254,7 @@ class Means:
     count: Callable[[Message], int]
 
 
-def plan(  # noqa: PLR0913 - all that it depends on
+def plan(  # noqa: PLR0913 - everything it depends on
     candidates: Sequence[Candidate],
     *,
     before: Sequence[Decision] = (),
@@ -266,24 +266,24 @@ def plan(  # noqa: PLR0913 - all that it depends on
     budget: CompactionBudget,
     means: Means,
 ) -> dict[int, Decision]:
-    """Choose what becomes of units.
+    """Decide on the units of a conversation.
 
     Args:
         candidates: n units, oldest first.
-        before: what was decided on them; what was left out then and is again keeps that decision.
-        compared: positions of those that are sent, or stand for choice.
-        protected: which of all must stay, from ``protected_of``.
-        said: what people said in others, what stays first in front.
-        history_tokens: what all n units cost.
-        limit_tokens: what all may have together, whatever the budget says.
+        before: earlier decisions; a unit that is dropped again keeps its decision.
+        compared: positions of units that are sent or under consideration.
+        protected: positions of protected units, from ``protected_of``.
+        said: people's messages in other units, highest priority first.
+        history_tokens: tokens of all n units.
+        limit_tokens: hard limit, whatever the budget says.
         budget: how much is kept, and of what.
-        means: what shortens, chooses, tells and counts.
+        means: the functions that shorten, choose, write notices and count.
 
     Returns:
-        Decisions by position; of a unit that is not among them nothing was sent, and nothing is.
+        Decisions by position; units without one were not sent before and are not sent now.
 
     Raises:
-        ContextWindowExceeded: what must stay does not fit, not even shortened.
+        ContextWindowExceeded: the protected units do not fit, not even shortened.
     """
     chosen = choose_protected(candidates, protected, limit_tokens=limit_tokens, fit=means.fit)
     protected_tokens, messages = tokens_of(chosen), candidates[-1].unit.stop if candidates else 0
@@ -331,7 +331,7 @@ def people_first(
     budget: CompactionBudget,
     beside_tokens: int,
 ) -> dict[int, Decision]:
-    """What people said, within its fraction; beyond that what they stated, before all else that a compaction keeps."""
+    """Keep people's messages within their fraction; beyond it those with statements, before scored blocks."""
     own = sum(
         decision.tokens_after
         for i, decision in chosen.items()
@@ -349,7 +349,7 @@ def people_first(
 def first_that_fit(
     said: Iterable[Said], *, taken: Mapping[int, Decision], room_tokens: int
 ) -> dict[int, Decision]:
-    """Of what people said as much as fits a room, the first ones first."""
+    """Keep as many messages as fit, in the given order."""
     chosen: dict[int, Decision] = {}
     for each in said:
         tokens = each.decision.tokens_after
@@ -362,7 +362,7 @@ def first_that_fit(
 def newest_that_fit(
     candidates: Sequence[Candidate], *, taken: Mapping[int, Decision], room_tokens: int
 ) -> dict[int, Decision]:
-    """The newest units that fit the room, back to the first that does not."""
+    """Keep the newest units, back to the first that does not fit."""
     chosen: dict[int, Decision] = {}
     for i in range(len(candidates) - 1, -1, -1):
         if i in taken:
@@ -375,13 +375,13 @@ def newest_that_fit(
 
 
 def left_out(candidate: Candidate, unchosen: Unchosen | None) -> Decision:
-    """The decision on a unit of which nothing stays; ``None`` where it was not compared with what does."""
+    """Return the decision that drops a unit; ``unchosen`` has its reason and rank if it was scored."""
     why, rank = unchosen or (OUT_OF_REACH, None)
     return replaced(candidate, "drop", why, (), 0, rank)
 
 
 def left_again(before: Sequence[Decision], i: int) -> Decision | None:
-    """What was decided on a unit of which nothing is sent, that says when and why it left; ``None`` where something is."""
+    """Return the earlier decision that dropped a unit, or ``None`` if something of it was sent."""
     known = before[i] if i < len(before) else None
     return known if known is not None and known.action == "drop" and not known.sent else None
 
@@ -393,7 +393,7 @@ def with_notice(
     room_tokens: int,
     count: Callable[[Message], int],
 ) -> dict[int, Decision]:
-    """The decision on the first unit that is left out, with the first of some notices that has room in its place."""
+    """Put the first notice that fits in place of the first dropped unit."""
     for notice in notices if dropped else ():
         if count(notice) <= room_tokens:
             first = min(dropped)
@@ -408,7 +408,7 @@ def with_notice(
 
 
 def notice_of(messages: int, tokens: int, told: str = "") -> Message:
-    """What stands where so many messages of so many tokens were left out."""
+    """Write the notice in place of dropped messages."""
     text = (
         f"{messages} earlier messages ({tokens} tokens) are left out here to fit the context window"
     )

@@ -1,8 +1,8 @@
-"""The engine: what is sent in a turn, stage by stage. Read ``Engine.turn`` first.
+"""The engine: the stages of a turn in their order. Read ``Engine.turn`` first.
 
-Promise: below the mark nothing changes but by appending; above it the whole is planned anew, once, well below it, so that the
-turns to come can hold it. What is sent fits, or ``ContextWindowExceeded`` is raised and the view stays as it was. Views are
-values; what an engine remembers beside them can be made again from a view and the host's list.
+Promise: below ``compact_at_fraction`` a turn only appends. Above it one compaction brings the request well below, so that the
+following turns append again. A request fits, or ``ContextWindowExceeded`` is raised and the view is unchanged. Views are
+values; everything else an engine keeps can be rebuilt from a view and the host's list.
 """
 
 import logging
@@ -46,7 +46,7 @@ logger = logging.getLogger(__name__)
 
 
 class Room(NamedTuple):
-    """What a request may have, as we count, and what of it is for what."""
+    """The size of a request in our own count, and its budget."""
 
     tokens: int
     budget: TurnBudget
@@ -69,15 +69,15 @@ class Engine:
             keep=parts.original_store.put_text,
             compressor=parts.compressor,
         )
-        self._arrived = Decisions()  # what the index of lines above has read
+        self._arrived = Decisions()  # decisions that the line index has read
         self._is_read = False
-        # How much of the host's list is as it was when a view followed it last.
+        # Length of the host's list that is unchanged since a view followed it.
         self._same = len(digests)
         roles = RoleRules(alternate=config.alternate_roles, single_system=config.single_system)
         self._writer = RequestWriter(host, counter=counter, roles=roles)
         self._retriever = Retriever(parts.memory, counter, parts.budget)
         self._calibration = Calibration()
-        self._rooms: dict[int, int] = {}  # by it, after so many rewrites
+        self._rooms: dict[int, int] = {}  # by number of rewrites
         self._told: Situation | None = None
 
     # The stages of a turn
@@ -85,7 +85,7 @@ class Engine:
     def prepare(
         self, view: ContextView, payloads: Sequence[object], fixed: Fixed
     ) -> tuple[ContextView, Prepared[object]]:
-        """Prepare a turn, for a view that follows the host's list."""
+        """Prepare a turn; the view already follows the host's list."""
         calibration = view.calibration.with_fixed(fixed.tokens)
         if calibration is not view.calibration:
             view = replace(view, calibration=calibration)
@@ -95,14 +95,14 @@ class Engine:
             believed, before = view.calibration, view.calibration.before
             if before is None:
                 raise
-        # One false bill must not keep all others from coming: what was known before it decides.
+        # A single wrong bill must not block all further turns: use the calibration before it.
         view, prepared = self.turn(replace(view, calibration=before), payloads, fixed)
         return replace(view, calibration=believed), prepared
 
     def turn(
         self, view: ContextView, payloads: Sequence[object], fixed: Fixed
     ) -> tuple[ContextView, Prepared[object]]:
-        """The stages in their order; arguments and errors as of ``prepare``."""
+        """Run the stages in their order; arguments and errors as of ``prepare``."""
         now_s = self._parts.cache_clock() if self._parts.cache_clock else None
         candidates = self.conversation.candidates
         if view.notices.standing:
@@ -124,9 +124,11 @@ class Engine:
         request = self._request(view, fixed)
         more = fixed.tokens
         while request.certificate.bound.tokens > request.certificate.limit_tokens:
-            # Fillers between roles, or counts of another tokenizer: more is sent than the view says, so there is less room.
+            # Role fillers or another tokenizer add tokens that the view does not know: compact with less room.
             beside = request.certificate.counted_tokens - self.used_tokens(view, 0)
-            more = max(beside, more + 1) if compacted else more  # each time less room: this ends
+            more = (
+                max(beside, more + 1) if compacted else more
+            )  # less room each time, so the loop ends
             view, compacted = self.compacted(view, more), True
             request = self._request(view, fixed)
         pace = after_turn(view.pace, cost, rewrote=compacted, units=len(candidates), now_s=now_s)
@@ -145,12 +147,12 @@ class Engine:
         return view, prepared
 
     def read(self, payloads: Sequence[object]) -> int:
-        """Read and measure the host's list; what becomes of it is decided in its turn, when the tools are known."""
+        """Read and measure the host's list; decisions are made in the turn, when the tools are known."""
         self._same = min(self._same, self.conversation.update(payloads))
         return self._same
 
     def cut_back(self, view: ContextView) -> ContextView:
-        """The view without what the host changed of its past."""
+        """Return the view without the part of the history that the host changed."""
         same, self._same = self._same, len(self.conversation.messages)
         if same >= view.decisions.stop:
             return view
@@ -158,11 +160,11 @@ class Engine:
         return view.cut_back(same)
 
     def synced(self, view: ContextView) -> ContextView:
-        """The view with what the host appended, reduced on arrival; where the host changed its past that is forgotten."""
+        """Return the view following the host's list: new messages reduced on arrival, changed history removed."""
         return self._with_new(self.cut_back(view))
 
     def _with_new(self, view: ContextView) -> ContextView:
-        """The view with a decision on each unit that is new or has grown."""
+        """Return the view with decisions on all units that are new or have grown."""
         candidates, pinned = self.conversation.candidates, self.pinned(view)
         decisions, arrival = view.decisions, self.arrival
         if decisions is not self._arrived or not self._is_read:
@@ -184,7 +186,7 @@ class Engine:
         return view if decisions is view.decisions else replace(view, decisions=decisions)
 
     def with_preamble(self, view: ContextView, fixed_tokens: int) -> ContextView:
-        """The view with the newest preamble, where nothing of what was sent is continued."""
+        """Return the view with the newest preamble, at the start or after a rewrite."""
         room, count = self.room(view).tokens, self._parts.counter.message
         due = self.notices.room_due(view, self.conversation.candidates, room)
         free = self.room(view, rewrites=1).budget.compact_at_tokens
@@ -192,7 +194,7 @@ class Engine:
         return placed_anew(view, chosen(view, self.conversation, free, count), count)
 
     def restarted(self, view: ContextView, fixed_tokens: int) -> ContextView:
-        """The view with everything as it came in, where a pin or a change of the past asks for another choice and all fits."""
+        """Return the view with all messages as they came in, if a pin or a changed history requires a new plan and all fits."""
         room = self.room(view)
         used = self.conversation.tokens + self._used(view, fixed_tokens, room)
         is_whole = not any(decision.handle for decision in view.decisions)
@@ -204,9 +206,10 @@ class Engine:
     def estimate(
         self, view: ContextView, used_tokens: int, room: Room, now_s: float | None
     ) -> CostEstimate:
-        """Whether to compact in this turn, with the numbers that say so.
+        """Estimate whether to compact in this turn.
 
-        It is forced where the view is above the mark and that can be helped, or lacks what must stay since a pin or a change.
+        It is forced if the view is above ``compact_at_fraction`` and a compaction can help, or if a protected message is
+        missing since a pin or a changed history.
         """
         tokens, mark = view.decisions.tokens + used_tokens, room.budget.compact_at_tokens
         attempt, rates, pace = view.pace.attempt, self._parts.rates, view.pace
@@ -227,7 +230,7 @@ class Engine:
     def must_compact(
         self, view: ContextView, cost: CostEstimate, used_tokens: int, room: Room
     ) -> bool:
-        """Whether everything is planned anew: the window forces it, the price allows it, or a question needs the room."""
+        """Whether to compact: the window forces it, the price favours it, or a question about the past needs room."""
         if cost.why == "forced":
             return True
         if cost.price.is_cold and cost.rewrites and self._config.compaction != "when_full":
@@ -239,7 +242,7 @@ class Engine:
         return is_due and answer is None
 
     def compacted(self, view: ContextView, fixed_tokens: int) -> ContextView:
-        """The view planned anew, behind the newest preamble; that yields to what must stay."""
+        """Return the view after a compaction, with the newest preamble as far as protected messages leave room for it."""
         candidates, pinned = self.conversation.candidates, self.pinned(view)
         preamble, count = view.preamble, self._parts.counter.message
         if preamble.is_offered:
@@ -272,7 +275,7 @@ class Engine:
         promised_tokens: int,
         since: int = 0,
     ) -> ContextView:
-        """The view with other decisions; the originals of what left are kept."""
+        """Return the view with changed decisions, and store the originals of what leaves."""
         settled = self.arrival.settle(
             view.decisions.changed(changes),
             self.conversation.candidates,
@@ -295,7 +298,7 @@ class Engine:
         return view
 
     def with_told(self, view: ContextView, fixed_tokens: int) -> ContextView:
-        """The view with what the newest message asks for of the past, and what is due to be told, in front of that."""
+        """Return the view with retrieved context and pending notices placed before the newest unit."""
         candidates, count = self.conversation.candidates, self._parts.counter.message
         if view.decisions.hidden:
             room = self.room(view)
@@ -307,10 +310,10 @@ class Engine:
             view = self.notices.told(view, candidates, room_tokens=room.tokens, used_tokens=used)
         return view
 
-    # What a turn asks of a view
+    # Queries about a view
 
     def room(self, view: ContextView, *, rewrites: int = 0) -> Room:
-        """What a request may have, after so many more rewrites."""
+        """Return the room of a request after this many further rewrites."""
         calibration, after = view.calibration, view.rewrites + rewrites
         if calibration is not self._calibration:
             self._calibration, self._rooms = calibration, {}
@@ -321,64 +324,64 @@ class Engine:
         return Room(tokens, self._parts.budget.for_turn(tokens))
 
     def can_recall(self, *, can: bool) -> None:
-        """Whether the agent has the tool that asks back what was cut; ``reduce="auto"`` cuts where it has."""
+        """Set whether the agent has the recall tool, on which ``reduce="auto"`` depends."""
         mode = self._config.reduce
         self.arrival.mode = mode if mode != "auto" else "lossy" if can else "lossless"
 
     def resize(self, window_tokens: int) -> None:
-        """Use another window from now on."""
+        """Use another window from the next turn on."""
         if window_tokens != self.window.window_tokens:
             self.window = replace(self.window, window_tokens=window_tokens)
             self._rooms = {}
 
     def explained(self, view: ContextView, position: int) -> "Explanation":
-        """What became of the message at a position, and why."""
+        """Explain the decision on the message at a position."""
         at = bisect_right(view.decisions, position, key=lambda d: d.start) - 1
         room, stale = self.room(view), self.notices.stale(view, self.conversation.candidates)
         return self.planner.explained(view.decisions[at], at, self.conversation, room.tokens, stale)
 
     def pinned(self, view: ContextView) -> frozenset[int]:
-        """Positions of the messages that are pinned."""
+        """Return the positions of pinned messages."""
         return self.conversation.history.positions(view.pins) if view.pins else frozenset()
 
     def is_full(self, view: ContextView, fixed_tokens: int, *, at_fraction: float) -> bool:
-        """Whether the next request, with so much beside messages, fills at least this fraction of the room."""
+        """Whether the next request fills at least this fraction of the room."""
         return self.used_tokens(view, fixed_tokens) >= at_fraction * self.room(view).tokens
 
     def is_due(self, view: ContextView, fixed_tokens: int) -> bool:
-        """Whether the next turn, with so much beside messages, is likely to compact."""
+        """Whether the next turn is likely to compact."""
         new = self.conversation.candidates[len(view.decisions) :]
         used = self.used_tokens(view, fixed_tokens) + sum([each.tokens for each in new])
         return used > self.room(view).budget.compact_at_tokens
 
     def used_tokens(self, view: ContextView, fixed_tokens: int) -> int:
-        """What the next request has so far, with so much beside messages and preamble."""
+        """Return the tokens of the next request so far: units, preamble, and ``fixed_tokens`` for tools and format."""
         text = view.preamble.text
         preamble = self._parts.counter.message(as_message(text)) if text else 0
         return view.decisions.tokens + preamble + fixed_tokens
 
     def spans_due(self, view: ContextView, fixed_tokens: int, *, at_fraction: float) -> list[Span]:
-        """What will go next, in parts that are summarised apart; nothing while the room is less full than this fraction."""
+        """Return the spans that will leave next, to be summarised; none while the room is less full than ``at_fraction``."""
         if not self.is_full(view, fixed_tokens, at_fraction=at_fraction):
             return []
         return self.planner.spans(self.conversation, self.room(view).tokens, self.pinned(view))
 
     @cached_property
     def planner(self) -> "CompactionPlanner":
-        """Plans anew; loaded when there is something to plan, which most short conversations never need."""
+        """Plans compactions; imported on first use, which most short conversations never need."""
         from autogen_context.manager.compaction import CompactionPlanner  # noqa: PLC0415 - as said
 
         return CompactionPlanner(self._parts)
 
     @cached_property
     def _finishing(self) -> "Finishing":
-        """Cuts what is finished; loaded where that is asked for."""
+        """Cuts finished work; imported only if that is switched on."""
         from autogen_context.manager.finished import Finishing  # noqa: PLC0415 - as said
 
         return Finishing(self._parts, engine=self)
 
     def situation(self, view: ContextView, used_tokens: int) -> Situation:
-        """What decides what a plan can do."""
+        """Return what the result of a compaction depends on."""
         return Situation(
             movable_tokens=view.tokens + used_tokens,
             changes=view.pace.changes,
@@ -386,7 +389,7 @@ class Engine:
         )
 
     def new_tokens(self, view: ContextView) -> int:
-        """What the view has that no request had yet."""
+        """Return the tokens of the view that were in no request yet."""
         tokens = 0
         for decision in reversed(view.decisions):
             if decision.start < view.sent:
@@ -395,7 +398,7 @@ class Engine:
         return tokens
 
     def _used(self, view: ContextView, fixed_tokens: int, room: Room) -> int:
-        """What a request has beside the messages: tools, preamble, and what is due to be told."""
+        """Return the tokens of a request besides units: tools, format, preamble and pending notices."""
         used = self.used_tokens(view, fixed_tokens) - view.decisions.tokens
         if view.notices.due:
             used += self.notices.room_due(view, self.conversation.candidates, room.tokens)
@@ -404,7 +407,7 @@ class Engine:
     def _answer(
         self, view: ContextView, used_tokens: int, room: Room
     ) -> tuple[bool, Message | None]:
-        """Whether a person asks now for what is out of sight, and what has room of it."""
+        """Return whether a person asks about something that left the window, and the retrieved context that fits."""
         messages = self.conversation.messages
         if not view.decisions.hidden or messages[-1].role != "user":
             return False, None
@@ -412,9 +415,9 @@ class Engine:
         return self._retriever.answer(view, messages, pieces, room.tokens, used)
 
     def _possible(self, view: ContextView, used_tokens: int, room: Room) -> Rewrite:
-        """What a compaction would leave, as far as that is known without planning it."""
+        """Estimate what a compaction would leave, without planning it."""
         decisions, opening = view.decisions, used_tokens
-        for i, candidate in enumerate(self.conversation.candidates):  # no plan touches the first
+        for i, candidate in enumerate(self.conversation.candidates):  # the opening is never changed
             opening += decisions[i].tokens_after
             if candidate.unit.messages[0].role not in SYSTEM_ROLES:
                 break
@@ -433,7 +436,7 @@ class Engine:
     def _planned(
         self, view: ContextView, fixed_tokens: int, pinned: frozenset[int]
     ) -> dict[int, Decision]:
-        """What a compaction decides, by position; on all others it decided before."""
+        """Plan a compaction and return its decisions by position."""
         stale = self.notices.stale(view, self.conversation.candidates)
         try:
             return self.planner.planned(
@@ -453,7 +456,7 @@ class Engine:
             raise error.within(window.limit_tokens, parts) from None
 
     def _keep_originals(self, decisions: Decisions, units: Iterable[int]) -> None:
-        """Put the originals of units that are not sent as they came in into their store."""
+        """Store the originals of these units."""
         candidates = self.conversation.candidates
         originals = [(decisions[i].handle, candidates[i].unit.messages) for i in units]
         if originals:
@@ -467,7 +470,7 @@ class Engine:
     def _tell_of_protected(
         self, view: ContextView, used_tokens: int, pinned: frozenset[int]
     ) -> None:
-        """One warning where what must stay fills the room above the mark: each turn may have to plan anew."""
+        """Warn once if protected messages alone exceed ``compact_at_fraction``, so that each turn may compact."""
         mark = self.room(view).budget.compact_at_tokens
         situation = self.situation(view, used_tokens)
         is_known = self._told is not None and self._told.is_like(situation)

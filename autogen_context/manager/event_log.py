@@ -1,7 +1,7 @@
-"""The event log: a file of JSON lines, written in the background, that says what each turn sent, and why.
+"""The event log: a JSON Lines file, written in the background, that records what each turn sent and why.
 
-Promise: a turn never waits for it and never fails by it. What finds no room in the queue or on the disk is counted, and told
-once; a file is never left with half a line by a full disk, and is rotated before it has many more bytes than it may.
+Promise: a turn never waits for the log and never fails because of it. Events lost to a full queue or disk are counted, with one
+warning; a full disk never leaves half a line, and a file is rotated soon after it reaches ``max_bytes``.
 """
 
 import contextlib
@@ -22,27 +22,27 @@ from autogen_context.argument import require_path, require_whole
 logger = logging.getLogger(__name__)
 
 MOST_WAITING = 1_000  # events
-EACH_S = 0.1  # the file is written
-IDLE_S = 5.0  # after which the thread ends; the next event has a new one
-EXIT_S = 2.0  # that the end of the process waits for what is still to be written
+EACH_S = 0.1  # polling interval
+IDLE_S = 5.0  # until the idle thread ends; the next event starts a new one
+EXIT_S = 2.0  # at most, that process exit waits for pending writes
 LOST = "events find no room and are lost: %s"
 
 Event = Mapping[str, object]
 Told = Callable[[int], Event]
-"""An event, made when it is written; it is told which stretch of a file it goes to, since a new one has nothing in it."""
+"""Builds an event when it is written, given the stretch of the file; the first event of a new stretch must be complete."""
 
 
 class EventLog:
-    """A file to which agents, of several processes too, append their events.
+    """A file to which agents, also of several processes, append their events.
 
     Args:
-        path: the file; folders that are missing are made, for this user alone.
-        record_text: whether the first characters of each message are written as well; without it no text and no key is.
-        max_bytes: when the file is that large it is renamed, to ``run.jsonl.1``, and begun anew.
-        keep: how many renamed ones are kept.
+        path: the file; missing folders are created; a new file is accessible to this user only.
+        record_text: also write the first characters of each unit; otherwise no message text and no key is written.
+        max_bytes: at this size the file is renamed to ``run.jsonl.1`` and a new one is started.
+        keep: the number of renamed files to keep.
 
     Raises:
-        ValueError: an argument makes no sense; names it, its value and the way out.
+        ValueError: an argument is invalid; the message names it, its value and a remedy.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class EventLog:
         weakref.finalize(self, self._writer.flush, EXIT_S)
 
     def of(self, agent: str) -> Self:
-        """The same log for an agent that its settings do not name."""
+        """Return the same log for an agent whose settings give no name."""
         same = copy(self)
         same.agent = agent
         weakref.finalize(same, self._writer.flush, EXIT_S)
@@ -73,28 +73,28 @@ class EventLog:
 
     @property
     def lost(self) -> int:
-        """How many events found no room."""
+        """The number of events lost."""
         return self._writer.lost
 
     def put(self, told: Told) -> bool:
-        """Have an event written; ``False`` where there is no room for it now. Never waits."""
+        """Queue an event for writing, without waiting; return False if the queue is full."""
         return self._writer.put(told)
 
     def flush(self, timeout_s: float = EXIT_S) -> bool:
-        """Wait until what was told so far is written; ``False`` where that takes longer."""
+        """Wait until all queued events are written; return False on timeout."""
         return self._writer.flush(timeout_s)
 
 
 class Writer:
-    """A queue, and a thread that looks into it now and then: to wake one costs a turn more than to tell it.
+    """A queue, polled by a thread: waking the thread would cost a turn more than queueing the event.
 
-    Without a file events are made, for who else hears of them, and nothing is written.
+    Without a file, events are still built, for metrics, but nothing is written.
     """
 
     def __init__(self, file: "LogFile | None" = None) -> None:
         self.lost = 0
         self._file = file
-        self._unsaid = 0  # of what was lost, what the file does not say yet
+        self._unsaid = 0  # lost events not yet reported in the file
         self._queue: deque[Told | threading.Event] = deque()
         self._lock = threading.Lock()
         self._wake = threading.Event()
@@ -102,11 +102,9 @@ class Writer:
         self._pid = os.getpid()
 
     def put(self, told: Told | threading.Event) -> bool:
-        """Put an event into the queue, or what is to be set when all before it is written."""
+        """Queue an event, or a ``threading.Event`` to set once everything before it is written."""
         with self._lock:
-            if (
-                self._pid != os.getpid()
-            ):  # forked: what waits is written by the other, which has the thread
+            if self._pid != os.getpid():  # forked: the parent has the thread and writes the queue
                 self._pid, self._thread = os.getpid(), None
                 self._queue.clear()
             if len(self._queue) >= MOST_WAITING and not isinstance(told, threading.Event):
@@ -121,13 +119,13 @@ class Writer:
         return True
 
     def flush(self, timeout_s: float = EXIT_S) -> bool:
-        """Wait until all that is in the queue is written."""
+        """Wait until everything in the queue is written; return False on timeout."""
         if self._thread is None and not self._queue:
             return True
         done = threading.Event()
         try:
             self.put(done)
-        except RuntimeError:  # no thread can be started any more
+        except RuntimeError:  # no thread can be started, as at interpreter shutdown
             return False
         self._wake.set()
         return done.wait(timeout_s)
@@ -155,7 +153,7 @@ class Writer:
             elif events and self._file is not None:
                 self._file.append(self._lines(events))
                 self._unsaid = 0
-        except Exception as error:  # noqa: BLE001 - a log that fails in any way costs its events, not the agent
+        except Exception as error:  # noqa: BLE001 - a failing log loses events, never the agent
             with self._lock:
                 self._lose(len(events), type(error).__name__)
 
@@ -176,27 +174,27 @@ class Writer:
 
 
 def made(events: Sequence[Told], stretch: int) -> list[Event]:
-    """The events, in their order: each goes on from the one before."""
+    """Build the events in order: each one depends on the one before."""
     return [event(stretch) for event in events]
 
 
 class LogFile:
-    """A file that grows by whole lines and is rotated; several processes may have the same one."""
+    """A rotated file to which whole lines are appended; several processes may share it."""
 
     def __init__(self, path: Path, max_bytes: int, keep: int) -> None:
         self._path = path
         self._max_bytes = max_bytes
         self._keep = keep
-        self._stretch = 0  # one more after a rotation, a failure, or where another's file is there
-        self._known = (0, 0)  # which file it was, and its size
+        self._stretch = 0  # incremented after a rotation, a failure or a replaced file
+        self._known = (0, 0)  # inode and size of the file last written
 
     def append(self, lines: Callable[[int], bytes]) -> None:
-        """Append what is made for a stretch, whole or not at all."""
+        """Append the lines built for the current stretch, completely or not at all."""
         try:
             opened = self._opened()
         except BaseException:
             self._known = 0, 0
-            lines(self._stretch)  # which the next ones go on from
+            lines(self._stretch)  # the next events depend on these
             raise
         with opened as file:
             size, which = file.seek(0, os.SEEK_END), os.fstat(file.fileno()).st_ino
@@ -212,11 +210,11 @@ class LogFile:
                     file.truncate(size)
                 raise
             finally:
-                _lock(file, free=True)  # a fork may have it open as well
+                _lock(file, free=True)  # a forked process may hold the file open too
             self._known = which, file.tell()
 
     def _opened(self) -> FileIO:
-        """The file, rotated where that is due, and locked where the system can."""
+        """Open the file, rotate it if it is full, and lock it where the system supports that."""
         while True:
             try:
                 file = FileIO(self._path, "a+", opener=_private)
@@ -230,7 +228,7 @@ class LogFile:
                     if now.st_size < self._max_bytes:
                         return file
                     self._rotate()
-            file.close()  # another has renamed it
+            file.close()  # it was renamed meanwhile
 
     def _rotate(self) -> None:
         for number in range(self._keep - 1, -1, -1):
@@ -240,7 +238,7 @@ class LogFile:
             self._path.unlink()
 
     def _closing(self, file: FileIO, size: int) -> bytes:
-        """A line's end where a process was killed in a line."""
+        """Return a newline if the file ends in a partial line, left by a killed process."""
         if not size:
             return b""
         file.seek(-1, os.SEEK_END)
@@ -248,7 +246,7 @@ class LogFile:
 
 
 def numbered(path: Path, number: int) -> Path:
-    """The file itself, with 0, or the one that was renamed so many rotations ago."""
+    """Return the path of a log file: 0 is the current one, n the one renamed n rotations ago."""
     return path.with_name(f"{path.name}.{number}") if number else path
 
 
@@ -257,7 +255,7 @@ def _private(path: str, flags: int) -> int:
 
 
 def _lock(file: FileIO, *, free: bool = False) -> None:
-    with contextlib.suppress(ImportError, OSError):  # not on every system or disk
-        import fcntl  # noqa: PLC0415 - as said
+    with contextlib.suppress(ImportError, OSError):  # not supported everywhere
+        import fcntl  # noqa: PLC0415 - not on every system
 
         fcntl.flock(file, fcntl.LOCK_UN if free else fcntl.LOCK_EX)

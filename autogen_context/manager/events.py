@@ -1,7 +1,7 @@
-"""What the event log says of a turn: its schema, and who tells it for one conversation.
+"""The events of a turn: their schema, and the recorder of one conversation.
 
-Promise: a turn only hands over values that nobody changes; the event is made of them when it is written. Of the units it names
-those that are new or were decided anew, so that all events together have every decision; the first in a file names all.
+Promise: a turn only hands over immutable values; the event is built from them when it is written. It lists the units that are
+new or have a new decision, so that all events together hold every decision; the first event in a file lists all units.
 """
 
 from collections import Counter, deque
@@ -38,31 +38,31 @@ if TYPE_CHECKING:
     from autogen_context.manager.engine import Engine
     from autogen_context.manager.metrics import Metrics
 
-TEXT_CHARS = 200  # of a message, where text is recorded
+TEXT_CHARS = 200  # recorded of a unit's text, if text is recorded
 SECTIONS = ("system", "pinned", "people", "model", "tools", "told", "retrieved")
 
 
 class UnitEvent(TypedDict):
-    """What became of a unit: messages ``unit`` to before ``stop`` of the host's list, from 0 on."""
+    """The decision on a unit: messages ``unit`` up to but not including ``stop`` of the host's list, from 0."""
 
     unit: int
     stop: int
     role: str  # of its first message
-    tool: str  # the first that it calls; empty where it calls none
+    tool: str  # the first one called; empty if none
     section: str
     action: str
     reason: str
-    before: int  # tokens, as it came in
-    after: int  # as it is sent
+    before: int  # tokens as received
+    after: int  # tokens as sent
     handle: str
-    score: float | None  # None where it was not compared
+    score: float | None  # None if the unit was not ranked
     place: int | None
     among: int | None
     text: NotRequired[str]
 
 
 class SentTokens(TypedDict):
-    """What is sent: ``new`` tokens that the last request did not have, behind ``prefix`` that it began with too."""
+    """The size of a request: ``prefix`` tokens shared with the start of the previous one, then ``new`` tokens."""
 
     messages: int
     tokens: int
@@ -73,21 +73,21 @@ class SentTokens(TypedDict):
 
 
 class Size(TypedDict):
-    """A list of messages."""
+    """The size of a list of messages."""
 
     messages: int
     tokens: int
 
 
 class Bound(TypedDict):
-    """The most tokens that a request has for the provider, and where that number comes from."""
+    """An upper bound on the provider's token count of a request, and its source."""
 
     tokens: int
     source: str
 
 
 class PriceEvent(TypedDict):
-    """What input costs: fractions of an uncached token, and what is known of these: dollars for a million, so many a second."""
+    """Input prices: cached and written tokens as fractions of an uncached one; dollars per million uncached, and speed, if known."""
 
     cached: float
     write: float
@@ -96,7 +96,7 @@ class PriceEvent(TypedDict):
 
 
 class EstimateEvent(TypedDict):
-    """Whether a rewrite was worth its price, in uncached input tokens."""
+    """The estimate that decided on a compaction, in uncached input tokens."""
 
     why: str
     cost: float
@@ -109,15 +109,15 @@ class EstimateEvent(TypedDict):
 
 
 class QualityEvent(TypedDict):
-    """How well a compaction chose; ``None`` where nothing was there to be judged."""
+    """Quality measures of a compaction; ``None`` where there was nothing to measure."""
 
-    used: float | None  # of what it found in the window, the fraction that the model named again
-    relevance: float | None  # 0..10: of its scores, the part that stayed
-    compression: float | None  # 0..10: of the values in what was shortened, the part that stayed
+    used: float | None  # fraction of the model and tool text sent before that was used again
+    relevance: float | None  # 0..10: share of the total score that was kept
+    compression: float | None  # 0..10: share of values kept in shortened units
 
 
 class TurnEvent(TypedDict):
-    """One turn. Units from the message ``since`` on are told anew: what was known of them is forgotten."""
+    """One turn. Its units from message ``since`` on replace those of earlier events."""
 
     v: Literal[1]
     event: Literal["turn"]
@@ -146,7 +146,7 @@ class TurnEvent(TypedDict):
 
 
 class Captured(NamedTuple):
-    """A turn as it is handed over: values that nobody changes."""
+    """The immutable values of a turn, from which its event is built later."""
 
     turn: int
     at_s: float
@@ -156,18 +156,18 @@ class Captured(NamedTuple):
     estimate: CostEstimate | None
     sent_messages: int
     decisions: Decisions
-    same: int  # how many units at the front are those of the turn before
-    new: tuple[Candidate, ...]  # the others
+    same: int  # leading units unchanged since the previous turn
+    new: tuple[Candidate, ...]  # the remaining units
     history: Size
     fixed_tokens: int
     preamble_tokens: int
     pinned: frozenset[int]
-    before: Mapping[int, tuple[int, int]]  # tokens told and retrieved in front of units
+    before: Mapping[int, tuple[int, int]]  # tokens of notices and retrieved content before a unit
     compaction_ms: float
 
 
 class TurnLog:
-    """Tells an event log, or metrics, or both, of one conversation."""
+    """Records the events of one conversation in an event log, metrics or both."""
 
     def __init__(
         self, log: EventLog | None, config: ContextConfig, metrics: "Metrics | None" = None
@@ -205,7 +205,7 @@ class TurnLog:
         started_s: float,
         planned_s: float,
     ) -> None:
-        """Tell of a turn that was just prepared; ``planned_s`` is when all that is new had been read."""
+        """Record a prepared turn; ``planned_s`` is the time when all new messages had been read."""
         conversation, known, decisions = engine.conversation, self._known, view.decisions
         candidates, text = conversation.candidates, view.preamble.text
         same = min(len(known), len(candidates))
@@ -214,7 +214,7 @@ class TurnLog:
         if text != self._preamble[0]:
             self._preamble = text, count(as_message(text)) if text else 0
         goes_on = same == len(known) and decisions.continues(self._decisions)
-        # Where it goes on, something new stands in front of the newest unit alone.
+        # If the view only grew, only the newest unit can have new pieces before it.
         looked = (len(decisions) - 1,) if goes_on and decisions else decisions.live
         before = {i: injected(decisions[i].before, view, count) for i in looked}
         self._turn += 1
@@ -250,7 +250,7 @@ class TurnLog:
     def impossible(
         self, engine: "Engine", error: ContextWindowExceeded, *, started_s: float
     ) -> None:
-        """Tell of a turn that could not be prepared."""
+        """Record a turn that could not be prepared."""
         self._turn += 1
         history = Size(
             messages=len(engine.conversation.messages), tokens=engine.conversation.tokens
@@ -260,26 +260,26 @@ class TurnLog:
         self._tell("impossible", **numbers, history=history, ms=ms)
 
     def follow(self, cache: Cache) -> None:
-        """Tell, with each turn, what a cache answered since the one before, as far as it counts that."""
+        """Record with each turn the cache's hits and misses since the previous one, if it counts them."""
         if isinstance(cache, Counting):
             self._caches.append((cache, cache.counts))
 
     def usage(self, certificate: Certificate, *, prompt_tokens: int, cached_tokens: int) -> None:
-        """Tell what the provider billed for a turn."""
+        """Record what the provider billed for a turn."""
         turn = next((turn for known, turn in self._certificates if known is certificate), None)
         self._tell("usage", turn=turn, prompt=prompt_tokens, cached=cached_tokens)
 
     def asked_back(self, handle: str, query: str, *, found: bool) -> None:
-        """Tell that the agent asked for what left its window."""
-        shown = handle if handle.isalnum() and len(handle) < TEXT_CHARS else ""  # else a text
+        """Record that the agent asked for evicted content; a handle that may be free text is not recorded."""
+        shown = handle if handle.isalnum() and len(handle) < TEXT_CHARS else ""  # may be free text
         self._tell("asked_back", handle=shown, query_chars=len(query), found=found)
 
     def summary(self, why: str) -> None:
-        """Tell that a model's summary was checked; ``why`` it is not used."""
+        """Record the check of a model's summary; ``why`` is the reason for rejecting it, or empty."""
         self._tell("summary", used=not why, why=why)
 
     def timed(self, complete: Complete, what: str) -> Complete:
-        """A model whose calls are told."""
+        """Wrap a model so that its calls are recorded."""
 
         async def told(prompt: str, /) -> str:
             started_s, why = perf_counter(), ""
@@ -296,7 +296,7 @@ class TurnLog:
         return told
 
     def _positions(self, engine: "Engine", view: ContextView, start: int) -> frozenset[int]:
-        """Positions of what is pinned; of the messages from ``start`` on it is not known yet."""
+        """Return the positions of pinned messages; those before ``start`` are known from the last turn."""
         if view.pins:
             digests = engine.conversation.history.digests
             start = start if view.pins == self._pins else 0
@@ -320,7 +320,7 @@ class TurnLog:
 def injected(
     pieces: Iterable[Piece], view: ContextView, count: Callable[[Message], int]
 ) -> tuple[int, int]:
-    """Of what stands in front of a unit, the tokens that are told, and those that were retrieved."""
+    """Return the tokens of notices and of retrieved content among the pieces before a unit."""
     told, retrieved = 0, 0
     for piece in pieces:
         openings = (OPENING, *view.preamble.offer.parts[:1])
@@ -333,22 +333,22 @@ def injected(
     return told, retrieved
 
 
-# Where it is written
+# In the writer's thread
 
 
 @dataclass(slots=True)
 class Row:
-    """A unit as it was told last."""
+    """The last recorded state of a unit."""
 
     unit: Unit
     decision: Decision
     before: tuple[int, int]
     told: UnitEvent
-    tokens: Mapping[str, int]  # that are sent of it, by section
+    tokens: Mapping[str, int]  # sent, by section
 
 
 class Series:
-    """Makes the events of one conversation, one after the other."""
+    """Builds the turn events of one conversation, in order."""
 
     def __init__(self, run: str, agent: str, config: ContextConfig, *, record_text: bool) -> None:
         self._run = run
@@ -360,12 +360,12 @@ class Series:
         self._decisions = Decisions()
         self._pinned: frozenset[int] = frozenset()
         self._sections: Counter[str] = Counter()
-        self._front = (-1, 0)  # what stood before and behind the system prompt, in tokens
+        self._front = (-1, 0)  # tokens before and after the system prompt
         self._cut: float | None = None
-        self._named: dict[str, int] = {}  # what the model named, and the last unit in which it did
+        self._named: dict[str, int] = {}  # value -> last unit in which the model used it
 
     def event(self, now: Captured, stretch: int) -> Event:
-        """The event of a turn, for a stretch of a file."""
+        """Return the event of a turn; the first one of a ``stretch`` lists all units."""
         shown = (
             [
                 (i, row)
@@ -423,7 +423,7 @@ class Series:
     def _quality(
         self, shown: Iterable[tuple[int, Row]], units: Sequence[UnitEvent]
     ) -> QualityEvent:
-        """How well a compaction chose among ``units``, and what it found: rows that were sent, by position."""
+        """Measure a compaction: ``shown`` are the units sent before it, ``units`` those it decided on."""
         lines = [
             (line, any(self._named.get(value, i) > i for value in telling(line)))
             for i, row in shown
@@ -463,7 +463,7 @@ class Series:
         )
 
     def _updated(self, now: Captured) -> tuple[list[UnitEvent], int]:
-        """What is to be told of units, and the first that is not sent as it was in the last request."""
+        """Return the changed unit events, and the first unit sent differently from the last request."""
         rows, decisions, same = self._rows, now.decisions, now.same
         for row in rows[same:]:
             self._sections.subtract(row.tokens)
@@ -532,7 +532,7 @@ class Series:
         return Row(unit, decision, (told, retrieved), event, tokens)
 
     def _prefix(self, now: Captured, first: int) -> int:
-        """Tokens at the front that the last request had as well, tools among them."""
+        """Return the tokens of the prefix shared with the last request, tools included."""
         before, self._front = self._front, (now.fixed_tokens, now.preamble_tokens)
         rows = self._rows
         if before == self._front:
@@ -544,17 +544,17 @@ class Series:
 
 
 def tokens_of(rows: Iterable[Row]) -> int:
-    """What is sent of these units."""
+    """Return the tokens sent of units."""
     return sum(row.decision.tokens_after for row in rows)
 
 
 def telling(text: str) -> frozenset[str]:
-    """The values in a text that tell it from another: paths, identifiers, numbers."""
+    """Return the distinctive values in a text: paths, identifiers, numbers."""
     return frozenset(filter(is_telling, values_of(text)))
 
 
 def sent_of(row: Row) -> list[Message]:
-    """What is sent of a unit."""
+    """Return the messages sent of a unit."""
     unit, said = row.unit, list[Message]()
     for piece in row.decision.pieces:
         if isinstance(piece, Written):
@@ -565,7 +565,7 @@ def sent_of(row: Row) -> list[Message]:
 
 
 def section_of(unit: Unit, pinned: frozenset[int]) -> str:
-    """Whose words a unit is; a call and its results are the tools'."""
+    """Return a unit's section: pinned, system, tools (calls and results), model or people."""
     role = unit.messages[0].role
     if not pinned.isdisjoint(range(unit.start, unit.stop)):
         return "pinned"
@@ -577,7 +577,7 @@ def section_of(unit: Unit, pinned: frozenset[int]) -> str:
 
 
 def estimated(estimate: CostEstimate | None) -> EstimateEvent | None:
-    """An estimate as numbers."""
+    """Return a cost estimate as event data."""
     if estimate is None:
         return None
     price, rewrite = estimate.price, estimate.price.rewrite

@@ -1,7 +1,7 @@
-"""Cut what is finished, where that pays for the cache that it breaks.
+"""Cut finished spans when the saving pays for the prompt cache that the cut invalidates.
 
-Promise: what stands in front of the first cut is sent to the byte as before; no span grows. Of the rest of a span stays
-what is worth most in a small room, and a notice in place of what goes says what was done.
+Promise: everything before the first cut is sent byte for byte as before; no span grows. A span keeps its highest-scored
+content in a small room, and a notice in place of the dropped ones describes what was done.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class Finishing:
-    """Judges and cuts what is finished in one conversation; what was proposed can be found again from its units."""
+    """Evaluates and cuts finished spans of one conversation; the proposals can be recomputed from its units."""
 
     def __init__(self, parts: Parts, *, engine: "Engine") -> None:
         self._engine = engine
@@ -56,7 +56,7 @@ class Finishing:
     def judge(
         self, view: ContextView, used_tokens: int, *, acts: bool, now_s: float | None
     ) -> tuple[ContextView, FinishedEstimate | None]:
-        """The view without what is best cut of what is finished, if that pays and is to be done; and the estimate."""
+        """Return the view with the best finished spans cut, if that pays and ``acts`` is set, and the estimate, if any."""
         engine, conversation = self._engine, self._engine.conversation
         since = max(0, view.pace.seen_units - 1)
         if not self._proposals.follow(conversation.candidates, since=since):
@@ -77,7 +77,7 @@ class Finishing:
         if best is None:
             return view, None
         price, cuts = best
-        grown = max(1.0, conversation.tokens / turns)  # in a turn
+        grown = max(1.0, conversation.tokens / turns)  # tokens per turn
         cost = estimate(
             price,
             waited_tokens=pace.finished_waited_tokens,
@@ -96,7 +96,7 @@ class Finishing:
             )
             for cut in sorted(cuts, key=lambda cut: cut.span.start)
         ]
-        # This turn's saving is in what was waited; it is counted once more when the turn passes.
+        # The waited tokens include this turn's saving, which is added again when the turn ends: subtract it.
         saving = 0.0 if is_done else max(0.0, price.saving_tokens)
         waited = 0.0 if is_done else cost.waited_tokens - saving
         pace = replace(pace, finished_waited_tokens=waited, finished_saving_tokens=saving)
@@ -133,7 +133,7 @@ def without(
     counter: MessageCounter,
     room_tokens: int,
 ) -> dict[int, Decision]:
-    """What becomes of units, by position, where these spans are cut."""
+    """Return the changed decisions, by unit index, if these spans are cut."""
     decided, references = list(decisions), planner.references
     changes: dict[int, Decision] = {}
     need = Need(room_tokens=room_tokens)
@@ -150,7 +150,7 @@ def without(
         sent = {i: each for i, each in others.items() if each.action != "drop"}
         filled = selector.fill(sent, int(tokens * LEFT_FRACTION), among=inner)
         chosen = {**others, **filled.stays}
-        # What was cut before has been told of where it stood.
+        # Units cut earlier already have a notice in their place.
         seen = chosen | {i: kept(candidates[i], "") for i, d in others.items() if d.hides}
         room = int(tokens * TOLD_FRACTION)
         told = planner.telling.told(references.units, seen, summaries={}, room_tokens=room)

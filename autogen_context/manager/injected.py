@@ -1,8 +1,8 @@
-"""What is injected: notices, and what a question asks for of the past, in front of the newest unit; a preamble behind the system prompt.
+"""Injected content: notices and retrieved exchanges before the newest unit, and a preamble after the system prompt.
 
-Promise: what was sent is not touched: a notice stands in front of a unit that was not sent yet, or waits for one. All that is
-told at once has its fraction of the room at most, leaves as much again to the turns to come, and never makes a request
-impossible. A preamble is placed where nothing of what was sent is continued; until then it is told as a notice is.
+Promise: the sent prefix is not changed: a notice is placed before a unit that was not sent yet, or waits for one. The
+notices of one request use at most their fraction of the room, leave as much again for later turns, and never make a request
+exceed it. A preamble is placed when the sent prefix is not continued anyway; until then it is sent like a notice.
 """
 
 from bisect import bisect_right
@@ -25,12 +25,14 @@ from autogen_context.view.decision import Candidate, Decision, Decisions
 from autogen_context.view.notice import FURTHER, RANKS, Name, Notice, PreambleOffer
 from autogen_context.view.view import ContextView, Preamble, as_message
 
-LEAST_RETRIEVED = 64  # tokens; with less room nothing is brought back
-ROOM_NEEDED = 2  # times what a preamble costs: with less left, the next turn would compact for it
+LEAST_RETRIEVED = 64  # tokens; with less room nothing is retrieved
+ROOM_NEEDED = (
+    2  # times a preamble's tokens: with less left, the next turn would compact because of it
+)
 OPENING, CLOSING = "[Told beside the conversation:", "]"
-LATE: Name = ("project", "")  # a preamble that stands in front of a unit
-BETWEEN = "\n\n"  # parts of a preamble
-FREE_FRACTION = 0.5  # of the room that must stay for nothing else, for a preamble
+LATE: Name = ("project", "")  # name of a preamble sent before a unit
+BETWEEN = "\n\n"  # separates the parts of a preamble
+FREE_FRACTION = 0.5  # of the free room, for a preamble
 AGAIN = "{name} is again as the project's context says"
 
 Candidates = Sequence[Candidate]
@@ -38,7 +40,7 @@ Count = Callable[[Message], int]
 
 
 class NoticeWriter:
-    """Tells what is due in one conversation; which units show which file can be read again from them."""
+    """Adds due notices to one conversation; its index of files shown can be rebuilt from the units."""
 
     def __init__(self, counter: MessageCounter, kinds: ToolKinds, budget: BudgetPolicy) -> None:
         self._budget = budget
@@ -46,14 +48,14 @@ class NoticeWriter:
         self._files = FilesShown(kinds)
 
     def stale(self, view: ContextView, candidates: Candidates) -> frozenset[int]:
-        """The units that show a file as it was before it changed on disk."""
+        """Return the indices of the units that show a file as it was before it changed on disk."""
         files = view.notices.files
         if files:
             self._files.follow(candidates)
         return self._files.stale(files)
 
     def is_shown(self, path: str, view: ContextView, candidates: Candidates) -> bool:
-        """Whether the context shows a file; of messages that were not read yet it may."""
+        """Return True if the context shows a file, or may show it in messages that were not read yet."""
         stop = view.decisions.stop
         if not candidates or candidates[-1].unit.stop < stop:
             return bool(stop)
@@ -62,7 +64,7 @@ class NoticeWriter:
         return any(view.decisions[unit].action != "drop" for unit in shown)
 
     def without_unseen(self, view: ContextView, candidates: Candidates) -> ContextView:
-        """The view without notices on files that it no longer shows as they were."""
+        """Return the view without notices about files that it no longer shows in an old form."""
         notices = view.notices
         if not notices.files:
             return view
@@ -74,20 +76,20 @@ class NoticeWriter:
         return replace(view, notices=notices)
 
     def room_due(self, view: ContextView, candidates: Candidates, room_tokens: int) -> int:
-        """The room that what is due in the next request needs, in tokens; 0 where nothing is, or it has no place."""
+        """Return the tokens that the notices due in the next request need; 0 if there are none or no place for them."""
         notices = view.notices
         if not notices.due or notices.waits or not has_place(view, candidates):
             return 0
         return self._needed(notices.due, room_tokens)
 
     def room_kept_free(self, view: ContextView, room_tokens: int) -> int:
-        """The room that a compaction leaves to what is told behind it, in tokens."""
+        """Return the tokens that a compaction must leave free for the notices sent after it."""
         return self._needed(view.notices.anew().due, room_tokens)
 
     def told(
         self, view: ContextView, candidates: Candidates, *, room_tokens: int, used_tokens: int
     ) -> ContextView:
-        """The view with what is due in front of the newest unit, if that was not sent yet and there is room."""
+        """Return the view with due notices before the newest unit, if that was not sent yet and there is room."""
         if not has_place(view, candidates):
             return view
         view, used_tokens = self._late(view, room_tokens, used_tokens)
@@ -110,14 +112,14 @@ class NoticeWriter:
         overruled: Collection[Name] = (),
         waits: bool = False,
     ) -> ContextView:
-        """The view after a rewrite: nothing that was told stands in front of a unit any more."""
+        """Return the view after a rewrite, which removed all notices sent before units."""
         notices = view.notices.anew(overruled=overruled, waits=waits)
         return self.without_unseen(replace(view, notices=notices, sent=0), candidates)
 
     def _late(
         self, view: ContextView, room_tokens: int, used_tokens: int
     ) -> tuple[ContextView, int]:
-        """The view with a preamble that came too late to be placed, and what is used then."""
+        """Return the view with an unplaced preamble added like a notice, if it fits, and the tokens then used."""
         preamble = view.preamble
         if not preamble.offer.parts or preamble.is_placed or is_in_sight(view):
             return view, used_tokens
@@ -143,16 +145,16 @@ class NoticeWriter:
 
 
 class FilesShown:
-    """The files that one conversation shows; a unit is read once, and what a later unit shows again the older one does no more."""
+    """Index of the files that a conversation shows; each unit is read once, and a later view of a file supersedes the earlier."""
 
     def __init__(self, kinds: ToolKinds) -> None:
         self._kinds = kinds
         self._read: list[Candidate] = []
         self._superseded = Superseded()
-        self._from_root: defaultdict[str, set[str]] = defaultdict(set)  # by their ends
+        self._from_root: defaultdict[str, set[str]] = defaultdict(set)  # absolute paths by suffix
 
     def follow(self, candidates: Sequence[Candidate]) -> None:
-        """Read what is new, and forget what is no longer there."""
+        """Add the new units and remove those no longer in the conversation."""
         same = len(self._read)
         if same and (same > len(candidates) or self._read[-1] is not candidates[same - 1]):
             same = same_at_front(self._read, candidates)
@@ -167,9 +169,9 @@ class FilesShown:
             self._read.append(candidate)
 
     def units(self, path: str, *, position: int) -> frozenset[int]:
-        """The units in front of a position that show a file, or look for it, and that no later unit shows again.
+        """Return the indices of the units before a position that show or look for a file, unless superseded.
 
-        A path from the root and one that it ends with may be the same file.
+        An absolute path and a suffix of it count as the same file.
         """
         file = path_of(path)
         same = {file, *ends_of(file), *self._from_root.get(file, ())}
@@ -177,13 +179,13 @@ class FilesShown:
         return frozenset(unit for unit in shown if self._read[unit].unit.start < position)
 
     def stale(self, notices: Iterable[Notice]) -> frozenset[int]:
-        """The units that show what these notices say has changed."""
+        """Return the indices of the units that show files which these notices report as changed."""
         units = (self.units(notice.key, position=notice.position) for notice in notices)
         return frozenset[int]().union(*units)
 
 
 def ends_of(path: str) -> Iterator[str]:
-    """The paths that one from the root ends with; any other has none."""
+    """Yield the suffixes of an absolute path; none for a relative one."""
     end = path
     while path.startswith("/") and "/" in end:
         end = end.partition("/")[2]
@@ -191,7 +193,7 @@ def ends_of(path: str) -> Iterator[str]:
 
 
 def has_place(view: ContextView, candidates: Candidates) -> bool:
-    """Whether the newest unit was not sent yet, and something may stand in front of it."""
+    """Return True if the newest unit was not sent yet and is not a system message, so that pieces may precede it."""
     last = view.decisions.last
     if last is None or last.start < view.sent:
         return False
@@ -199,7 +201,7 @@ def has_place(view: ContextView, candidates: Candidates) -> bool:
 
 
 def messages_due(view: ContextView) -> tuple[Message, ...]:
-    """What is due, all of it: one message, or none where nothing is."""
+    """Return all due notices as one message, or an empty tuple."""
     text, _ = block_of(view.notices.due, room_tokens=2**62, count=len)
     return (as_message(text),) if text else ()
 
@@ -207,7 +209,7 @@ def messages_due(view: ContextView) -> tuple[Message, ...]:
 def block_of(
     notices: Iterable[Notice], *, room_tokens: int, count: CountText
 ) -> tuple[str, frozenset[Name]]:
-    """Notices within a room as one text, the most important ones first, and the names of those that are in it."""
+    """Return notices as one text within a room, most important first, and the names of those included."""
     parts: list[str] = []
     names: set[Name] = set()
     for notice in sorted(notices, key=lambda notice: RANKS[notice.topic]):
@@ -225,21 +227,21 @@ def block_of(
 
 
 def framed(parts: Iterable[str]) -> str:
-    """Notices with what says what they are."""
+    """Return the lines between the opening and closing markers."""
     return "\n".join([OPENING, *parts, CLOSING])
 
 
-# What is retrieved
+# Retrieval
 
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """The messages of which something is out of sight, by their positions."""
+    """The positions of messages that are shortened or dropped."""
 
     decisions: Decisions
 
     def __contains__(self, position: object) -> bool:
-        """Whether that of a position is."""
+        """Return True if the message at a position is shortened or dropped."""
         if not isinstance(position, int) or not 0 <= position < self.decisions.stop:
             return False
         at = bisect_right(self.decisions, position, key=lambda decision: decision.start) - 1
@@ -247,7 +249,7 @@ class Hidden:
 
 
 class Retriever:
-    """Brings back what a person asks for of the past: only what is out of sight, and with nothing out of sight it reads nothing."""
+    """Retrieves hidden content that a user refers to; if nothing is hidden, it reads no messages."""
 
     def __init__(self, memory: Recaller, counter: MessageCounter, budget: BudgetPolicy) -> None:
         self._budget = budget
@@ -262,17 +264,17 @@ class Retriever:
         room_tokens: int,
         used_tokens: int,
     ) -> tuple[bool, Message | None]:
-        """Whether a person asks now for what is out of sight and not in front of the question yet, and what has room of it."""
+        """Return whether the newest question needs hidden content not yet placed before it, and that content if it fits."""
         if not view.decisions.hidden or view.decisions[-1].before:
             return False, None
         query = said_now(messages)
         if not query:
             return False, None
 
-        def seen() -> Iterator[Message]:  # put together when it is looked at
+        def seen() -> Iterator[Message]:  # evaluated lazily
             yield from messages_of(pieces, messages)[:-1]
 
-        self._memory.follow(messages[:-1])  # a question is no answer to itself
+        self._memory.follow(messages[:-1])  # a question does not answer itself
         if not self._memory.decide(query, seen()).retrieve:
             return False, None
         most = self._budget.for_turn(room_tokens).retrieved_tokens
@@ -292,7 +294,7 @@ class Retriever:
 
 
 def offered(view: ContextView, offer: PreambleOffer) -> ContextView:
-    """The view with the newest preamble ready, and what is newer than it to be told."""
+    """Return the view with a new preamble offer, and its ``newer`` notices due if a preamble is visible."""
     known, before = view.preamble, view.preamble.offer
     if offer == before:
         return view
@@ -308,14 +310,14 @@ def offered(view: ContextView, offer: PreambleOffer) -> ContextView:
 def chosen(
     view: ContextView, conversation: Conversation, free_tokens: int, count: Count
 ) -> Preamble:
-    """What would stand behind the system prompt if it were placed anew."""
+    """Return the preamble to place after the system prompt, fitted into the free tokens."""
     known, is_place = view.preamble, conversation.system_messages < len(conversation.messages)
     text = fitted(known.offer, int(FREE_FRACTION * free_tokens), count) if is_place else ""
     return replace(known, text=text, is_placed=is_place and known.is_offered)
 
 
 def fitted(offer: PreambleOffer, room_tokens: int, count: Count) -> str:
-    """The first part of a preamble and as many of the others as have room; empty where no other has."""
+    """Return the first part of a preamble and the others that fit; empty if no other fits."""
     room, taken = min(room_tokens, offer.most_tokens), list(offer.parts[:1])
     for part in offer.parts[1:]:
         if count(as_message(BETWEEN.join([*taken, part]))) <= room:
@@ -324,10 +326,10 @@ def fitted(offer: PreambleOffer, room_tokens: int, count: Count) -> str:
 
 
 def placed_anew(view: ContextView, preamble: Preamble, count: Count) -> ContextView:
-    """The view with another preamble, where nothing of what was sent is continued; what was told has to agree with it."""
+    """Return the view with a newly placed preamble, when the prefix is rewritten; notices it makes obsolete are retracted."""
     view = replace(view, preamble=preamble)
     if LATE in view.notices.in_sight and preamble.offer.parts:
-        # a version that everything was set back to had one in front of a unit
+        # after a rollback to a version with a preamble before a unit
         decisions = without_preambles(view.decisions, preamble.offer.parts[0], count)
         notices = replace(view.notices, in_sight=view.notices.in_sight - {LATE})
         view = replace(view, decisions=decisions, notices=notices)
@@ -335,12 +337,12 @@ def placed_anew(view: ContextView, preamble: Preamble, count: Count) -> ContextV
 
 
 def is_in_sight(view: ContextView) -> bool:
-    """Whether a preamble is read, the newest or another."""
+    """Return True if any preamble, current or older, is sent."""
     return bool(view.preamble.text) or LATE in view.notices.in_sight
 
 
 def with_newer(view: ContextView) -> ContextView:
-    """The view with what is newer than the preamble to be told, where one is in sight."""
+    """Return the view with the offer's ``newer`` notices due, if a preamble is sent."""
     notices = view.notices
     for notice in view.preamble.offer.newer if is_in_sight(view) else ():
         notices = notices.put(notice)
@@ -348,7 +350,7 @@ def with_newer(view: ContextView) -> ContextView:
 
 
 def taken_back(view: ContextView, names: Collection[Name]) -> ContextView:
-    """The view where some of what was told is newer than the preamble no more; beside an older one it cannot be said so."""
+    """Return the view with obsolete project notices retracted, or marked "may have changed" beside an older preamble."""
     preamble, notices = view.preamble, view.notices
     is_told = preamble.is_told and LATE in notices.in_sight
     is_older = is_in_sight(view) and not (preamble.is_placed or is_told)
@@ -362,7 +364,7 @@ def taken_back(view: ContextView, names: Collection[Name]) -> ContextView:
 
 
 def without_preambles(decisions: Decisions, opening: str, count: Count) -> Decisions:
-    """Decisions without preambles in front of their units."""
+    """Return the decisions without preambles before their units."""
 
     def without(decision: Decision) -> Decision:
         before = tuple(

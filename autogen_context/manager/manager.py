@@ -1,7 +1,7 @@
-"""IncrementalContextManager: the face of a conversation that stays inside its window.
+"""IncrementalContextManager: the public interface of one conversation inside its window.
 
-Promise: what ``prepare`` returns fits the window, has its pairs closed and holds what must stay; a turn costs what is
-new in it. The promises one by one: docs/promises.md.
+Promise: what ``prepare`` returns fits the window, keeps tool calls with their results, and contains all protected messages; a
+turn costs what is new in it. All promises: docs/promises.md.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ from autogen_context.view.notice import ContextProvider
 from autogen_context.view.versions import Version, VersionDiff, difference
 from autogen_context.view.view import Usage
 
-if TYPE_CHECKING:  # loaded for those who ask for it
+if TYPE_CHECKING:  # imported on demand
     from autogen_context.budget.policy import BudgetPolicy
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.cache.values import Cache
@@ -56,42 +56,40 @@ MESSAGES = "the whole history as a list of messages"
 class IncrementalContextManager:
     """Keeps one conversation of one agent inside its window.
 
-    It works when nobody closes it; ``async with`` or ``aclose`` end a discovery that is still under way.
+    Closing it is optional; ``async with`` or ``aclose`` end background work early.
 
     Args:
-        model: name of the model; decides limit and tokenizer.
-        window_tokens: the most input tokens a request may have; from the model's limits where left out.
-        reserve_tokens: of these, what the host adds where it cannot be seen (system prompt, tools).
+        model: name of the model; it determines limit and tokenizer.
+        window_tokens: the most input tokens a request may have; default: the model's limit.
+        reserve_tokens: tokens of the window reserved for what the host adds unseen (system prompt, tools).
         config: all settings; the three above win over it, and it wins over ``AUTOGEN_CONTEXT_*`` in the environment.
-        host: how the host writes messages; OpenAI's chat format where left out.
-        counter: counts tokens; the model's tokenizer where left out.
-        budget: says how much of the window is for what, in each turn and at a compaction; by the settings where left out
-            (``profile``, ``role``, ``compact_at_fraction``, ``compact_to_fraction``).
-        vectors: lets the memory go by meaning as well as by words; a ``VectorStore``, which agents may share.
-        prioritizer: says what matters: which parts of the conversation stay; ``ContextPrioritizer()``, or your own.
-        compressor: makes every text that is sent shorter than it came; a ``SemanticCompressor``, or one of your own with the
-            methods of ``Compressor``.
-        model_client: is asked, in the background, for summaries of what will be left out and for advice on the task: a
-            ``CompletionClient``, or an async function of a prompt. A part's own client wins over it; without any no model is
+        host: message format of the host; default: OpenAI's chat format.
+        counter: counts tokens; default: the model's tokenizer.
+        budget: divides the window, in each turn and at a compaction; default: a ``TokenBudgetManager`` by the settings
+            ``profile``, ``role``, ``compact_at_fraction`` and ``compact_to_fraction``.
+        vectors: adds semantic search to recall; a ``VectorStore``, which agents may share.
+        prioritizer: scores what matters in a compaction; default: ``ContextPrioritizer()``.
+        compressor: shortens texts; default: a ``SemanticCompressor``; any object with the methods of ``Compressor``.
+        model_client: asked in the background for summaries of what leaves and for advice on the task: a
+            ``CompletionClient`` or an async function of a prompt. A part's own client wins; without any, no model is
             asked.
-        triggers: proposes what is finished, to be cut as soon as the price says so; a ``SemanticHybridTrigger``, or an
-            object with its method ``observe(turn)``. It is copied for the conversation. With ``compaction="when_full"``
-            nothing asks it but ``dry_run``.
-        clock: the time, in seconds since 1970, such as ``time.time``: by it a provider's cache that ran out is noticed.
-            Left out, time decides nothing; versions have the system's.
-        original_store: where originals are kept as well, for other agents to ask back; a ``RedisOriginals``.
-        files: a folder, or a ``FileChangeTracker``: what somebody else changes of its files is told where the conversation
-            shows them.
-        project: a folder, or a ``ProjectContext``: its context stands behind the system prompt, what is newer in front of the newest message.
-        cache: keeps what models made of a content (summaries, advice, vectors) and what was read of a project's files, so
-            that nothing is done twice; a ``ContextCache``, which agents may share, in a folder for later processes. In
-            memory where left out.
-        providers: your own ``ContextProvider`` objects: what they tell stands in front of the newest message.
-        events: a file, or an ``EventLog`` that agents may share: each turn tells it what was sent, and why.
-        metrics: ``True``, or a ``Metrics`` that agents may share: OpenTelemetry's metrics and spans of each turn.
+        triggers: proposes finished work to cut when that pays; a ``SemanticHybridTrigger`` or an object with its method
+            ``observe(turn)``, copied for the conversation. With ``compaction="when_full"`` only ``dry_run`` uses it.
+        clock: returns seconds since 1970, such as ``time.time``; needed to notice that the provider's cache has expired.
+            Without it no decision depends on time.
+        original_store: a further store of originals, shared with other agents; a ``RedisOriginals``.
+        files: a folder or a ``FileChangeTracker``: changes made by others to files that the conversation shows are
+            reported to the agent.
+        project: a folder or a ``ProjectContext``: its context is sent after the system prompt, updates before the newest
+            message.
+        cache: stores what models produced (summaries, advice, embeddings) and what was read of project files; a
+            ``ContextCache``, which agents may share, with a folder to keep it for later processes. Default: in memory.
+        providers: your own ``ContextProvider`` objects; their context is sent before the newest message.
+        events: a file, or an ``EventLog`` that agents may share: records what each turn sent, and why.
+        metrics: ``True``, or a ``Metrics`` that agents may share: OpenTelemetry metrics and spans of each turn.
 
     Raises:
-        ValueError: a setting makes no sense, or an argument is none of its kind; names it, its value and the way out.
+        ValueError: a setting or argument is invalid; the error names it, its value and the way out.
     """
 
     def __init__(  # noqa: PLR0913 - three settings that everybody needs, and what it is made of
@@ -140,7 +138,7 @@ class IncrementalContextManager:
             cache=cache,
             events=events_of(events),
             metrics=metrics_of(metrics),
-            providers=cast("tuple[ContextProvider, ...]", tuple(own)),  # Given looks at each
+            providers=cast("tuple[ContextProvider, ...]", tuple(own)),  # Given checks each
         )
         self._runner = TurnRunner(given)
         self._lock = self._runner.lock
@@ -150,12 +148,11 @@ class IncrementalContextManager:
     async def prepare(
         self, messages: Sequence[Payload], tools: ToolSchemas | None = ()
     ) -> Prepared[Payload]:
-        """Prepare a turn; the first one waits for the tokenizer, ``tokenizer_timeout_s`` at most.
+        """Prepare a turn, waiting for what helps it; the first one waits for the tokenizer up to ``tokenizer_timeout_s``.
 
-        With ``vectors``, a person's question is embedded, within ``embedding_timeout_s``, and what was said is in the
-        background. With a model to ask, what will go next is summarised in the background; a turn that compacts waits
-        for it, ``summary_timeout_s`` at most. A turn that reads many messages or compacts does so in a thread: the event
-        loop goes on. Arguments, result and errors are those of ``prepare_nowait``.
+        With ``vectors`` it waits for the embedding of a question, up to ``embedding_timeout_s``. With a model it has summaries
+        made in the background, and a turn that compacts waits for them up to ``summary_timeout_s``. A turn that reads many
+        messages or compacts runs in a thread, off the event loop. Arguments, result and errors as of ``prepare_nowait``.
         """
         if self._is_closed:
             raise ManagerClosed
@@ -169,20 +166,20 @@ class IncrementalContextManager:
     def prepare_nowait(
         self, messages: Sequence[Payload], tools: ToolSchemas | None = ()
     ) -> Prepared[Payload]:
-        """Prepare a turn with what is there; never waits.
+        """Prepare a turn with what is ready; never waits.
 
         Args:
-            messages: the whole history as the host has it, oldest first; what was handed in is not edited in place.
-            tools: schemas of the tools that go with the request, to be counted; ``None``, as hosts have it, means none.
+            messages: the whole history, oldest first; messages handed in before must not be edited in place.
+            tools: schemas of the tools sent with the request, to be counted; ``None`` means none.
 
         Returns:
             The list to send, its certificate and the decisions.
 
         Raises:
             InvalidTranscript: a message cannot be read, or there are orphans and ``orphans="refuse"``.
-            ContextWindowExceeded: what must stay does not fit; nothing is lost, the next turn tries again.
-            ManagerClosed: this manager was closed.
-            ValueError: ``messages`` or ``tools`` is no list of such.
+            ContextWindowExceeded: the protected messages do not fit; nothing is lost, the next turn tries again.
+            ManagerClosed: the manager is closed.
+            ValueError: ``messages`` or ``tools`` has another type.
         """
         if self._is_closed:
             raise ManagerClosed
@@ -193,17 +190,17 @@ class IncrementalContextManager:
     def _prepared(
         self, payloads: Sequence[object], schemas: ToolSchemas, fixed: Fixed | None = None
     ) -> Prepared[object]:
-        """A turn, whose messages are the host's own objects, or of their kind."""
+        """Prepare a turn under the lock."""
         with self._lock:
             prepared = self._runner.turn(payloads, schemas, fixed)
             self._handed_out[id(prepared)] = prepared
         return prepared
 
     def observe(self, messages: Sequence[object]) -> None:
-        """Read and measure what is new without preparing a turn, for hosts that hear of messages early.
+        """Read and measure new messages without preparing a turn, for hosts that deliver them early.
 
         Raises:
-            InvalidTranscript: as ``prepare_nowait``.
+            InvalidTranscript: as of ``prepare_nowait``.
             ValueError: ``messages`` is no list.
         """
         payloads = listed("messages", messages, give=MESSAGES)
@@ -214,15 +211,15 @@ class IncrementalContextManager:
     def record_usage(
         self, prepared: Prepared[Payload], *, prompt_tokens: int, cached_tokens: int = 0
     ) -> None:
-        """Calibrate the count with what the provider billed for a prepared list.
+        """Calibrate the token count with the provider's bill for a prepared list.
 
         Args:
-            prepared: what was sent.
+            prepared: the result of the turn that was sent.
             prompt_tokens: all input tokens of the bill, cached ones included.
-            cached_tokens: of these, what the provider had cached.
+            cached_tokens: of these, the cached ones.
 
         Raises:
-            ValueError: ``prepared`` is not what a turn of this manager returned, or a number is none.
+            ValueError: ``prepared`` is not a result of this manager, or a number is invalid.
         """
         require_kind("prepared", prepared, Prepared, give="what prepare returned")
         require_number("prompt_tokens", prompt_tokens, give="the input tokens of the bill")
@@ -238,12 +235,12 @@ class IncrementalContextManager:
 
     @property
     def usage(self) -> Usage:
-        """What the provider billed so far."""
+        """The provider's bills so far."""
         with self._lock:
             return self._runner.kept.view.usage
 
     def pin(self, message: object) -> None:
-        """Keep a message verbatim from now on, and with it the call or the results that belong to it.
+        """Keep a message verbatim from now on, together with the tool call or results that belong to it.
 
         Raises:
             ValueError: it is no message.
@@ -253,53 +250,53 @@ class IncrementalContextManager:
             kept.view = kept.view.pinned(digest_of(self._host, message))
 
     def unpin(self, message: object) -> None:
-        """Let a pinned message go at the next compaction."""
+        """Undo ``pin``; the message may leave at the next compaction."""
         with self._lock:
             kept = self._runner.kept
             kept.view = kept.view.unpinned(digest_of(self._host, message))
 
     def explain(self, message: object) -> "Explanation":
-        """What became of a message in the last turn, what it matters now, and why.
+        """Explain the decision on a message in the last turn, with its score.
 
         Raises:
-            NotInHistory: the list that was prepared last does not have it.
+            NotInHistory: the last prepared list does not contain it.
             ValueError: it is no message.
         """
         with self._lock:
             return self._runner.explain(digest_of(self._host, message))
 
     def recall(self, handle: str) -> tuple[Message, ...]:
-        """The originals of a unit that was shortened or dropped.
+        """Return the original messages of a unit that was shortened or dropped.
 
         Raises:
-            OriginalNotFound: they are not kept (any more).
-            ValueError: the handle is no text.
+            OriginalNotFound: they are not in the store (any more).
+            ValueError: the handle is no string.
         """
         require_text("handle", handle)
         with self._lock:
             return self._runner.kept.originals.get(handle)
 
     def recall_context(self, handle: str = "", query: str = "", lines: str = "") -> str:
-        """Answer a call of the tool ``recall_context``; every question gets a text.
+        """Answer a call of the tool ``recall_context``; the answer is always a text.
 
         Args:
-            handle: of an original, as it stands in a mark.
-            query: what to look for: in that original, or in all.
-            lines: which lines of the original: ``"120-180"``, ``"120-"``, ``"-40"``, ``"150"``.
+            handle: handle of an original, as shown in a mark.
+            query: search terms, for that original or for all.
+            lines: lines of the original: ``"120-180"``, ``"120-"``, ``"-40"`` or ``"150"``.
         """
         with self._lock:
             return self._runner.recall_context(as_text(handle), as_text(query), as_text(lines))
 
     def save_state(self) -> dict[str, object]:
-        """What another manager needs to continue to the byte, as JSON data; the host's messages are not in it."""
+        """Return the state as JSON data, from which another manager continues to the byte; without the host's messages."""
         with self._lock:
             return dump(self._runner.state)
 
     def load_state(self, state: Mapping[str, object]) -> None:
-        """Continue where another manager stopped.
+        """Continue from a saved state.
 
         Raises:
-            StateError: the state is damaged or of a newer schema; nothing was changed.
+            StateError: the state is damaged or of a newer schema; nothing is changed.
         """
         loaded = load(state)
         with self._lock:
@@ -316,10 +313,10 @@ class IncrementalContextManager:
         await asyncio.to_thread(write_state, Path(path), self.save_state())
 
     async def load(self, path: str | os.PathLike[str]) -> None:
-        """Continue from the state in a file, which is read in a thread.
+        """Continue from a state in a file, read in a thread.
 
         Raises:
-            StateError: the state is damaged or of a newer schema; nothing was changed.
+            StateError: the state is damaged or of a newer schema; nothing is changed.
             OSError: the file cannot be read.
             ValueError: it is no path.
         """
@@ -327,14 +324,14 @@ class IncrementalContextManager:
         self.load_state(await asyncio.to_thread(read_state, Path(path)))
 
     async def apply_changes(self, changes: Iterable[ContextChange]) -> UpdatedContext:
-        """Take in what changed beside the messages, all of it or nothing; it makes a version. Waits as ``prepare`` does.
+        """Apply changes of files, tasks, requirements or decisions, all or none; this makes a version.
 
         Args:
-            changes: in the order in which they happened; where there are none, nothing is done and no version made.
+            changes: in the order in which they happened; an empty list makes no version.
 
         Raises:
-            ChangeRefused: one makes no sense, or would break the context; everything is as before.
-            ValueError: it is no list of changes.
+            ChangeRefused: a change is invalid or would break the context; nothing is changed.
+            ValueError: ``changes`` is no list of changes.
         """
         await self._runner.look_up()
         with self._lock:
@@ -342,33 +339,33 @@ class IncrementalContextManager:
 
     @property
     def versions(self) -> tuple[Version, ...]:
-        """What the context was after each change and each compaction, as far as it is kept, oldest first."""
+        """The kept versions of the context, one per change and compaction, oldest first."""
         with self._lock:
             return tuple(self._runner.kept.versions)
 
     def diff(self, a: int, b: int) -> VersionDiff:
-        """What is different between two versions, by their numbers.
+        """Compare two versions by their numbers.
 
         Raises:
-            NoSuchVersion: one is not kept.
+            NoSuchVersion: one of them is not kept.
         """
         with self._lock:
             versions = self._runner.kept.versions
             return difference(a, b, before=versions.view(a), after=versions.view(b))
 
     def roll_back(self, version: int) -> Version:
-        """Have decisions, notices and pins as they were in a version, which makes a new one.
+        """Restore decisions, notices and pins of a version; this makes a new version.
 
-        Messages are the host's: what it handed in since then comes in anew, and what it took back stays away.
+        The host's messages stay as they are: those handed in since then are decided on anew.
 
         Raises:
-            NoSuchVersion: it is not kept.
+            NoSuchVersion: the version is not kept.
         """
         with self._lock:
             return self._runner.roll_back(version)
 
     def branch(self) -> "IncrementalContextManager":
-        """Another manager that goes on from here; neither sees what becomes of the other."""
+        """Return an independent manager that continues from the current state."""
         with self._lock:
             other = IncrementalContextManager(config=self.config, host=self._host)
             other._runner = TurnRunner(self._runner.given)
@@ -377,14 +374,14 @@ class IncrementalContextManager:
         return other
 
     async def aclose(self) -> None:
-        """End what is still under way; no turn is prepared after it."""
+        """End background work; further turns raise ``ManagerClosed``."""
         self._is_closed = True
         await self._runner.aclose()
 
     async def __aenter__(self) -> Self:
-        """The manager itself."""
+        """Return the manager."""
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """End what is still under way."""
+        """Close it."""
         await self.aclose()

@@ -1,7 +1,7 @@
-"""OpenTelemetry's metrics and spans of what turns do, made of the events that the event log has.
+"""OpenTelemetry metrics and spans of turns, derived from the events of the event log.
 
-Promise: they say what the log says, since both are told the same. They are made in the background; a turn only notes the span
-that it is in. What is billed has the names of OpenTelemetry's conventions for generative AI, all else is ``autogen_context.*``.
+Promise: metrics and log agree, since both come from the same events. They are recorded in the background; a turn only notes its
+current span. Billed tokens follow OpenTelemetry's generative AI conventions; all other names are ``autogen_context.*``.
 """
 
 import atexit
@@ -34,7 +34,7 @@ MILLION = 1_000_000
 # Source: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-metrics (read 2026-11)
 TOKEN_BUCKETS = [float(4**power) for power in range(14)]
 SECOND_BUCKETS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30]
-PROVIDERS = {"Google": "gcp.gemini", "xAI": "x_ai"}  # others have their name in small letters
+PROVIDERS = {"Google": "gcp.gemini", "xAI": "x_ai"}  # others: the name in lower case
 COUNTERS = {
     "tokens": ("{token}", "Input tokens sent, by section, as counted here"),
     "cost": ("{token}", "Estimated price of what was sent, in uncached input tokens"),
@@ -60,13 +60,13 @@ DURATIONS = {
 
 
 class Metrics:
-    """Tells OpenTelemetry what agents' turns do; one for all agents of a process.
+    """Exports agents' turns to OpenTelemetry; one instance serves all agents of a process.
 
     Args:
-        token_usage: whether what the provider billed is told as ``gen_ai.client.token.usage``; ``False`` where the host or an
-            instrumentation of its client tells it already.
-        meter_provider: where metrics go; the process's where left out.
-        tracer_provider: where spans go; the process's where left out.
+        token_usage: record billed tokens as ``gen_ai.client.token.usage``; pass ``False`` if the host or an instrumentation
+            of its client already does.
+        meter_provider: receives the metrics; by default the process's provider.
+        tracer_provider: receives the spans; by default the process's provider.
 
     Raises:
         MissingExtra: opentelemetry-api is not installed.
@@ -115,27 +115,27 @@ class Metrics:
             for name, said in DURATIONS.items()
         }
         self._logs: WeakSet[EventLog | Writer] = WeakSet()
-        atexit.register(partial(flush, self._logs))  # before providers that are older end
+        atexit.register(partial(flush, self._logs))  # runs before older providers shut down
 
     def of(self, agent: str) -> Self:
-        """The same for an agent that its settings do not name."""
+        """Return the same metrics for an agent whose settings give no name."""
         same = copy(self)
         same.agent = agent
         return same
 
     def follow(self, log: EventLog | Writer) -> None:
-        """Have what this log was told written before the process ends."""
+        """Flush this log at process exit."""
         self._logs.add(log)
 
     def fed(self, told: Told) -> Told:
-        """An event that is told here as well when it is made, in the span that is the current one now."""
+        """Wrap an event so that building it also records metrics, under the span that is current now."""
         now_in = self._now_in()
 
         def both(stretch: int) -> Event:
             event = told(stretch)
             try:
                 self._tell(event, now_in)
-            except Exception as error:  # noqa: BLE001 - somebody's provider may do anything; the log goes on
+            except Exception as error:  # noqa: BLE001 - a provider may raise anything; the log continues
                 logger.warning("metrics failed: %s", type(error).__name__)
             return event
 
@@ -143,7 +143,7 @@ class Metrics:
 
     @contextmanager
     def model_call(self, what: str) -> Generator[None]:
-        """A span around a call of a model; of what fails it has the kind alone."""
+        """Open a span around a model call; of an error, it records the type only."""
         with self._tracer.start_as_current_span(
             f"{NAME}.model_call",
             attributes={f"{NAME}.what": what},
@@ -184,7 +184,7 @@ class Metrics:
             self._add("recalls", 1, {**names, f"{NAME}.found": bool(event["found"])})
 
     def _tell_turn(self, turn: "TurnEvent", names: "Attributes", now_in: "Context") -> None:
-        """All that a turn's event says."""
+        """Record the metrics and spans of a turn."""
         sent, price, history = turn["sent"], turn["price"], turn["history"]["tokens"]
         for section, tokens in {**turn["sections"], "fixed": turn["fixed"]}.items():
             self._add("tokens", tokens, {**names, f"{NAME}.section": section})
@@ -218,7 +218,7 @@ class Metrics:
             self._span({**turn, "event": "compaction", "ms": ms}, told, span)
 
     def _tell_usage(self, event: Event, names: "Attributes") -> None:
-        """What the provider billed."""
+        """Record what the provider billed."""
         self._add("cached_tokens", number(event["cached"]), names)
         if self._usage is not None:
             provider = price_of(str(event["model"])).provider
@@ -242,7 +242,7 @@ class Metrics:
         now_in: "Context",
         said: "Attributes | None" = None,
     ) -> "Context":
-        """A span that ended when the event was told, and the context within it."""
+        """Create a span ending at the event's time, and return the context within it."""
         ends_ns = int(number(event["at"]) * 1e9)
         kind = str(event["event"])
         span = self._tracer.start_span(
@@ -258,17 +258,17 @@ class Metrics:
 
 
 def number(value: object) -> float:
-    """A number of an event."""
+    """Return a number of an event; 0 for anything else."""
     return value if isinstance(value, int | float) else 0
 
 
 def flush(logs: "WeakSet[EventLog | Writer]") -> None:
-    """Have what is still to be written told before the process ends."""
+    """Flush logs at process exit."""
     for log in list(logs):
         log.flush()
 
 
 @cache
 def of_process() -> Metrics:
-    """Those of ``metrics=True``."""
+    """Return the process-wide metrics used for ``metrics=True``."""
     return Metrics()

@@ -1,6 +1,6 @@
-"""What a manager is handed, and what the turns of its conversation work with.
+"""Components passed to a manager, and the parts that its conversations use.
 
-Promise: a part that cannot do what it is for is refused at once, by its name, with what to give.
+Promise: a component without the methods it needs is rejected at once; the error names the argument and what to pass.
 """
 
 import copy
@@ -31,7 +31,7 @@ from autogen_context.triggers.price import EARLY_FROM
 from autogen_context.triggers.turn import Trigger
 from autogen_context.view.notice import ContextProvider
 
-if TYPE_CHECKING:  # loaded for those who ask for it
+if TYPE_CHECKING:  # imported only when used
     from autogen_context.cache.values import Cache
     from autogen_context.manager.event_log import EventLog
     from autogen_context.manager.metrics import Metrics
@@ -62,13 +62,13 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "metrics": ("fed", "True, or Metrics()"),
     "project": ("for_conversation", "ProjectContext(folder), or a folder that is there"),
 }
-"""What each part that a manager is handed must have at least, and what to give."""
+"""For each argument: the attribute it must have at least, and what to pass."""
 
 
 class ManagerOptions(TypedDict, total=False):
-    """What ``IncrementalContextManager`` takes beside ``model`` and the host's format, for every host's entry.
+    """Keyword arguments of ``IncrementalContextManager`` beside ``model`` and the host's format, shared by all adapters.
 
-    ``model_client="host"`` is the agent's own client, where an entry is given the agent.
+    ``model_client="host"`` uses the agent's own client, for adapters that receive the agent.
     """
 
     window_tokens: int | None
@@ -93,7 +93,7 @@ class ManagerOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """What a manager was given; the arguments of ``IncrementalContextManager`` say what each is for."""
+    """Arguments passed to a manager; ``IncrementalContextManager`` documents each."""
 
     config: ContextConfig
     host: HostFormat
@@ -114,7 +114,7 @@ class Given:
     metrics: "Metrics | None" = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot do what it is for."""
+        """Raise an error for a component that lacks its methods, cannot be copied, or reuses a provider name."""
         for name, (needed, give) in PARTS.items():
             part: object = getattr(self, name)
             is_plain = isinstance(part, str | list | tuple)  # has methods of the same names
@@ -143,10 +143,10 @@ class Given:
 def project_of(
     project: "ProjectContext | str | Path | None", cache: "Cache | None" = None
 ) -> "ProjectContext | None":
-    """A project, or that of a folder, whose files are read once for all who share a cache."""
+    """Return a project, created for a folder path; projects that share a cache read each file once."""
     if not isinstance(project, str | Path):
         return project
-    from autogen_context.project.project import ProjectContext  # noqa: PLC0415 - for who has one
+    from autogen_context.project.project import ProjectContext  # noqa: PLC0415 - optional
 
     require_folder("project", project)
     from autogen_context.cache.cache import ContextCache  # noqa: PLC0415 - as above
@@ -155,7 +155,7 @@ def project_of(
 
 
 def tracker_of(files: "FileChangeTracker | str | Path | None") -> "FileChangeTracker | None":
-    """Files that are followed, or those of a folder."""
+    """Return a file change tracker, created for a folder path."""
     if not isinstance(files, str | Path):
         return files
     from autogen_context.project.file_changes import FileChangeTracker  # noqa: PLC0415 - likewise
@@ -165,7 +165,7 @@ def tracker_of(files: "FileChangeTracker | str | Path | None") -> "FileChangeTra
 
 
 def events_of(events: "EventLog | str | Path | None") -> "EventLog | None":
-    """An event log, or that in a file."""
+    """Return an event log, created for a file path."""
     if not isinstance(events, str | Path):
         return events
     from autogen_context.manager.event_log import EventLog  # noqa: PLC0415 - likewise
@@ -174,7 +174,7 @@ def events_of(events: "EventLog | str | Path | None") -> "EventLog | None":
 
 
 def metrics_of(metrics: "Metrics | bool | None") -> "Metrics | None":
-    """Metrics, or those of the process."""
+    """Return metrics: ``True`` means those of the process, ``False`` none."""
     if not isinstance(metrics, bool):
         return metrics
     if not metrics:
@@ -185,14 +185,14 @@ def metrics_of(metrics: "Metrics | bool | None") -> "Metrics | None":
 
 
 def require_folder(name: str, folder: str | Path) -> None:
-    """Refuse what is no folder."""
+    """Raise an error if a path is not a folder."""
     if not Path(folder).is_dir():
         raise wrong_argument(name, folder, PARTS[name][1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What the turns of one conversation work with."""
+    """The components that the turns of one conversation use."""
 
     config: ContextConfig
     host: HostFormat
@@ -203,15 +203,15 @@ class Parts:
     original_store: OriginalStore
     memory: Recaller
     compressor: Compressor
-    summaries: Mapping[str, str]  # what a model makes of spans, by their key; it may grow
-    advice: Mapping[str, "Advice"]  # what a model says of tasks, by their key; it may grow
+    summaries: Mapping[str, str]  # a model's summaries of spans, by key; may grow
+    advice: Mapping[str, "Advice"]  # a model's advice on tasks, by key; may grow
     prioritizer: "Prioritizer | None" = None
-    triggers: Trigger | None = None  # to be copied; by the settings where there is none
-    cache_clock: Callable[[], float] | None = None  # by which the provider's cache runs out
+    triggers: Trigger | None = None  # copied per conversation; built from the settings if ``None``
+    cache_clock: Callable[[], float] | None = None  # times the expiry of the prompt cache
 
 
 def price_in(config: ContextConfig) -> Price:
-    """What input tokens cost: by the settings, else by the model's provider."""
+    """Return the price of input tokens, from the settings or else the model's provider."""
     return priced_at(
         config.model,
         cached_fraction=config.cached_input_fraction,
@@ -220,7 +220,7 @@ def price_in(config: ContextConfig) -> Price:
 
 
 def cuts_finished(config: ContextConfig, triggers: Trigger | None) -> bool:
-    """Whether what is finished is cut where that pays: asked for, or by the price that is said."""
+    """Return True if finished spans are cut when that pays, by the ``compaction`` setting or the configured price."""
     if config.compaction == "when_cache_cold":
         return triggers is not None or (config.cached_input_fraction or 0) >= EARLY_FROM
     return config.compaction == "cost_based"
@@ -229,10 +229,10 @@ def cuts_finished(config: ContextConfig, triggers: Trigger | None) -> bool:
 def originals_of(
     config: ContextConfig, entries: Iterable[Entry], shared: OriginalTier | None
 ) -> OriginalStore:
-    """Where originals are kept, with what a saved state holds of them, and what is shared with other agents."""
+    """Return the store of originals, filled from a saved state, with its disk tier and the tier shared between agents."""
     tiers: list[OriginalTier] = []
     if config.originals_directory:
-        from autogen_context.cache.originals import DiskOriginals  # noqa: PLC0415 - for who asks
+        from autogen_context.cache.originals import DiskOriginals  # noqa: PLC0415 - optional
 
         scope = Scope(tenant=config.tenant, agent=config.agent)
         room = config.originals_disk_bytes
@@ -242,11 +242,11 @@ def originals_of(
 
 
 def limits_of(config: ContextConfig) -> ModelLimits:
-    """Where the model's limits are looked up, an endpoint among it if the configuration names one."""
+    """Return the lookup of model limits, with a discovery endpoint if the configuration names one."""
     own_files = [config.limits_file] if config.limits_file else []
     discovery = None
     if config.discovery_url:
-        from autogen_context.tokens.discovery import Discovery  # noqa: PLC0415 - for who asks
+        from autogen_context.tokens.discovery import Discovery  # noqa: PLC0415 - optional
 
         discovery = Discovery(config.discovery_url, timeout_s=config.discovery_timeout_s)
     return ModelLimits(
@@ -258,7 +258,7 @@ def limits_of(config: ContextConfig) -> ModelLimits:
 
 
 def window_tokens_of(config: ContextConfig) -> int:
-    """The window as given, else the model's; warns where the one exceeds the other."""
+    """Return the configured window, or else the model's; warn if it exceeds the model's or the model is unknown."""
     if not config.model:
         return config.window_tokens or config.default_window_tokens
     known = limits_of(config).lookup(config.model)

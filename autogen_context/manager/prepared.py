@@ -1,7 +1,7 @@
-"""What a turn returns: from a view to what is sent, with the proof that it may be.
+"""From a view to a request: its pieces, its certificate, and the list of payloads to send.
 
-Promise: the certificate is of exactly the pieces beside it. What was checked at the front of a list that only grew is not
-checked again, and what was written anew is written once.
+Promise: the certificate describes exactly the pieces beside it. In a list that only grew, the checked prefix is not checked
+again, and each rewritten message is written once.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,17 +40,17 @@ Payload = TypeVar("Payload")
 
 @dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
 class Prepared(Generic[Payload]):
-    """A list to send, with its proof.
+    """The result of a turn.
 
     Attributes:
-        messages: what to send: the caller's own objects where nothing was changed.
-        certificate: what holds for it.
-        decisions: what became of each unit of the history, oldest first.
-        compacted: whether the history was cut in this turn.
-        cost_estimate: whether a rewrite is worth its price in this turn, with the numbers that say so, acted upon or not;
-            ``None`` where nothing is kept. Lists are equal whatever their estimates.
-        finished: what would be cut of what is finished, and whether that pays, where ``compaction`` is cost-based or with
-            ``dry_run``; ``None`` where nothing new was found to be finished, or cutting it would bring in less than it costs.
+        messages: the list to send; unchanged messages are the caller's own objects.
+        certificate: size and guarantees of the list.
+        decisions: the decision on each unit of the history, oldest first.
+        compacted: whether this turn compacted the history.
+        cost_estimate: whether a compaction pays in this turn, with its numbers, acted upon or not; ``None`` with
+            ``enabled=False``. It is not compared by ``==``.
+        finished: the finished work that a cost-based compaction cuts or, with ``dry_run``, would cut, and its price;
+            ``None`` if there is none that pays.
     """
 
     messages: list[Payload]
@@ -62,7 +62,7 @@ class Prepared(Generic[Payload]):
 
 
 class Fixed(NamedTuple):
-    """What a request has beside messages, an upper bound, and of that what no provider documents, in tokens."""
+    """Tokens of a request besides messages (upper bound), and the part of them that no provider documents."""
 
     tokens: int
     assumed: int
@@ -70,29 +70,29 @@ class Fixed(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """A limit in the provider's tokens, of which the host adds the reserve unseen."""
+    """The window in the provider's tokens, and the reserve for what the host adds unseen."""
 
     window_tokens: int
     reserve_tokens: int
-    source: Source  # of counts before the first bill
+    source: Source  # source of counts before the first bill
 
     @property
     def limit_tokens(self) -> int:
-        """What is left of the window for what is counted."""
+        """Window minus reserve."""
         return self.window_tokens - self.reserve_tokens
 
     def bound(self, calibration: Calibration, counted: int, rewrites: int) -> Count:
-        """What a request of so many counted tokens has at most, the reserve apart."""
+        """Return the upper bound for a request of ``counted`` tokens, without the reserve."""
         source = "provider" if calibration.last else self.source
         return Count(tokens=calibration.bound(counted, rewrites=rewrites), source=source)
 
     def billed(
         self, calibration: Calibration, certificate: Certificate, prompt_tokens: int
     ) -> Calibration | None:
-        """The calibration with what the provider billed for a list that was prepared; ``None`` where that cannot be true.
+        """Return the calibration updated by a bill, or ``None`` if the bill is not plausible.
 
-        The reserve is paid from the bill first: what the host adds beyond it shows as an offset, and what it does not
-        use stays reserved.
+        The reserve is subtracted from the bill first: what the host adds beyond it becomes an offset, and an unused
+        reserve stays reserved.
         """
         bill = Bill(
             counted=certificate.counted_tokens,
@@ -108,26 +108,26 @@ class Window:
 
 
 class Request(NamedTuple):
-    """What is sent, and what holds for it."""
+    """The pieces of a request and its certificate."""
 
     pieces: tuple[Piece, ...]
     certificate: Certificate
 
 
 class RequestWriter:
-    """Writes and certifies the requests of one conversation; what it remembers can be made again from a view."""
+    """Writes and certifies the requests of one conversation; its caches can be rebuilt from a view."""
 
     def __init__(self, host: HostFormat, *, counter: MessageCounter, roles: RoleRules) -> None:
         self._counter = counter
         self._roles = roles
         self._decided = Decisions()
-        self._settled: list[Piece] = []  # what is sent of all units but the newest
+        self._settled: list[Piece] = []  # pieces of all units but the newest
         self._preamble = Written(message=as_message(""))
         self.certifier = Certifier(counter.message)
         self.outbox = Outbox(host)
 
     def pieces(self, decisions: Decisions) -> tuple[Piece, ...]:
-        """What is sent of the units, neighbouring stretches joined."""
+        """Return the pieces of the units, adjacent ranges merged."""
         settled = decisions.settled_since(self._decided)
         if settled is None:
             self._settled, settled = [], [decisions[i] for i in decisions.live[:-1]]
@@ -146,14 +146,12 @@ class RequestWriter:
         fixed: Fixed,
         pinned: frozenset[int],
     ) -> Request:
-        """What is sent for a view."""
+        """Return the request for a view."""
         sent, messages = self.pieces(view.decisions), conversation.messages
         pieces, text = sent, view.preamble.text
         at = conversation.system_messages if text else 0
         if text and at < len(messages):
-            if (
-                text != self._preamble.message.text
-            ):  # the same object goes out as it went out before
+            if text != self._preamble.message.text:  # an unchanged preamble stays the same object
                 self._preamble = Written(message=as_message(text))
             pieces = placed(pieces, self._preamble, at=at)
         pieces = self._roles.apply(pieces, messages)
@@ -177,7 +175,7 @@ class RequestWriter:
 
 
 def placed(pieces: Sequence[Piece], preamble: Piece, *, at: int) -> tuple[Piece, ...]:
-    """Pieces with another one in front of the host's message at a position, or of what is sent in its place."""
+    """Insert a piece before the host's message at a position, or before its replacement."""
     for i, piece in enumerate(pieces):
         if isinstance(piece, Verbatim) and piece.start < at < piece.stop:
             front, rest = Verbatim(start=piece.start, stop=at), Verbatim(start=at, stop=piece.stop)
@@ -189,19 +187,19 @@ def placed(pieces: Sequence[Piece], preamble: Piece, *, at: int) -> tuple[Piece,
 
 
 class Certifier:
-    """Checks lists that grow."""
+    """Checks requests incrementally."""
 
     def __init__(self, count: Callable[[Message], int]) -> None:
         self._count = count
         self.forget()
 
     def forget(self) -> None:
-        """Check everything next time: the messages under the same positions may be others."""
+        """Check everything next time, since messages at known positions may have changed."""
         self._pieces: tuple[Piece, ...] = ()
-        self._states: list[Checked] = []  # behind each piece
+        self._states: list[Checked] = []  # after each piece
 
     def check(self, pieces: Sequence[Piece], messages: Sequence[Message]) -> Checked:
-        """What holds for the messages that these pieces name."""
+        """Check the messages of these pieces."""
         pieces = tuple(pieces)
         same = equal_at_front(self._pieces, pieces)
         state, rest = self._states[same - 1] if same else Checked(), list(pieces[same:])
@@ -212,7 +210,7 @@ class Certifier:
                 and isinstance(old, Verbatim)
                 and old.start == new.start
                 and old.stop < new.stop
-            ):  # a stretch that goes further
+            ):  # a range that was extended
                 state, rest[0] = self._states[same], Verbatim(start=old.stop, stop=new.stop)
         self._pieces = pieces
         del self._states[same:]
@@ -223,15 +221,15 @@ class Certifier:
 
 
 class Outbox:
-    """Hands out what is sent, and writes again what a caller made something else of."""
+    """Converts pieces to payloads; writes a message again if the caller modified it."""
 
     def __init__(self, host: HostFormat) -> None:
         self._host = host
         self._pieces: tuple[Piece, ...] = ()
-        self._written: dict[int, tuple[object, object]] = {}  # by identity: payload, and a copy
+        self._written: dict[int, tuple[object, object]] = {}  # by identity: payload and snapshot
 
     def payloads(self, pieces: Sequence[Piece], payloads: Sequence[object]) -> list[object]:
-        """The list to send: the caller's own objects where nothing was rewritten."""
+        """Return the list to send; unchanged messages are the caller's own objects."""
         same = equal_at_front(self._pieces, tuple(pieces))
         pieces = (*self._pieces[:same], *pieces[same:])
         sent: list[object] = []
@@ -256,7 +254,10 @@ class Outbox:
     def _is_unchanged(self, payload: object, copy: object) -> bool:
         try:
             return payload == copy or self._host.snapshot(payload) == copy
-        except (ValueError, RecursionError):  # the caller made something of it that is no message
+        except (
+            ValueError,
+            RecursionError,
+        ):  # the caller turned it into something that is no message
             return False
 
 
@@ -268,7 +269,7 @@ def untouched(
     window: Window,
     fixed: Fixed,
 ) -> Prepared[Payload]:
-    """The list as it came, measured as far as it can be read; no message is changed, left out or refused."""
+    """Return the list unchanged, measured as far as it can be read; no message is refused."""
     readable: list[Message] = []
     for payload in payloads:
         with suppress(ValueError, RecursionError):

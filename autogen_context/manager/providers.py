@@ -1,7 +1,7 @@
-"""The context providers of one conversation, asked at their two moments.
+"""The context providers of one conversation, called before and during each turn.
 
-Promise: a provider that fails, or takes too long, costs what it would have told, and one warning. What was saved of one that
-is not here is passed on.
+Promise: if a provider fails or times out, only its notices are lost, and one warning is logged. The saved state of a
+provider that is absent is preserved.
 """
 
 import asyncio
@@ -26,10 +26,10 @@ from autogen_context.view.notice import (
     Told,
 )
 
-if TYPE_CHECKING:  # it makes these
+if TYPE_CHECKING:  # circular: it creates Providers
     from autogen_context.manager.runner import TurnRunner
 
-LONGEST_WAIT_S = 12.0  # for one provider; those of this package wait less
+LONGEST_WAIT_S = 12.0  # per provider; those of this package have shorter timeouts
 
 Saved = Mapping[str, Mapping[str, object]]
 
@@ -43,19 +43,19 @@ class Providers:
         self.each = tuple(each)
         self._others: Saved = others or {}
         self._units: tuple[Unit, ...] = ()
-        self._known: dict[str, int] = {}  # how many of them each provider was handed
-        self._given_up: set[str] = set()  # took too long
+        self._known: dict[str, int] = {}  # number of units each provider has seen
+        self._given_up: set[str] = set()  # timed out
         self._warned: set[tuple[str, str]] = set()
-        self._fronting = ""  # whose preamble stands behind the system prompt
+        self._fronting = ""  # provider that owns the place after the system prompt
 
     @property
     def state(self) -> dict[str, Mapping[str, object]]:
-        """What others need to go on, by the names of the providers."""
+        """State to save, by provider name."""
         own = {each.name: each.state for each in self.each if isinstance(each, SavedProvider)}
         return {**self._others, **own}
 
     async def before_turn(self, runner: "TurnRunner", fixed_tokens: int) -> None:
-        """Have them look at the world, each within its time."""
+        """Let each provider refresh its information, with a timeout; one that times out is not called again."""
         for each in self.each:
             if each.name in self._given_up:
                 continue
@@ -65,11 +65,11 @@ class Providers:
             except TimeoutError:
                 self._given_up.add(each.name)
                 self._warn(each, "a context provider took too long; it is not waited for any more")
-            except Exception as error:  # noqa: BLE001 - a turn is worth more than what would be told
+            except Exception as error:  # noqa: BLE001 - a provider must not fail the turn
                 self._warn(each, "a context provider failed; what it knows is not told", error)
 
     def turn(self, runner: "TurnRunner", fixed_tokens: int) -> None:
-        """Have what they know told in the turn that follows."""
+        """Collect what each provider reports, for the turn that follows."""
         for each in self.each:
             try:
                 told = each.turn(self._turn_for(each, runner, fixed_tokens))
@@ -80,15 +80,15 @@ class Providers:
                 self._take(each, told, runner)
 
     def begin_anew(self) -> None:
-        """The conversation may be another one."""
+        """Treat all units as new to every provider, since the conversation may be another one."""
         self._known = {}
 
     def branch(self) -> "Providers":
-        """Others, for a conversation that goes on from here."""
+        """Return providers for a branch of the conversation."""
         return self.resumed(self.state)
 
     def resumed(self, states: Saved) -> "Providers":
-        """Others, for a conversation whose state was loaded: those that saved something go on from it."""
+        """Return providers resumed from saved states; raise `StateError` if a state is damaged."""
         try:
             each = [
                 one.resumed(states[one.name])
@@ -103,7 +103,7 @@ class Providers:
         return Providers(each, states)
 
     async def aclose(self) -> None:
-        """End what is still under way."""
+        """Close every provider with resources to release."""
         for each in self.each:
             if isinstance(each, SavedProvider):
                 await each.aclose()
@@ -111,7 +111,7 @@ class Providers:
     def _turn_for(
         self, provider: ContextProvider, runner: "TurnRunner", fixed_tokens: int
     ) -> ProviderTurn:
-        """What a provider is handed."""
+        """Return the turn to pass to a provider, and note how many units it has seen."""
         units = self._units_of(runner)
         known = self._known.get(provider.name, 0)
         self._known[provider.name] = len(units)
@@ -125,7 +125,7 @@ class Providers:
         )
 
     def _units_of(self, runner: "TurnRunner") -> tuple[Unit, ...]:
-        """The units as they are now; where some of those before are gone, nobody knows what stands there instead."""
+        """Return the current units; units that replaced others count as new to every provider."""
         known, candidates = self._units, runner.kept.engine.conversation.candidates
         same = len(known)
         if known and (same > len(candidates) or candidates[same - 1].unit is not known[-1]):
@@ -136,7 +136,7 @@ class Providers:
         return self._units
 
     def _take(self, provider: ContextProvider, told: Told, runner: "TurnRunner") -> None:
-        """Take in what a provider told; that files changed makes a version, as every change does."""
+        """Apply what a provider reported; changed notices are recorded as a version, as every change is."""
         view, engine = runner.kept.view, runner.kept.engine
         notices, changed = view.notices, list[str]()
         for notice in told.notices:
@@ -155,7 +155,7 @@ class Providers:
             self._offer(provider, offer, runner)
 
     def _offer(self, provider: ContextProvider, offer: PreambleOffer, runner: "TurnRunner") -> None:
-        """Have a preamble offered; there is one place for it, which the first provider that wants it has."""
+        """Offer a preamble; only the first provider that offers one owns the place after the system prompt."""
         self._fronting = self._fronting or provider.name
         if self._fronting != provider.name:
             self._warn(provider, "another context provider has the place behind the system prompt")
@@ -172,7 +172,7 @@ class Providers:
 
 
 def of_provider(provider: ContextProvider, notice: Notice) -> Notice:
-    """A notice as it is kept: on one line, and under a key that no other provider has."""
+    """Return a provider's notice on one line, with the provider's name in its key; other topics stay unchanged."""
     if notice.topic != "provider":
         return notice
     key = f"{provider.name}: {notice.key}"
@@ -182,11 +182,11 @@ def of_provider(provider: ContextProvider, notice: Notice) -> Notice:
 
 
 def providers_of(given: Given, count: Callable[[str], int]) -> Providers:
-    """The providers of a conversation, as they were asked for."""
+    """Return the configured providers of a conversation."""
     config, each = given.config, list[ContextProvider]()
     kinds = ToolKinds(named=config.tools)
     if given.files is not None:
-        from autogen_context.project.file_changes import FilesProvider  # noqa: PLC0415 - for who asks
+        from autogen_context.project.file_changes import FilesProvider  # noqa: PLC0415 - optional
 
         each.append(FilesProvider(given.files, kinds))
     if given.project is not None:

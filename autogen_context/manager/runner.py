@@ -1,7 +1,7 @@
-"""TurnRunner: the one owner of a conversation's view, from turn to turn.
+"""TurnRunner: owns a conversation's view from turn to turn.
 
-Promise: tokenizer and limits are looked up at the first use, not before; a tokenizer that comes later takes over from the
-same state. A turn that raises leaves the view as it was, and what came in is in it.
+Promise: tokenizer and limits are looked up on first use; a tokenizer that becomes available later takes over from the same
+state. A turn that raises keeps the messages that came in and changes nothing else.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ from autogen_context.view.certificate import Certificate
 from autogen_context.view.versions import Version, Versions
 from autogen_context.view.view import ContextView
 
-if TYPE_CHECKING:  # loaded for those who ask for it
+if TYPE_CHECKING:  # imported on demand
     from autogen_context.manager.events import TurnLog
     from autogen_context.prioritizer.advice import Advice
     from autogen_context.prioritizer.selection import Explanation
@@ -45,8 +45,8 @@ if TYPE_CHECKING:  # loaded for those who ask for it
 logger = logging.getLogger(__name__)
 
 ToolSchemas = Sequence[Mapping[str, object]]
-RECALLED_FRACTION = 0.25  # of the window, for one answer of the tool ``recall_context``
-MANY_NEW = 20  # messages; with more, a turn is prepared in a thread
+RECALLED_FRACTION = 0.25  # of the window for one answer of ``recall_context``
+MANY_NEW = 20  # new messages above which a turn is prepared in a thread
 
 
 class TurnRunner:
@@ -59,14 +59,14 @@ class TurnRunner:
         self._ahead = Ahead(given, self._events)
         self._providers = providers_of(given, self._count)
         self._is_looked_up = False
-        self._bill_doubted = False  # a provider that always bills so would fill the log
+        self._bill_doubted = False  # so that repeated bills of this kind warn only once
         self._kept: _Conversation | None = None
         self._asked_back: AskedBack | None = None
 
     # A turn
 
     def read(self, payloads: Sequence[object]) -> None:
-        """Read the host's list, ahead of its turn or in it; what it changed of its past is forgotten."""
+        """Read the host's list, in its turn or earlier, and drop what the host changed of the history."""
         kept = self.kept
         same = kept.engine.read(payloads)
         if same < kept.versions.stop:
@@ -77,9 +77,9 @@ class TurnRunner:
     def turn(
         self, payloads: Sequence[object], tools: ToolSchemas, fixed: Fixed | None = None
     ) -> Prepared[object]:
-        """The list to send for a host's list and the tools that go with it; raises what ``Engine.prepare`` does.
+        """Prepare a turn; raises what ``Engine.prepare`` does.
 
-        ``fixed`` is what ``before_turn`` returned, where that was awaited and has read the list.
+        ``fixed`` is the result of ``before_turn``, if that was awaited and has read the list.
         """
         started_s = time.perf_counter()
         kept, is_read = self.kept, fixed is not None
@@ -120,10 +120,10 @@ class TurnRunner:
         return prepared
 
     async def before_turn(self, payloads: Sequence[object], tools: ToolSchemas) -> Fixed | None:
-        """Do what a turn, or later ones, will need of tokenizer, limits, disk and models; each within its time.
+        """Await tokenizer, limits, disk and models as far as this turn or later ones need them, each within its time limit.
 
-        What the request has beside messages, with the list read; ``None`` where the turn is better prepared in a thread: the
-        first, one that reads many messages, or is likely to compact.
+        Return the tokens besides messages, with the list read; or ``None`` if the turn should run in a thread: the first one,
+        one with many new messages, or one that is likely to compact.
         """
         if not self._is_looked_up:
             await self.look_up()
@@ -145,7 +145,7 @@ class TurnRunner:
             return None if kept.engine.is_due(kept.view, fixed.tokens) else fixed
 
     async def look_up(self) -> None:
-        """Have the model's tokenizer, if it comes within the time that is set, and ask for its limits; both once."""
+        """Load the tokenizer within its time limit and start the discovery of limits; both once."""
         if not self._is_looked_up:
             self._is_looked_up = True
             if self.given.counter is None:
@@ -155,49 +155,47 @@ class TurnRunner:
             self._ahead.discover(self._resize)
 
     def fixed(self, tools: ToolSchemas) -> Fixed:
-        """What a request with these tools has beside messages."""
+        """Return the tokens that a request with these tools has besides messages."""
         counter = self.kept.counter
         in_tools = counter.tools(tools)
         return Fixed(tokens=in_tools + counter.overheads.per_request, assumed=in_tools)
 
     def _follow(self, payloads: Sequence[object]) -> None:
-        """Have the view follow the host's list."""
+        """Update the view to the host's list."""
         self.read(payloads)
         self.kept.view = self.kept.engine.synced(self.kept.view)
 
-    # What else a conversation is asked
+    # Questions, changes and bills
 
     @property
     def asked_back(self) -> "AskedBack":
-        """Who answers the tool ``recall_context``."""
+        """Answers the tool ``recall_context``."""
         kept = self.kept
         if self._asked_back is None:
-            from autogen_context.recall.asked_back import AskedBack  # noqa: PLC0415 - for agents that ask
+            from autogen_context.recall.asked_back import AskedBack  # noqa: PLC0415 - imported on demand
 
             self._asked_back = AskedBack(
                 kept.originals,
-                count=self._count,  # the counter would remember every trial
+                count=self._count,  # without the counter's cache, which every trial would fill
                 room_tokens=int(kept.engine.window.limit_tokens * RECALLED_FRACTION),
             )
         return self._asked_back
 
     def recall_context(self, handle: str, query: str, lines: str) -> str:
-        """The answer of the tool ``recall_context``."""
+        """Return the answer of the tool ``recall_context``."""
         answer = self.asked_back.recall_context(handle, query, lines)
-        if (
-            self._events is not None
-        ):  # what is found stands below a line of ours; else it is a sentence
+        if self._events is not None:  # a found original begins with a header line in brackets
             self._events.asked_back(handle, query, found=answer.startswith("["))
         return answer
 
     def record(self, kind: str, summary: str) -> Version:
-        """Make a version of how it is now."""
+        """Record the current view as a version."""
         kept, at_s = self.kept, (self.given.clock or time.time)()
         kept.versions = kept.versions.recorded(kind, summary, kept.view, at_s=at_s)
         return kept.versions.newest
 
     def roll_back(self, number: int) -> Version:
-        """Have decisions, notices and pins as in a version; what the host handed in since comes in anew."""
+        """Restore decisions, notices and pins of a version; later messages are decided on anew."""
         kept = self.kept
         kept.view = kept.view.rolled_back(kept.versions.view(number))
         self._providers.begin_anew()
@@ -206,7 +204,7 @@ class TurnRunner:
         return self.record("roll back", f"as in version {number}")
 
     def updated(self, given: Iterable[object]) -> UpdatedContext:
-        """Apply changes, all of them or none, and say what the context is then; without any it is as it was."""
+        """Apply all changes or none, and return the resulting context."""
         kept, changes = self.kept, changes_in(given)
         if changes:
             open_pairs = self.given.config.orphans == "report"
@@ -224,7 +222,7 @@ class TurnRunner:
         )
 
     def explain(self, digest: bytes) -> "Explanation":
-        """What became of a message in the last turn, and why."""
+        """Explain the decision on a message in the last turn."""
         known = self.kept.engine.conversation.history.positions({digest})
         decided = [position for position in known if position < self.kept.view.decisions.stop]
         if not decided:
@@ -232,7 +230,7 @@ class TurnRunner:
         return self.kept.engine.explained(self.kept.view, max(decided))
 
     def bill(self, certificate: Certificate, *, prompt_tokens: int, cached_tokens: int) -> None:
-        """Take in what the provider billed for a list that was prepared; one that cannot be true is told, the first in a row."""
+        """Record a bill; an implausible one is ignored, with one warning for several in a row."""
         view, window = self.kept.view, self.kept.engine.window
         if self._events is not None:
             self._events.usage(
@@ -245,14 +243,14 @@ class TurnRunner:
         elif not self._bill_doubted:
             counted = certificate.counted_tokens
             numbers = {"counted_tokens": counted, "billed_tokens": prompt_tokens}
-            logger.warning("a bill that cannot be true was ignored", extra=numbers)
+            logger.warning("an implausible bill was ignored", extra=numbers)
         self._bill_doubted = calibration is None
 
     # States
 
     @property
     def state(self) -> State:
-        """What another needs to continue."""
+        """The state from which another runner continues."""
         kept = self.kept
         return State(
             view=kept.view,
@@ -267,11 +265,11 @@ class TurnRunner:
         )
 
     def resume(self, state: State) -> None:
-        """Go on from a state that was loaded."""
+        """Continue from a loaded state."""
         self._go_on(state, self._providers.resumed(state.providers))
 
     def branch(self, other: "TurnRunner") -> None:
-        """Let another go on from here, under a name of its own."""
+        """Let another runner continue from here, under its own context id."""
         kept = self.kept
         kept.branches += 1
         name = content_digest(kept.context_id, str(kept.branches))[:6].hex()
@@ -284,7 +282,7 @@ class TurnRunner:
             other.read(payloads)
 
     async def aclose(self) -> None:
-        """End what is still under way."""
+        """End background work and flush the event log."""
         await self._providers.aclose()
         await self._ahead.aclose()
         if self._events is not None:
@@ -292,13 +290,13 @@ class TurnRunner:
 
     @property
     def kept(self) -> "_Conversation":
-        """All that is kept; made when it is first asked for."""
+        """The conversation, created on first use."""
         if self._kept is None:
             self._kept = self._begun(self._counter(), State())
         return self._kept
 
     def _go_on(self, state: State, providers: Providers) -> None:
-        """Go on from a state, with those who tell of the world beside it."""
+        """Continue from a state with these providers."""
         counter, window = self.kept.counter, self.kept.engine.window
         calibration = counter.calibration.resumed(state.view.calibration)
         view = replace(state.view, calibration=calibration)
@@ -307,7 +305,7 @@ class TurnRunner:
         self._providers = providers
 
     def _begun(self, counter: MessageCounter, state: State) -> "_Conversation":
-        """A conversation that goes on from a state."""
+        """Create a conversation from a state."""
         given, config = self.given, self.given.config
         originals = originals_of(config, state.originals, given.original_store)
         summaries, advice = self._ahead.summaries(counter, state), self._ahead.advice(state)
@@ -375,11 +373,11 @@ class TurnRunner:
         return counter
 
     def _count(self, text: str) -> int:
-        """Tokens of a text, which is not remembered."""
+        """Count a text without caching it."""
         return self.kept.counter.count(text).tokens
 
     def _count_exactly(self) -> None:
-        """Start again from the same state where something came before the tokenizer."""
+        """Rebuild the conversation with the exact tokenizer if it began with an estimate."""
         if self._kept is None or self._kept.counter.source != "estimate":
             return
         payloads, window = self._kept.engine.conversation.history.payloads, self._kept.engine.window
@@ -393,14 +391,14 @@ class TurnRunner:
             self._follow(payloads)
 
     def _resize(self, window_tokens: int) -> None:
-        """Later turns have this window."""
+        """Use this window from the next turn on."""
         with self.lock:
             self.kept.engine.resize(window_tokens)
 
 
 @dataclass(slots=True, kw_only=True)
 class _Conversation:
-    """All that is kept of a conversation: the view, what it was, and what works with it."""
+    """The view of a conversation, its versions, and the parts that work on it."""
 
     counter: MessageCounter
     engine: Engine
@@ -414,14 +412,14 @@ class _Conversation:
 
 
 def id_of(config: ContextConfig) -> str:
-    """What stands for the conversation of an agent of a tenant: 12 hex digits."""
+    """Return the context id of a tenant's agent: 12 hex digits."""
     return content_digest(Scope(tenant=config.tenant, agent=config.agent).key)[:6].hex()
 
 
 def turn_log(given: Given) -> "TurnLog | None":
-    """Who tells the event log and the metrics, where there are any."""
+    """Return the recorder for event log and metrics, if there are any."""
     if given.events is None and given.metrics is None:
         return None
-    from autogen_context.manager.events import TurnLog  # noqa: PLC0415 - for who has one
+    from autogen_context.manager.events import TurnLog  # noqa: PLC0415 - imported on demand
 
     return TurnLog(given.events, given.config, given.metrics)

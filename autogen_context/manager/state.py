@@ -1,10 +1,10 @@
-"""What a conversation needs to go on in another process, as one value, as JSON data, and in a file.
+"""The saved state of a conversation, to resume it in another process: as one value, as JSON data, and in a file.
 
-Promise: a loaded state equals the saved one. A state that is damaged, or of another schema, is refused with its reason
-before anything is changed. A file holds a whole state at any time, the old one or the new one; only its owner can read it.
+Promise: a loaded state equals the saved one. A damaged state, or one of another schema, is rejected with the reason before
+anything is changed. Files are written atomically: they contain the old or the new state, and only the owner can read them.
 
-The host's messages are not in it, the host has them; there is a digest for each, by which they are recognised. A decision
-that several versions share, or a version and the view, is written once; a version names stretches of them.
+The host's messages are not saved, since the host has them; a digest of each identifies it. A decision shared by several
+versions, or by a version and the view, is written once; a version refers to ranges of decisions.
 """
 
 import json
@@ -38,24 +38,24 @@ KeptVersion = tuple[Version, ContextView]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """What a conversation needs to go on elsewhere."""
+    """The state from which a conversation can be resumed."""
 
     view: ContextView = field(default_factory=ContextView)
-    digests: tuple[Digest, ...] = ()  # one for each of the host's messages
+    digests: tuple[Digest, ...] = ()  # one per host message
     originals: tuple[tuple[Text, tuple[Message, ...]], ...] = ()  # by handle
     versions: Annotated[tuple[KeptVersion, ...], PlainValidator(tuple), Field(exclude=True)] = ()
-    context_id: Text = ""  # empty where nobody said so yet
-    branches: int = 0  # how many were made of it
+    context_id: Text = ""  # empty if not assigned yet
+    branches: int = 0  # number of branches created so far
     summaries: Mapping[Text, Text] = field(default_factory=dict[str, str])
     advice: Mapping[Text, Advice] = field(default_factory=dict[str, Advice])
     providers: Annotated[Mapping[Text, Mapping[Text, object]], Field(exclude=True)] = field(
         default_factory=dict[str, Mapping[str, object]]
-    )  # what those need to go on who tell of the world beside it, by their names, as JSON data
+    )  # state of the context providers by name, as JSON data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedVersion:
-    """A version, with the stretches of all decisions that its view has: the first and the last of each."""
+    """A version, with its decisions as (first, last) index ranges into the table of all decisions."""
 
     version: Version
     decided: tuple[tuple[int, int], ...]
@@ -66,7 +66,7 @@ class SavedVersion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedState(State):
-    """What is written: the state, the decisions that only versions have, and the versions."""
+    """The serialized form: the state, the decisions that occur only in versions, and the versions."""
 
     schema: int
     version_decisions: tuple[Decision, ...] = ()
@@ -74,10 +74,10 @@ class SavedState(State):
 
 
 def dump(state: State) -> dict[str, object]:
-    """The state as JSON data."""
+    """Return the state as JSON data."""
     table = list(
         state.view.decisions
-    )  # those of the view, and behind them those that only versions have
+    )  # followed below by the decisions that occur only in versions
     given = [list(view.decisions) for _, view in state.versions]
     numbers = {id(decision): n for n, decision in enumerate(table)}
     for decision in (decision for decisions in given for decision in decisions):
@@ -104,7 +104,7 @@ def dump(state: State) -> dict[str, object]:
 
 
 def load(data: object) -> State:
-    """The state in JSON data; ``StateError`` where it is of a schema that this release does not know, or damaged."""
+    """Return the state from JSON data; raise ``StateError`` if it is damaged or its schema is unknown."""
     found = read_saved(SavedState, data, what="state", schema=SCHEMA, source=SOURCE)
     table = (*found.view.decisions, *found.version_decisions)
     kept: list[KeptVersion] = []
@@ -122,24 +122,24 @@ def load(data: object) -> State:
         kept.append((each.version, view))
     for fault in faults_of(found, kept):
         raise damaged("state", fault, SOURCE)
-    if written(found) != data:  # what pydantic made fit, such as "5" for 5, or left unread
+    if written(found) != data:  # pydantic converted a value, such as "5" to 5, or ignored one
         raise damaged("state", "a value is not as it was written", SOURCE)
     return replace(State(**fields_of(found)), versions=tuple(kept))
 
 
 def written(state: SavedState) -> dict[str, object]:
-    """It as JSON data; what providers gave is JSON already, and pydantic would change keys that are no UTF-8."""
+    """Return it as JSON data; provider states bypass pydantic, which would alter keys that are not valid UTF-8."""
     given = {"providers": dict(state.providers)} if state.providers else {}
     return saved(state) | given
 
 
 def fields_of(state: State) -> dict[str, Any]:
-    """The fields of a state by their names."""
+    """Return the fields of a state by name."""
     return {each.name: getattr(state, each.name) for each in fields(State)}
 
 
 def stretches(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Where a sequence counts up, the first and the last of each stretch."""
+    """Yield the first and last number of each run of consecutive numbers."""
     breaks = [i for i, (a, b) in enumerate(pairwise(numbers), 1) if b != a + 1]
     for start, stop in pairwise([0, *breaks, len(numbers)]):
         if start < stop:
@@ -147,7 +147,7 @@ def stretches(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def faults_of(state: State, kept: Sequence[KeptVersion]) -> Iterator[str]:
-    """What fits its types and cannot be."""
+    """Yield inconsistencies that the types do not exclude."""
     for view in (state.view, *(view for _, view in kept)):
         yield from faults_of_decisions(view.decisions, known=len(state.digests))
         if not view.notices.is_sound:
@@ -163,7 +163,7 @@ def faults_of(state: State, kept: Sequence[KeptVersion]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """What a file holds: a state, and the checksum of its JSON."""
+    """The content of a state file: a state and the checksum of its JSON."""
 
     crc32: StrictInt
     state: dict[Text, object]
@@ -173,15 +173,15 @@ CONTENT = TypeAdapter(Content)
 
 
 def write_state(path: Path, state: Mapping[str, object]) -> None:
-    """Put a state into a file, in place of what is there."""
+    """Write a state to a file, replacing its content."""
     write_whole(path, as_bytes(state))
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Put data into a file, all of it or nothing, in place of what is there; its folder is made where there is none."""
-    target = Path(os.path.realpath(path))  # a link stays one
+    """Replace the content of a file atomically; create its folder if missing."""
+    target = Path(os.path.realpath(path))  # a symbolic link is preserved
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    own = f".{target.name}.{os.getpid()}-{get_ident()}"  # no other writer's; what a dead one left is written over
+    own = f".{target.name}.{os.getpid()}-{get_ident()}"  # unique per process and thread; leftovers are overwritten
     temporary = target.with_name(own)
     try:
         with os.fdopen(os.open(temporary, FLAGS, 0o600), "wb") as file:
@@ -190,8 +190,8 @@ def write_whole(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         temporary.replace(target)
     finally:
-        temporary.unlink(missing_ok=True)  # it is gone where all went well
-    with suppress(OSError):  # have its name on the disk, where the system can do that for folders
+        temporary.unlink(missing_ok=True)  # already gone on success
+    with suppress(OSError):  # make the rename durable, where the system can sync folders
         folder = os.open(target.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
@@ -200,7 +200,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def read_state(path: Path) -> Mapping[str, object]:
-    """The state in a file."""
+    """Read the state in a file; raise `StateError` if its content is not a valid state."""
     content = path.read_bytes()
     try:
         read = CONTENT.validate_python(json.loads(content.decode("utf-8", "surrogatepass")))
@@ -216,12 +216,12 @@ def read_state(path: Path) -> Mapping[str, object]:
 
 
 def as_bytes(state: Mapping[str, object]) -> bytes:
-    """What a file holds: the state as JSON, with a checksum."""
+    """Return the content of a state file: the state as JSON, with a checksum."""
     data = json_of(state)
     return b'{"crc32":%d,"state":%b}\n' % (crc32(data), data)
 
 
 def json_of(state: Mapping[str, object]) -> bytes:
-    """JSON without escapes beside those that it asks for: of two lone surrogates they would make one character."""
+    """Return JSON with minimal escapes: escaped, two lone surrogates would be read as one character."""
     text = json.dumps(state, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "surrogatepass")

@@ -1,4 +1,4 @@
-"""Cosine similarity of vectors, with equal results with and without numpy, alone and in batches."""
+"""Cosine similarity of vectors, with the same results with and without numpy, one at a time or in batches."""
 
 from array import array
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from math import hypot, isfinite
 from operator import mul
 
-DIGITS = 6  # further ones depend on the order in which a sum was taken
+DIGITS = 6  # further digits depend on the order of summation
 HAS_NUMPY = find_spec("numpy") is not None
 
 
@@ -20,13 +20,13 @@ def unit_vector(values: Sequence[float]) -> Sequence[float]:
 
 
 def similarities(query: Sequence[float], vectors: Sequence[Sequence[float]]) -> list[float]:
-    """The cosine of a vector with each of n others, all of length 1, to six digits."""
+    """Return the cosine of ``query`` with each vector, rounded to six digits; all must be unit vectors."""
     if any(len(vector) != len(query) for vector in vectors):
         raise ValueError(f"vectors: compare those of one model; the query has {len(query)} numbers")
     if not HAS_NUMPY:
         numbers = list(query)
         return [round(sum(map(mul, numbers, vector)), DIGITS) for vector in vectors]
-    import numpy as np  # noqa: PLC0415 - not a dependency, and slow to import
+    import numpy as np  # noqa: PLC0415 - optional, and slow to import
 
     rows = np.asarray(vectors, dtype=np.float64).reshape(len(vectors), len(query))
     products = rows @ np.asarray(query, dtype=np.float64)

@@ -1,1 +1,1 @@
-"""A folder as parts of a context: its structure, requirements, decisions and conventions, kept current."""
+"""Project context from a folder: its structure, requirements, decisions and conventions, kept up to date."""

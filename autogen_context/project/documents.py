@@ -1,6 +1,6 @@
-"""Documents of a project, chosen by their names, and the best of their pieces that have room; none is ever cut.
+"""Select a project's documents by file name, and their most important pieces that fit; no piece is ever cut.
 
-A record of a decision (MADR, Nygard) gives its title and status, then its decision; what was rejected gives its title alone.
+A decision record (MADR, Nygard) contributes its title, status and decision; a rejected or superseded one only title and status.
 """
 
 import re
@@ -14,10 +14,10 @@ from autogen_context.compressor.passage import Passage, passages_of
 Paper = Literal["requirements", "design", "memory_patterns"]
 PAPERS: tuple[Paper, ...] = ("requirements", "design", "memory_patterns")
 CountText = Callable[[str], int]
-Extracts = Mapping[str, tuple[str, ...]]  # lines, by the names of their documents
+Extracts = Mapping[str, tuple[str, ...]]  # lines by document name
 
 TEXT = r"\.(?:md|markdown|rst|txt|adoc)$"
-# What says what is wanted, the most telling first; from the third on they are any pages.
+# Files that state requirements, the most specific first; the last two patterns match any documentation page.
 WANTED = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -27,7 +27,7 @@ WANTED = tuple(
         rf"docs?/[^/]+{TEXT}",
     )
 )
-PACKAGES = re.compile(r"requirements[^/]*\.txt$", re.IGNORECASE)  # of a package manager
+PACKAGES = re.compile(r"requirements[^/]*\.txt$", re.IGNORECASE)  # pip's requirements files
 RECORD = re.compile(
     r"(?:.*/)?(?:decisions?|adrs?|architecture[-_]decisions?)/(?:[^/]+/)?[^/]+\.(?:md|markdown|rst|adoc)$"
     r"|(?:docs?/)?(?:architecture|design|decisions)\.(?:md|rst)$",
@@ -41,11 +41,11 @@ PAGES = re.compile(
 )
 MOST_WANTED, MOST_RECORDS, MOST_PAGES = 12, 200, 6  # files
 
-MOST_CHARS = 60_000  # of a text, from its beginning
-MOST_PIECE_CHARS = 1_200  # of one piece; what is longer is data
-OPENING_PIECES = 4  # of a document, without its heading
-SHOWN = 3  # turn of what is shown, not said
-NEVER = -1  # the turn of a piece that is taken only for what stands under it
+MOST_CHARS = 60_000  # read from the start of a text
+MOST_PIECE_CHARS = 1_200  # longer pieces are taken for data
+OPENING_PIECES = 4  # at the start of a document, not counting headings
+SHOWN = 3  # turn of a block, such as code
+NEVER = -1  # turn of a heading that is included only with a piece below it
 TABLE_ROW = "|"
 WORTHLESS = re.compile(
     r"\s*(?:\[?!\[|</?[a-zA-Z!][^>]*>\s*$|<!--|[=\-*_~|: ]{3,}$|\[[^\]]+\]: ?\S+$)"
@@ -67,23 +67,23 @@ HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """What is taken whole, or not: a sentence, an item, a heading, a block."""
+    """A sentence, list item, heading or block, included whole or not at all."""
 
     text: str
-    turn: int = 0  # the lower come first; ``NEVER`` comes for others alone
-    under: int = -1  # the heading that it stands under, by its place; -1 where there is none
+    turn: int = 0  # lower turns are included first; ``NEVER`` only with pieces below it
+    under: int = -1  # index of its heading; -1 if it has none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A text in pieces, in its order, and the name of its file."""
+    """The pieces of a text, in order, and its file name."""
 
     name: str
     pieces: tuple[Piece, ...]
 
 
 def papers_of(files: Iterable[str]) -> dict[Paper, tuple[str, ...]]:
-    """The documents of each kind among the names of all files, the more important first."""
+    """Return the documents of each kind among all file names, the most important first."""
     names = sorted(files)
     wanted = [
         name
@@ -101,13 +101,13 @@ def papers_of(files: Iterable[str]) -> dict[Paper, tuple[str, ...]]:
 
 
 def newest_first(name: str) -> tuple[int, str]:
-    """By number, from the highest; those without one last, by name."""
+    """Sort key: the highest number first, names without a number last."""
     number = re.search(r"\d+", name.rpartition("/")[2])
     return -int(number[0][:9]) if number else 1, name
 
 
 def read_document(paper: Paper, name: str, text: str) -> Document:
-    """A document of a kind, by its name and its text."""
+    """Split the text of a document of this kind into pieces."""
     if paper == "design":
         return Document(name=name, pieces=tuple(record_pieces(name, text)))
     body = FRONT_MATTER.sub("", text[:MOST_CHARS])
@@ -118,13 +118,13 @@ def read_document(paper: Paper, name: str, text: str) -> Document:
 
 
 def worthy(text: str) -> list[Passage]:
-    """The passages of a text that say something to a reader: no badge, image or ruler, no data."""
+    """Return the passages worth reading: no badges, images, rulers or data."""
     passages = (each for each in passages_of(text) if len(each.text) <= MOST_PIECE_CHARS)
     return [each for each in passages if not WORTHLESS.match(each.text)]
 
 
 def pieces_of(passages: Sequence[Passage], *, first_turn: int) -> Iterator[Piece]:
-    """The passages with their turns: the beginning, then the first words of each section, then the rest."""
+    """Yield the passages with their turns: the opening, then the first passage of each section, then the rest."""
     heading, spoken, said = -1, 0, 0
     for at, passage in enumerate(passages):
         if passage.kind == "heading":
@@ -138,7 +138,7 @@ def pieces_of(passages: Sequence[Passage], *, first_turn: int) -> Iterator[Piece
 
 
 def record_pieces(name: str, text: str) -> Iterator[Piece]:
-    """A record: title and status, then the sentences of the decision; of all that is said where no part is called so."""
+    """Yield a record's title and status, then the sentences of its decision section, or of the whole text if it has none."""
     body = text[:MOST_CHARS]
     found, title, part = STATUS.search(body), TITLE.search(body), DECISION.search(body)
     status = " ".join((found[1] or found[2]).lower().split()) if found else ""
@@ -159,7 +159,7 @@ def record_pieces(name: str, text: str) -> Iterator[Piece]:
 def extracts(
     documents: Sequence[Document], *, room_tokens: int, count: CountText
 ) -> tuple[Extracts, int]:
-    """What of some documents, the more important first, has room with the ends of its lines; and what was reckoned for it."""
+    """Return the most important lines that fit, from documents in order of importance, and the tokens they use."""
     order = sorted(
         (piece.turn, i, at)
         for i, document in enumerate(documents)

@@ -1,7 +1,7 @@
-"""Tell a conversation what became of the files that it shows, when somebody else changes them.
+"""Notify a conversation when files that it has shown are changed by someone else.
 
-Promise: a change by somebody else is told once, with a short diff; what the agent itself wrote is not. Only regular files
-below the folder are read. A disk that is slow or fails costs what it would have told, and nothing else.
+Promise: a change by someone else is reported once, with a short diff; the agent's own changes are not. Only regular files
+below the folder are read. A slow or failing disk costs these notices and nothing else.
 """
 
 import asyncio
@@ -25,42 +25,42 @@ from autogen_context.messages.tool_call import ToolKinds, actions_of
 from autogen_context.project.index import Proof, changed
 from autogen_context.view.notice import CHANGED, DELETED, NOTHING, Notice, ProviderTurn, Told
 
-LONGEST_WAIT_S = 1.0  # of a turn, for the disk
-MOST_READ_NOWAIT = 4  # files, by a turn that does not wait
+LONGEST_WAIT_S = 1.0  # time that a turn waits for the disk
+MOST_READ_NOWAIT = 4  # files read by a turn that cannot wait
 MOST_FILES = 256
-MOST_BYTES_PER_FILE = 128 * 1024  # a larger file is told in numbers
-SNIFFED_BYTES = 8_192  # a zero byte among these is what git takes for the sign of a binary file
+MOST_BYTES_PER_FILE = 128 * 1024  # only the size of a larger file is reported
+SNIFFED_BYTES = 8_192  # a zero byte among these marks a binary file, as in git
 
-MOST_DIFFS = 8  # in a turn; of more files it is told that they changed
-MOST_TOLD = 4  # times of one file, until it is read again: it may be written all the time
+MOST_DIFFS = 8  # per turn; changes of more files are reported without a diff
+MOST_TOLD = 4  # notices per file until it is read again: it may be written continuously
 AGAIN = "{path} is on disk again as it was read above"
 NO_MORE = "It keeps changing; what becomes of it from now on is not told before it is read again."
 
-MOST_CHARS = 2_000  # of what is told of a file
-MOST_LINES = 2_000  # that are compared; of more difflib takes seconds
+MOST_CHARS = 2_000  # of the diff of one file
+MOST_LINES = 2_000  # compared; difflib takes seconds for more
 CONTEXT_LINES = 2
-LONGEST_LINE = 200  # in characters; of a longer one the rest is cut
-MORE_CHARS = 40  # for the line that says what was left out
+LONGEST_LINE = 200  # in characters; longer lines are cut
+MORE_CHARS = 40  # reserved for the line with the number of omitted hunks
 
 
 class FileChangeTracker:
-    """A folder whose files are followed once a conversation has seen them; several conversations may share it.
+    """A folder whose files are tracked once a conversation has seen them; conversations may share it.
 
     Args:
-        root: the folder; nothing outside of it is read.
+        root: the folder; nothing outside it is read.
 
     Raises:
-        ValueError: ``root`` is no folder.
+        ValueError: ``root`` is not a folder.
     """
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
         self.root = Path(os.path.normpath(Path(root).absolute()))
         if not self.root.is_dir():
-            raise ValueError(f"root={str(root)!r}: give a folder; this is none")
+            raise ValueError(f"root={str(root)!r}: give a folder; this is not one")
         self._real_root = self.root.resolve()
 
     def path_of(self, written: str) -> str | None:
-        """The file that a conversation means; ``None`` where that is not below the root."""
+        """Return the path of a file as written in a conversation, or ``None`` if it is not below the root."""
         path = Path(os.path.normpath(self.root / written))
         for root in (self.root, self._real_root):
             if path.is_relative_to(root):
@@ -68,7 +68,7 @@ class FileChangeTracker:
         return None
 
     def real(self, path: str) -> Path:
-        """Where a file below the root lies, without links, be it there or not; ``OSError`` where that is outside of it."""
+        """Resolve the links in a path, whether or not it exists; raise ``OSError`` if it leads outside the root."""
         real = (self._real_root / Path(path).relative_to(self.root)).resolve()
         if not real.is_relative_to(self._real_root):
             raise PermissionError(errno.EPERM, "it leads out of the project")
@@ -76,7 +76,7 @@ class FileChangeTracker:
 
 
 class Content(NamedTuple):
-    """What a file holds: a digest, the text where it is to be shown, and what it is in words where it is not."""
+    """The content of a file: a digest, and its text if it can be shown, else a description."""
 
     digest: str
     text: str | None = None
@@ -84,30 +84,30 @@ class Content(NamedTuple):
 
 
 class SeenFile(NamedTuple):
-    """A file that was seen, by the name that the conversation wrote."""
+    """A file that was seen, under the name used in the conversation."""
 
     name: str
-    content: Content | None = None  # as it was shown; none until it is read
-    proof: Proof | None = None  # that it is as it was compared last; none where it was not
-    told: str = ""  # which content was told of last; empty where it is as it was shown
-    times: int = 0  # it was told of
+    content: Content | None = None  # as it was shown; ``None`` until it is read
+    proof: Proof | None = None  # identifies the state compared last; ``None`` if not compared yet
+    told: str = ""  # key of the change reported last; empty if unchanged since shown
+    times: int = 0  # number of notices about it
 
 
 class Found(NamedTuple):
-    """A file that was read: as it was known before, what it held when it was shown, and what became of it since."""
+    """The result of checking a file: its previous record, its content when shown, and its change since."""
 
     path: str
     before: SeenFile
     content: Content | None
     proof: Proof
-    key: str = ""  # what tells this change from another; empty where there is none
+    key: str = ""  # identifies the change; empty if there is none
     line: str = ""
     detail: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedFiles:
-    """The files that were seen: name, digest, what was told and how often; and how many messages showed them."""
+    """Saved state: per seen file its name, digest, last reported change and number of notices; and the messages read."""
 
     seen: tuple[tuple[Text, str, Text, int], ...] = ()
     messages: int = 0
@@ -115,9 +115,9 @@ class SavedFiles:
 
 
 class FilesProvider:
-    """Follows the files that one conversation shows; a ``ContextProvider``.
+    """Tracks the files that one conversation shows; a ``ContextProvider``.
 
-    A look at the disk may be in a thread: it is handed frozen records and leaves an answer, which a turn takes in.
+    Checks may run in a thread: they get immutable records and return results, which a turn applies.
     """
 
     name = "files"
@@ -125,16 +125,16 @@ class FilesProvider:
     def __init__(self, tracker: FileChangeTracker, kinds: ToolKinds) -> None:
         self._tracker = tracker
         self._kinds = kinds
-        self._files: dict[str, SeenFile] = {}  # by path, the longest unseen first
-        self._look: Future[list[Found]] | None = None  # that no turn has taken in yet
+        self._files: dict[str, SeenFile] = {}  # by path, least recently seen first
+        self._look: Future[list[Found]] | None = None  # results that no turn has applied yet
         self._touched: set[int] = set()
-        self._messages = 0  # that were read
-        self._resumed = 0  # messages that another one had read
+        self._messages = 0  # number of messages read
+        self._resumed = 0  # number of messages read before the state was saved
         self._closed = False
 
     @property
     def state(self) -> Mapping[str, object]:
-        """Which files were seen and what they held, by digests, and what was told of them."""
+        """The seen files with digests of their contents and what was reported about them."""
         seen = tuple(
             (file.name, file.content.digest, file.told, file.times)
             for file in self._files.values()
@@ -143,14 +143,14 @@ class FilesProvider:
         return saved(SavedFiles(seen=seen, messages=max(self._messages, self._resumed)))
 
     def resumed(self, state: Mapping[str, object], /) -> "FilesProvider":
-        """Another one, which has seen what is in a state; what changed since then is news to it."""
+        """Return a provider that resumes from a saved state; it reports what changed since."""
         source = "save_state()"
         found = read_saved(SavedFiles, state, what="files that were seen", schema=2, source=source)
         other = FilesProvider(self._tracker, self._kinds)
         other._resumed = found.messages
         for name, digest, told, times in found.seen:
             path = self._tracker.path_of(name)
-            if path is None:  # the project may be somewhere else by now
+            if path is None:  # the project may have moved
                 continue
             content = Content(digest, words="what it was is not known any more")
             known = self._files.get(path)
@@ -160,7 +160,7 @@ class FilesProvider:
         return other
 
     async def before_turn(self, turn: ProviderTurn, /) -> None:
-        """Look at the disk in a thread; a slow one is not waited for."""
+        """Check the files in a thread, waiting at most ``LONGEST_WAIT_S``."""
         self._read(turn)
         if self._files and (self._look is None or self._look.done()):
             self._look, due = Future(), self._due(turn)
@@ -169,7 +169,7 @@ class FilesProvider:
             await asyncio.wait([looking], timeout=LONGEST_WAIT_S)
 
     def turn(self, turn: ProviderTurn, /) -> Told:
-        """What became of files since they were shown."""
+        """Return notices about files that changed since they were shown."""
         self._read(turn)
         if self._look is None:
             found = compared(self._tracker, self._due(turn), MOST_READ_NOWAIT)
@@ -181,23 +181,23 @@ class FilesProvider:
         return self._news(found, turn) if found else NOTHING
 
     async def aclose(self) -> None:
-        """Follow nothing any more."""
+        """Stop tracking files."""
         self._files, self._closed = {}, True
 
     def _read(self, turn: ProviderTurn) -> None:
-        """What new units show is to be read as it is now; so is what they changed of a file that was seen."""
+        """Mark for reading the files that new units show, and the seen files that they write."""
         if self._closed:
             return
-        if not turn.known and self._messages:  # another conversation: what was told may not stand
+        if not turn.known and self._messages:  # another conversation may lack the notices
             self._files = {path: file._replace(proof=None) for path, file in self._files.items()}
         self._messages = turn.units[-1].stop if turn.units else 0
         for unit in turn.new:
             for key, shown, written in touches(unit, self._kinds):
-                if key in self._touched:  # the host edited what stands in front
+                if key in self._touched:  # seen before; the host edited earlier messages
                     continue
                 self._touched.add(key)
                 if unit.stop <= self._resumed and all(map(self._knows, shown)):
-                    continue  # as it was when this was saved
+                    continue  # already covered by the saved state
                 for name in (*shown, *filter(self._knows, written)):
                     path = self._tracker.path_of(name)
                     if path is not None:
@@ -210,20 +210,20 @@ class FilesProvider:
         return self._tracker.path_of(name) in self._files
 
     def _due(self, turn: ProviderTurn) -> dict[str, SeenFile]:
-        """What to look at: what is to be read first. While a call has no result it may be writing a file: changes wait."""
+        """Return the files to check, unread ones first; only those while a call without result may be writing files."""
         waits = bool(turn.units) and turn.units[-1].unanswered
         unread = {path: file for path, file in self._files.items() if file.content is None}
         return unread if waits else unread | self._files
 
     def _news(self, found: Iterable[Found], turn: ProviderTurn) -> Told:
-        """Take in what was found, and tell what of it is news; of a file that is as it was, what others said stands."""
+        """Apply the results; return notices about new changes, and withdrawals for files that are as shown again."""
         standing = {notice.key for notice in turn.standing if notice.topic == "file"}
         notices: list[Notice] = []
         withdrawn: list[Notice] = []
         for path, before, content, proof, key, line, detail in found:
             if self._files.get(path) is not before:
-                continue  # it went, or was shown again
-            if content is None:  # what cannot be read is not followed
+                continue  # evicted, or shown again
+            if content is None:  # unreadable files are not tracked
                 del self._files[path]
                 continue
             name, told, times = before.name, before.told, before.times
@@ -241,7 +241,7 @@ class FilesProvider:
 
 
 def touches(unit: Unit, kinds: ToolKinds) -> Iterator[tuple[int, tuple[str, ...], tuple[str, ...]]]:
-    """What the calls of a unit did with files: a key of call and answer, what they show, what they wrote; not if they failed."""
+    """Yield, per successful tool call that uses files: a hash of call and result, the files shown, the files written."""
     if not unit.has_calls:
         return
     for action, (call, answer) in zip(actions_of(unit, kinds), answers_of(unit), strict=True):
@@ -253,17 +253,17 @@ def touches(unit: Unit, kinds: ToolKinds) -> Iterator[tuple[int, tuple[str, ...]
 def answer(
     look: "Future[list[Found]]", tracker: FileChangeTracker, files: Mapping[str, SeenFile]
 ) -> None:
-    """Look at files in a thread."""
+    """Compare files, in a thread, and set the result of ``look``."""
     try:
         look.set_result(compared(tracker, files, MOST_FILES))
-    except Exception as error:  # noqa: BLE001 - the turn raises it
+    except Exception as error:  # noqa: BLE001 - raised by the turn
         look.set_exception(error)
 
 
 def compared(
     tracker: FileChangeTracker, files: Mapping[str, SeenFile], most_read: int
 ) -> list[Found]:
-    """Files that may have changed, beside what they held when they were shown; of those not read yet, what they hold."""
+    """Return the files that may have changed, with their content when shown; files not read yet, with their current content."""
     found: list[Found] = []
     differing = changed({path: file.proof or () for path, file in files.items()})
     for path, proof in islice(differing.items(), most_read):
@@ -290,7 +290,7 @@ def compared(
 
 
 def content_of(real: Path) -> Content:
-    """What a file holds now, or ``OSError``; how lines end, and whether the last one does, makes no difference to a text."""
+    """Read the content of a file, or raise ``OSError``; line ending style and trailing newlines of a text are ignored."""
     try:
         content = read_regular(real, most_bytes=MOST_BYTES_PER_FILE)
     except OSError as error:
@@ -307,9 +307,9 @@ def content_of(real: Path) -> Content:
 
 
 def told_changes(before: str, after: str, *, most_chars: int) -> str:
-    """How many lines of a text went and came, and a unified diff as far as there is room; the numbers may have 100 characters."""
+    """Return the number of lines removed and added (up to 100 characters), and as many hunks of a unified diff as fit."""
     old, new = before.split("\n"), after.split("\n")
-    gone, come = Counter(old), Counter(new)  # a line that moved did neither
+    gone, come = Counter(old), Counter(new)  # moved lines count as neither
     went, came = (gone - come).total(), (come - gone).total()
     same = takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False))
     first = sum(1 for _ in same) + 1

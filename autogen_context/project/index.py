@@ -1,7 +1,7 @@
-"""The files of a folder and what they say, brought up to date by as little reading as possible.
+"""Index of the files of a folder, updated with as little reading as possible.
 
-Promise: a file is not read again only where what the system says of it proves that it is the same. Nothing outside the
-folder is read, no pipe is opened, no secret is kept. What was read is cached by content.
+Promise: a file is read again unless its metadata proves that it is unchanged. Nothing outside the folder is read, no pipe
+is opened, no secret is stored. Results are cached by content.
 """
 
 import asyncio
@@ -26,36 +26,36 @@ from autogen_context.project.symbols import Language, Symbols, language_by_name,
 
 Builder = Callable[[], str]  # called in a thread
 Papers = Mapping[Paper, tuple[Document, ...]]
-Proof = tuple[int, ...]  # what the system said of a path; empty where that proves nothing
+Proof = tuple[int, ...]  # metadata of a path; empty if it proves nothing
 
 MOST_BYTES = 1024 * 1024  # of one file
-BINARY_BYTES = 8_192  # from the beginning; a zero among them is of no text
-SETTLED_NS = 2_000_000_000  # the coarsest clock of a file system
-MOST_PARSED = 2_000  # source files of a tree that are read by grammar, some 4 ms each; of a larger one all by words
-MOST_BUILDS = 50_000  # in memory; the symbols of a file are a kilobyte or two
-BATCH = 64  # files that are read before others have their turn
-SCHEMA = 4  # of what is in a cache
+BINARY_BYTES = 8_192  # from the start; a zero byte among them marks a binary file
+SETTLED_NS = 2_000_000_000  # the coarsest timestamps of any file system
+MOST_PARSED = 2_000  # source files; larger trees are not parsed by grammar (some 4 ms per file)
+MOST_BUILDS = 50_000  # in memory; the symbols of a file take a kilobyte or two
+BATCH = 64  # files read at a time
+SCHEMA = 4  # of cache entries
 
 SAID = attrgetter("st_mtime_ns", "st_ctime_ns", "st_size", "st_mode", "st_dev", "st_ino")
 GONE: Proof = (0, 0)
 
 
 class Builds(Protocol):
-    """Keeps what was built; a ``ContextCache`` does."""
+    """A cache of computed values, such as ``ContextCache``."""
 
     async def get_or_build(self, key: str, builder: Builder) -> str:
-        """What is kept under a key, built where it is not there; the keys of a project name contents."""
+        """Return the value of a key, built if it is missing; keys identify the content that was read."""
         ...
 
 
 class Kept:
-    """Keeps in memory, the least recently used go."""
+    """An in-memory cache with LRU eviction."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, str] = OrderedDict()
 
     async def get_or_build(self, key: str, builder: Builder) -> str:
-        """What is kept under a key."""
+        """Return the value of a key, built if it is missing."""
         if key not in self._kept:
             self._kept[key] = await asyncio.to_thread(builder)
             if len(self._kept) > MOST_BUILDS:
@@ -65,15 +65,15 @@ class Kept:
 
 
 def changed(proofs: Mapping[str, Proof], *, now_ns: int | None = None) -> dict[str, Proof]:
-    """The paths that may be others than they were, each with what proves from now on that it is the same.
+    """Return the paths that may have changed, each with its new proof.
 
-    What was written within a tick of the clock can be written again and look the same: nothing proves it yet.
+    A file written within the last clock tick can be rewritten with the same metadata, so its proof is empty for now.
     """
     settled_ns = (now_ns or time_ns()) - SETTLED_NS
     found: dict[str, Proof] = {}
     for path, proof in proofs.items():
         try:
-            now = SAID(os.stat(path))  # noqa: PTH116 - of thousands of files in a turn
+            now = SAID(os.stat(path))  # noqa: PTH116 - faster, for thousands of files per turn
         except (OSError, ValueError):
             now = GONE
         if now != proof:
@@ -82,13 +82,13 @@ def changed(proofs: Mapping[str, Proof], *, now_ns: int | None = None) -> dict[s
 
 
 def files_below(root: Path, most_files: int) -> tuple[frozenset[str], dict[str, Proof]]:
-    """The files of a tree that git does not ignore, by their names from the root, and what changes when names come or go.
+    """Return the files of a tree that git does not ignore, relative to the root, and proofs that the list is current.
 
-    That are the folders and their rules. What lies deepest is left out; so are links, pipes, and names of several lines.
+    The proofs cover folders and ignore files. Links, pipes, unprintable names, and the deepest files over the limit are skipped.
     """
     names: list[str] = []
     folders, begun_ns, start = [str(root)], time_ns(), len(str(root)) + 1
-    if os.path.realpath(root) == str(root):  # else another folder has taken its place
+    if os.path.realpath(root) == str(root):  # else it was replaced by a link
         for listing in levels(str(root)):
             folders += [entry.path for entry in listing.folders]
             files = [each for each in listing.files if each.is_file(follow_symlinks=False)]
@@ -102,10 +102,10 @@ def files_below(root: Path, most_files: int) -> tuple[frozenset[str], dict[str, 
 
 
 def read_text(root: Path, name: str) -> tuple[str, bytes]:
-    """The text of a file and a digest of its bytes; ``OSError`` where it is no text, too large, or out of the root."""
+    """Return the text of a file and a digest of its bytes; raise ``OSError`` if it is binary, too large or outside the root."""
     path = root / name
     data = read_regular(path, most_bytes=MOST_BYTES)
-    if path.resolve() != path or not path.is_relative_to(root):  # a folder has become a link
+    if path.resolve() != path or not path.is_relative_to(root):  # a folder was replaced by a link
         raise PermissionError(errno.EPERM, "it leads out of the project")
     if b"\0" in data[:BINARY_BYTES]:
         raise OSError(errno.EINVAL, "binary")
@@ -114,7 +114,7 @@ def read_text(root: Path, name: str) -> tuple[str, bytes]:
 
 
 def texts_of(root: Path, names: Sequence[str]) -> list[tuple[str, str, bytes]]:
-    """The texts of files with their digests; of one that cannot be read both are empty."""
+    """Return the names, texts and digests of files; text and digest are empty for unreadable files."""
     found: list[tuple[str, str, bytes]] = []
     for name in names:
         try:
@@ -126,7 +126,7 @@ def texts_of(root: Path, names: Sequence[str]) -> list[tuple[str, str, bytes]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What a file says: what a source defines and uses, and the documents that it is."""
+    """What was extracted from a file: the symbols of a source file, and its document of each kind."""
 
     symbols: Symbols | None = None
     documents: Mapping[Paper, Document] = field(default_factory=dict[Paper, Document])
@@ -137,7 +137,7 @@ NOTHING = Facts()
 
 
 def facts_of(name: str, text: str, language: Language | None, papers: Sequence[Paper]) -> Facts:
-    """What a text says, without secrets."""
+    """Extract symbols and documents from a text, with secrets removed."""
     bare = without_secrets(text)
     return Facts(
         symbols=symbols_of(bare, language) if language else None,
@@ -149,10 +149,10 @@ class Index:
     """The files of a tree, the symbols of its sources and its documents.
 
     Attributes:
-        files: the names of all of them.
-        symbols: of the source files.
-        papers: the documents of each kind, the more important first.
-        version: another number once symbols or documents have changed.
+        files: names of all files.
+        symbols: symbols of the source files, by name.
+        papers: documents of each kind, the most important first.
+        version: increases when symbols or documents change.
     """
 
     def __init__(self, root: Path, *, cache: Builds, most_files: int) -> None:
@@ -163,16 +163,16 @@ class Index:
         self._root = root
         self._cache = cache
         self._most_files = most_files
-        self._names: dict[str, Proof] = {str(root): ()}  # what proves that these are the files
-        self._texts: dict[str, Proof] = {}  # what proves that these are their texts, by path
-        self._named: Mapping[Paper, tuple[str, ...]] = papers_of(())  # the files of the documents
-        self._kinds: Mapping[str, list[Paper]] = {}  # the same the other way round
-        self._read: dict[str, tuple[bytes, Facts]] = {}  # by digests; empty of what has no text
+        self._names: dict[str, Proof] = {str(root): ()}  # proofs that the list of files is current
+        self._texts: dict[str, Proof] = {}  # proofs that the texts are current, by path
+        self._named: Mapping[Paper, tuple[str, ...]] = papers_of(())  # document names by kind
+        self._kinds: Mapping[str, list[Paper]] = {}  # kinds by document name
+        self._read: dict[str, tuple[bytes, Facts]] = {}  # by name; empty for unreadable files
         self._by_grammar: bool | None = None
-        self._drawn = -1  # the version that symbols and documents are of
+        self._drawn = -1  # version of ``symbols`` and ``papers``
 
     async def update(self) -> None:
-        """Read what may have changed, some at a time; what was read stays read if this is cancelled."""
+        """Read the files that may have changed, in batches; completed reads are kept on cancellation."""
         if await asyncio.to_thread(changed, self._names):
             files, names = await asyncio.to_thread(files_below, self._root, self._most_files)
             if files != self.files:
@@ -203,7 +203,7 @@ class Index:
             }
 
     def _take_names(self, files: frozenset[str]) -> None:
-        """See which files are to be read, and forget what was read of those that are gone or are other documents now."""
+        """Determine which files to read, and drop the results of files that are gone or changed their document kind."""
         self._named, kinds = papers_of(files), defaultdict[str, list[Paper]](list)
         for paper, names in self._named.items():
             for name in names:
@@ -223,7 +223,7 @@ class Index:
         self.files, self._kinds = files, kinds
 
     async def _take(self, name: str, text: str, digest: bytes) -> None:
-        """Keep what a file says; the cache knows it by its content, and by its name where that says how to read it."""
+        """Store the facts of a file; the cache key is its content and language, or its name if it is a document."""
         if name in self._read and self._read[name][0] == digest:
             return
         language, papers = language_by_name(name), self._kinds.get(name, [])
@@ -237,7 +237,7 @@ class Index:
             kept = await self._cache.get_or_build(key, lambda: FACTS.dump_json(make()).decode())
             try:
                 facts = FACTS.validate_json(kept)
-            except ValueError:  # whoever shares the cache put something else there
+            except ValueError:  # a shared cache returned an invalid value
                 facts = await asyncio.to_thread(make)
         self._read[name] = digest, facts
         self.version += 1

@@ -1,7 +1,7 @@
-"""A map of the code within its room: which folders there are, and the definitions that are used most, under their files.
+"""A map of the code within a token budget: the folders, and the most used definitions under their files.
 
-A file votes for the definitions that it uses. What is in play, a file or a name, has its vote counted more. Weights are
-after the repository map of aider; docs/decisions/0017-project-context.md.
+Each file votes for the definitions that it uses. Votes of files in play, and for names in play, weigh more. The weights
+follow aider's repository map; docs/decisions/0017-project-context.md.
 """
 
 import re
@@ -12,52 +12,52 @@ from typing import NamedTuple
 
 from autogen_context.project.symbols import Symbols
 
-MOST_OWNERS = 6  # of a name; what more files define says nothing where it is not imported
-MEMBER_WEIGHT = 0.5  # of what is a member of something: of what, is not known
-ASIDE_WEIGHT = 0.3  # of a file that is there for the others
+MOST_OWNERS = 6  # files that define a name; with more, it counts only where it is imported
+MEMBER_WEIGHT = 0.5  # of a reference to a member, whose owner is unknown
+ASIDE_WEIGHT = 0.3  # of a supporting file, such as a test
 ASIDE = frozenset(
     {"test", "tests", "__tests__", "spec", "benchmarks", "examples", "docs", "scripts"}
 )
-WANTED_WEIGHT = 10.0  # of a name that the task mentions
-IN_PLAY_WEIGHT = 50.0  # of a file in play, beside 1 for any other
-NAMED_WEIGHT = 10.0  # of a file whose name, or a name in which, the task mentions
-OWN_FRACTION = 0.15  # of a file's score, for all of its definitions alike
-FOLDER_STEMS = frozenset({"__init__", "index", "mod", "main"})  # a file that stands for its folder
+WANTED_WEIGHT = 10.0  # of a name mentioned in the task
+IN_PLAY_WEIGHT = 50.0  # of a file in play; other files have 1
+NAMED_WEIGHT = 10.0  # of a file that the task mentions by its name or a definition
+OWN_FRACTION = 0.15  # share of a file's score spread equally over its own definitions
+FOLDER_STEMS = frozenset({"__init__", "index", "mod", "main"})  # a file that represents its folder
 
-READ_CHARS = 8_000  # of a task, from its beginning
+READ_CHARS = 8_000  # read from the start of a task
 QUOTED = re.compile(r"`([^`\n]{1,80})`")
 NAME = re.compile(r"[A-Za-z_$][\w$]*(?:[./][\w$]+)*")
 COMPOUND = re.compile(r"_|\d|[./]|[a-z][A-Z]|[A-Z]{2,}[a-z]")
 
-OVERVIEW_FRACTION = 0.25  # of the room, at most
+OVERVIEW_FRACTION = 0.25  # share of the room reserved for the overview
 MOST_FOLDERS = 14  # lines of the overview
-MOST_ENDINGS = 3  # named of a folder
-MOST_MISSES = 40  # definitions in a row that have no room any more
-SATIATION = 0.85  # what each further definition of a file is worth, of its score
+MOST_ENDINGS = 3  # file types listed per folder
+MOST_MISSES = 40  # consecutive definitions without room before stopping
+SATIATION = 0.85  # factor on the score of each further definition of a file
 CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor", "new"})
-SPECIAL = re.compile(r"__\w+__$")  # what Python calls by itself; everybody knows what it does
-CONSTRUCTOR_FRACTION = 0.4  # of the score of its class
+SPECIAL = re.compile(r"__\w+__$")  # special methods of Python, which are well known
+CONSTRUCTOR_FRACTION = 0.4  # share of the score of its class
 
 CountText = Callable[[str], int]
-Place = tuple[str, str]  # a file, and a name that it defines; empty where the whole file is meant
+Place = tuple[str, str]  # a file and a name defined there; an empty name means the whole file
 
 
 class Focus(NamedTuple):
-    """What a task is about: files in play, and names that were mentioned."""
+    """The focus of a task: files in play, and names mentioned."""
 
     files: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
 
 
 class Map(NamedTuple):
-    """The folders in lines; the files shown, each with the lines of its definitions; what was reckoned for all lines."""
+    """Overview lines of the folders, the shown files with their definition lines, and the tokens of all lines."""
 
     overview: tuple[str, ...]
     shown: Mapping[str, tuple[str, ...]]
     tokens: int
 
     def lines(self) -> Iterator[str]:
-        """The whole map: the folders, then files under theirs, each with its lines."""
+        """Yield the lines of the map: the overview, then each folder's files with their definitions."""
         yield from self.overview
         before = ""
         for file, lines in self.shown.items():
@@ -71,7 +71,7 @@ class Map(NamedTuple):
 
 
 def in_tree(file: str) -> tuple[str, str]:
-    """Where a file stands: those of the root first, then folder by folder."""
+    """Split a path into folder and name; as a sort key it puts files of the root first."""
     folder, _, name = file.rpartition("/")
     return folder, name
 
@@ -79,7 +79,7 @@ def in_tree(file: str) -> tuple[str, str]:
 def focus_of(
     task: str, in_play: Iterable[str | PurePath], *, root: Path, files: Container[str]
 ) -> Focus:
-    """What to look at first: what a task names, and what is in play; a path that leads to no file of the tree is not."""
+    """Return the files and names in play or mentioned in the task; paths to no file of the tree are ignored."""
     played: set[str] = set()
     words: set[str] = set()
     for each in in_play:
@@ -100,7 +100,7 @@ def focus_of(
 
 
 def ranked(files: Mapping[str, Symbols], focus: Focus) -> dict[Place, float]:
-    """How much each definition is used; all scores together are 1 at most."""
+    """Score each definition by how much it is used; all scores sum to at most 1."""
     definers, scores = Definers(files), weights_of(files, focus)
     places: defaultdict[Place, float] = defaultdict(float)
     for file in sorted(files):
@@ -115,7 +115,7 @@ def ranked(files: Mapping[str, Symbols], focus: Focus) -> dict[Place, float]:
 
 
 class Definers:
-    """Who defines what. A name that many define means none of them, unless it was imported from one."""
+    """The files that define each name. A name with many definers is ambiguous unless imported from one of them."""
 
     def __init__(self, files: Mapping[str, Symbols]) -> None:
         self._outer: defaultdict[str, list[str]] = defaultdict(list)
@@ -130,12 +130,12 @@ class Definers:
             self._modules[module_of(file)].append(file)
 
     def places(self, reference: str) -> list[Place]:
-        """What a reference can mean; a file without a name where it means the whole."""
+        """Return the definitions a reference can mean; an empty name means the whole file."""
         hint, colon, name = reference.rpartition(":")
         outer = self._outer.get(name, [])
         if not colon:
             owners = self._any.get(name[1:], []) if name.startswith(".") else outer
-        elif outer:  # imported from a module of that name, else passed on by one
+        elif outer:  # imported from a module of that name, else re-exported by one
             exact = [file for file in outer if module_of(file) == hint]
             if exact:
                 return [(file, name) for file in exact]
@@ -147,15 +147,15 @@ class Definers:
 
 
 def module_of(file: str) -> str:
-    """The name under which a module is imported."""
+    """Return the name under which a module is imported."""
     path = PurePosixPath(file)
     return path.parent.name if path.stem in FOLDER_STEMS else path.stem
 
 
 def votes_of(file: str, symbols: Symbols, definers: Definers, focus: Focus) -> dict[Place, float]:
-    """What a file uses of others, and with which weight.
+    """Return the definitions of other files that a file uses, with their weights.
 
-    A member counts where what owns it is used by its own name as well: ``.get`` alone may be anybody's.
+    A lower-case member counts only if its owner is also referenced by name: ``.get`` alone could belong to anything.
     """
     own = {each.name for each in symbols.definitions}
     weights: defaultdict[Place, float] = defaultdict(float)
@@ -181,7 +181,7 @@ def votes_of(file: str, symbols: Symbols, definers: Definers, focus: Focus) -> d
 
 
 def weights_of(files: Mapping[str, Symbols], focus: Focus) -> dict[str, float]:
-    """The votes of the files: all alike, but for those in play or mentioned; they add up to 1."""
+    """Return the vote of each file: more if in play or mentioned, less if supporting; the votes sum to 1."""
     weights = dict.fromkeys(sorted(files), 1.0)
     for file in weights:
         path = PurePosixPath(file)
@@ -204,7 +204,7 @@ def mapped(
     room_tokens: int,
     count: CountText,
 ) -> Map:
-    """The map of a tree, by the names of all files, the symbols of the sources, and how much each definition is used."""
+    """Build the map from the names of all files, the symbols of the sources, and the scores of the definitions."""
     overview = [(line, count(f"{line}\n")) for line in overview_of(names)]
     kept = min(sum(cost for _, cost in overview), int(OVERVIEW_FRACTION * room_tokens))
     left, misses = room_tokens - kept, 0
@@ -214,7 +214,7 @@ def mapped(
         definitions, (folder, name) = files[file].definitions, in_tree(file)
         needed = {at}
         depth = definitions[at].depth
-        for before in range(at - 1, -1, -1):  # what it lies in
+        for before in range(at - 1, -1, -1):  # enclosing definitions
             if definitions[before].depth < depth:
                 needed.add(before)
                 depth = definitions[before].depth
@@ -229,7 +229,7 @@ def mapped(
             taken.setdefault(file, set()).update(needed)
         elif (misses := misses + 1) > MOST_MISSES:
             break
-    left += kept  # what the definitions leave, the folders have
+    left += kept  # the overview also gets the room that the definitions leave
     first: list[str] = []
     for line, cost in overview:
         if cost > left:
@@ -246,7 +246,7 @@ def mapped(
 def by_rank(
     files: Mapping[str, Symbols], places: Mapping[Place, float]
 ) -> Iterator[tuple[str, int]]:
-    """All definitions, each by its file and its place there, the most used first; a constructor is used where its class is."""
+    """Yield all definitions as (file, index), the most used first; a constructor gets a share of its class's score."""
     rows: list[tuple[float, str, int]] = []
     for file, symbols in files.items():
         scores: list[float] = []
@@ -266,7 +266,7 @@ def by_rank(
 
 
 def overview_of(names: Iterable[str]) -> list[str]:
-    """The largest folders of a tree, in its order, with what they hold."""
+    """Return a line for each of the largest folders, in tree order, with its number and types of files."""
     endings: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for name in names:
         path = PurePosixPath(name)

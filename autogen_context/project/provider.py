@@ -1,7 +1,7 @@
-"""Give a conversation the context of the project that it is about.
+"""Provide a conversation with the context of its project.
 
-A turn takes what is there. A folder that is slow, gone or damaged costs what would have been told of it; the head is
-written anew well before a compaction, once, so that the compaction finds it.
+A turn uses the results that are available. A slow, missing or damaged folder costs only its own context. The project head is
+rewritten once, well before a compaction, so that it is ready for the compaction.
 """
 
 import asyncio
@@ -20,10 +20,10 @@ from autogen_context.project.project import ProjectContext, ProjectView, head_in
 from autogen_context.recall.exchanges import newest_request
 from autogen_context.view.notice import FURTHER, Notice, PreambleOffer, ProviderTurn, Told
 
-FIRST_WAIT_S = 10.0  # of a turn, for the first head
-LONGEST_WAIT_S = 1.0  # of a later one
-MOST_UNITS = 60  # the newest; the files in them are in play
-MOST_SEARCHED = 400  # units, the newest; the latest instruction stands among them
+FIRST_WAIT_S = 10.0  # time that a turn waits for the first head
+LONGEST_WAIT_S = 1.0  # time that a turn waits for later results
+MOST_UNITS = 60  # newest units; the files in them are in play
+MOST_SEARCHED = 400  # newest units; searched for the latest instruction
 ALL_ELSE = "all else"
 
 SCHEMA = 1
@@ -31,7 +31,7 @@ SCHEMA = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedProject:
-    """Whether a head was written for the next compaction, and the one that was written last; empty where none was."""
+    """Saved state: whether the head was renewed for the next compaction, and the last head (empty if none)."""
 
     renewed: StrictBool
     head: Mapping[str, object]
@@ -39,11 +39,11 @@ class SavedProject:
 
 
 class ProjectProvider:
-    """Tells one conversation of its project; a ``ContextProvider``.
+    """Provides one conversation with the context of its project; a ``ContextProvider``.
 
-    A host whose hooks are plain functions cannot wait: the project is asked in the background, in the loop that is running,
-    else in a thread, and answers a later turn. ``fraction`` is of the window, for the project; ``renew_at_fraction`` says how
-    full the room is when the head is written anew.
+    Hosts with synchronous hooks cannot wait, so the project is queried in the background, on the running event loop or else
+    in a thread, and a later turn uses the result. ``fraction`` is the project's share of the window; ``renew_at_fraction`` is
+    the fill level at which the head is rewritten.
     """
 
     name = "project"
@@ -67,7 +67,7 @@ class ProjectProvider:
         self._answers = deque[ProjectView]()
         self._failed: Exception | None = None
         self._asking: asyncio.Task[None] | Thread | None = None
-        self._until = 0.0  # by the clock of the process; turns wait for the answer until then
+        self._until = 0.0  # monotonic time until which turns wait for the result
         self._has_asked = False
         self._has_answered = False
         self._renewed = False
@@ -75,7 +75,7 @@ class ProjectProvider:
 
     @property
     def state(self) -> Mapping[str, object]:
-        """The head that was written, and what has changed since; a thread that asks is waited for, a while."""
+        """The head as saved state; waits up to ``LONGEST_WAIT_S`` for a querying thread, else returns the previous state."""
         asking = self._asking if isinstance(self._asking, Thread) else None
         if asking is not None:
             asking.join(LONGEST_WAIT_S)
@@ -84,9 +84,9 @@ class ProjectProvider:
         return saved(SavedProject(renewed=self._renewed, head=self._saved))
 
     def resumed(self, state: Mapping[str, object], /) -> "ProjectProvider":
-        """Another one, which begins with the head in a state."""
+        """Return a provider that starts with the head of a saved state."""
         read = read_saved(SavedProject, state, what="project", schema=SCHEMA, source="save_state()")
-        head_in_state(read.head)  # refuses what is damaged, now
+        head_in_state(read.head)  # raises now if the state is damaged
         other = ProjectProvider(
             self._shared,
             self._kinds,
@@ -99,7 +99,7 @@ class ProjectProvider:
         return other
 
     async def before_turn(self, turn: ProviderTurn, /) -> None:
-        """Ask the project; an answer that takes longer than it may is for a later turn, which does not wait for it."""
+        """Query the project and wait within the time limit; a late result is used by a later turn without waiting."""
         self._begin(turn)
         self._has_asked = True
         left_s = self._until - time.monotonic()
@@ -111,7 +111,7 @@ class ProjectProvider:
             await asyncio.wait({self._asking}, timeout=left_s)
 
     def turn(self, turn: ProviderTurn, /) -> Told:
-        """What was answered; where nobody asked for this turn, ask for the next one."""
+        """Return the available results; if ``before_turn`` was not called, start a query for the next turn."""
         if not self._has_asked:
             self._begin(turn)
         self._has_asked = False
@@ -120,7 +120,7 @@ class ProjectProvider:
             raise error
         known = {notice.key for notice in turn.standing if notice.topic == "project"}
         offers: list[PreambleOffer] = []
-        while self._answers:  # one that comes meanwhile, too
+        while self._answers:  # including results that arrive meanwhile
             offer = offer_of(self._answers.popleft(), self._room_tokens(turn), known)
             known |= {notice.key for notice in offer.newer}
             offers.append(offer)
@@ -128,7 +128,7 @@ class ProjectProvider:
         return Told(preambles=tuple(offers))
 
     async def aclose(self) -> None:
-        """Ask nothing any more."""
+        """Stop querying, and cancel an open query of this event loop."""
         self._closed = True
         asking, self._asking = self._asking, None
         if isinstance(asking, asyncio.Task) and asking.get_loop() is asyncio.get_running_loop():
@@ -139,19 +139,19 @@ class ProjectProvider:
         return max(1, int(self._fraction * turn.window_tokens))
 
     def _begin(self, turn: ProviderTurn) -> None:
-        """Ask in the background; not while another question is open."""
+        """Start a query in the background unless one is running."""
         asking = self._asking
         if self._closed or (isinstance(asking, Thread) and asking.is_alive()):
             return
         if isinstance(asking, asyncio.Task) and not asking.done():
             if asking.get_loop().is_running():
                 return
-            if self._own:  # its loop stopped, and keeps what it asked
+            if self._own:  # its loop stopped with the query unfinished: start again from the state
                 self._saved, self._own = self._own.state, None
         timeout_s = LONGEST_WAIT_S if self._has_answered else FIRST_WAIT_S
         self._until = time.monotonic() + timeout_s
         if self._own is None:
-            room = self._room_tokens(turn)  # by the window that it has when it is asked first
+            room = self._room_tokens(turn)  # fixed by the window at the first query
             own = self._shared.for_conversation(budget_tokens=room, count=self._count)
             own.resume(self._saved)
             self._own = own
@@ -164,9 +164,9 @@ class ProjectProvider:
             self._asking.start()
 
     def _question(self, turn: ProviderTurn) -> tuple[str, tuple[str, ...], bool]:
-        """The task that a head is written for, the files in play, and whether another head is to be written.
+        """Return the task to write the head for, the files in play, and whether to renew the head.
 
-        The conversation is looked at only where one is.
+        The conversation is read only if a head will be written.
         """
         is_full = turn.used_tokens >= self._renew_at_fraction * turn.room_tokens
         renew = is_full and not self._renewed and self._has_answered
@@ -184,18 +184,18 @@ class ProjectProvider:
     ) -> None:
         try:
             self._answers.append(await project.current(task, in_play=in_play))
-            if renew:  # after what the one before has to tell
+            if renew:  # after the changes to the old head were reported
                 project.renew()
                 self._answers.append(await project.current(task, in_play=in_play))
-        except Exception as error:  # noqa: BLE001 - nobody may wait for it: a turn raises it
-            is_end = "shutdown" in str(error)  # the process ends while a thread asks
+        except Exception as error:  # noqa: BLE001 - raised by a later turn
+            is_end = "shutdown" in str(error)  # the process exits during a query in a thread
             self._failed = None if is_end else error
 
 
 def offer_of(view: ProjectView, most_tokens: int, known: Collection[str]) -> PreambleOffer:
-    """A head as it is offered, with what is newer; where the project has nothing to tell, the opening alone.
+    """Return the head as a preamble with the changes since; for a project without content, only the opening.
 
-    Of the ``known`` files something was told; of these it is said where they have no room any more.
+    Changes without room are listed by name for ``known`` files, which were reported before, else only counted.
     """
     newer = [
         Notice(topic="project", key=each.name, text=each.title, detail="\n".join(each.lines))

@@ -1,6 +1,6 @@
-"""Take secrets out of a text before anything else reads it (F22); lines stay lines.
+"""Remove secrets from a text before anything else reads it (F22).
 
-What a name, a well-known form or the look of a quoted value tells to be one goes; docs/decisions/0017-project-context.md.
+Secrets are recognized by a telling name, a well-known format or the look of a quoted value; docs/decisions/0017-project-context.md.
 """
 
 import math
@@ -9,9 +9,9 @@ from collections import Counter
 
 HIDDEN = "[hidden]"
 
-LEAST_CHARS = 4  # of a quoted value beside a name that says what it is
-LEAST_KEY_CHARS = 6  # of what looks like a key
-LEAST_BITS = 3.5  # a character, of what has no name that says what it is; words have fewer
+LEAST_CHARS = 4  # of a quoted value with a telling name
+LEAST_KEY_CHARS = 6  # of a value that looks like a key
+LEAST_BITS = 3.5  # entropy per character of a value without a telling name; words have less
 
 STRONG = r"passw(?:or)?d|passphrase|passwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|credentials?"
 WEAK = r"token|pwd|auth|(?:encryption|signing|account|shared|master)[_-]?key"
@@ -32,7 +32,7 @@ FORMS = re.compile(
     """,
     re.VERBOSE,
 )
-FORM_HINTS = (  # one of them is in whatever has such a form
+FORM_HINTS = (  # every match of ``FORMS`` contains one of these
     *("AKIA", "ASIA", "ghp_", "gho_", "ghs_", "ghu_", "ghr_", "_pat_", "glpat-", "xox", "AIza"),
     *("sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "ya29.", "hf_", "npm_", "pypi-", "eyJ", "://"),
     "earer",
@@ -58,11 +58,11 @@ PLACE_HOLDER = re.compile(
 
 
 def without_secrets(text: str) -> str:
-    """A text with what looks like a secret replaced."""
+    """Return a text with everything that looks like a secret replaced."""
     text = PRIVATE.sub(HIDDEN, text) if "PRIVATE KEY" in text else text
     text = UNNAMED.sub(unnamed_hidden, text)
     lines = text.split("\n")
-    for at, line in enumerate(lines):  # most have neither a known form nor a telling name
+    for at, line in enumerate(lines):  # most have no known format or telling name
         if any(hint in line for hint in FORM_HINTS):
             lines[at] = FORMS.sub(HIDDEN, line)
         lowered = line.lower()
@@ -72,14 +72,14 @@ def without_secrets(text: str) -> str:
 
 
 def shell_hidden(found: re.Match[str]) -> str:
-    """``export API_KEY=…`` without its value; one that is taken from elsewhere is none."""
+    """Hide the value of ``export API_KEY=…`` unless it is a placeholder or taken from elsewhere."""
     value = found["value"]
     hides = len(value) >= LEAST_KEY_CHARS and not PLACE_HOLDER.search(value) and "(" not in value
     return found["lead"] + HIDDEN if hides else found[0]
 
 
 def named_hidden(found: re.Match[str]) -> str:
-    """An assignment, a default or an entry without its value, where the name and the value tell."""
+    """Hide the value of an assignment, default or entry whose name and value indicate a secret."""
     value, quote, name = found["quoted"] or found["bare"], found["quote"] or "", found["name"]
     hides = looks_like_a_key(value)
     if found["strong"] and quote and not found["sign"].lstrip("\"')]").startswith(","):
@@ -92,7 +92,7 @@ def named_hidden(found: re.Match[str]) -> str:
 
 
 def unnamed_hidden(found: re.Match[str]) -> str:
-    """A quoted value that no person wrote, whatever its name."""
+    """Hide a quoted value that looks random, whatever its name."""
     quote, value = found[1], found[2]
     shares = [times / len(value) for times in Counter(value).values()]
     bits = -sum(share * math.log2(share) for share in shares)
@@ -102,7 +102,7 @@ def unnamed_hidden(found: re.Match[str]) -> str:
 
 
 def looks_like_a_key(value: str) -> bool:
-    """Whether letters and digits are mixed in one word as people do not mix them."""
+    """Return True for a single word, long enough for a key, that mixes letters and digits."""
     is_word = not re.search(r"[\s(),;{}\[\]]", value)
     has_both = re.search(r"\d", value) and re.search(r"[A-Za-z]", value)
     return bool(len(value) >= LEAST_KEY_CHARS and is_word and has_both)

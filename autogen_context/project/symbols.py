@@ -1,6 +1,6 @@
-"""What a source file defines, by grammar (extra ``code``) or by words and indentation, and what it refers to.
+"""Extract the definitions of a source file, by grammar (extra ``code``) or by keywords and indentation, and its references.
 
-Where a language says what it takes from elsewhere (Python, JavaScript, TypeScript), a bare name counts only if imported.
+In languages with explicit imports (Python, JavaScript, TypeScript), a bare name counts as a reference only if imported.
 """
 
 import re
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from tree_sitter import Query
 
 Family = Literal["python", "script", "c"]  # how comments, strings and imports are written
-Grammar = tuple[str, str]  # the module of a grammar, and the function that gives it
+Grammar = tuple[str, str]  # the module of a grammar, and its function
 
-HEAD_CHARS = 120  # of a definition's head
+HEAD_CHARS = 120  # length limit of a definition's head
 HEAD_LINES = 12
 MOST_DEFINITIONS = 500  # of one file
 MOST_REFERENCES = 3_000
-LEAST_CHARS, MOST_CHARS = 3, 60  # of a name that is looked for elsewhere
-LONGEST_CHARS = 100_000  # broken text costs a parser up to 4 microseconds a character
-DEEPEST = 12  # nodes around a definition
+LEAST_CHARS, MOST_CHARS = 3, 60  # of a referenced name
+LONGEST_CHARS = 100_000  # invalid code costs a parser up to 4 microseconds per character
+DEEPEST = 12  # syntax nodes around a definition
 
 CONTAINERS = (
     "class|interface|enum|namespace|struct|trait|impl|mod|module|record|object|protocol|extension"
@@ -41,17 +41,17 @@ WORDS = CONTAINERS.replace("impl|", "") + r"|def|function\*?|fn|func|fun|type"
 NAMES = tuple(
     re.compile(pattern)
     for pattern in (
-        r"func\s*\([^)]*\)\s*(\w+)",  # a method of Go
+        r"func\s*\([^)]*\)\s*(\w+)",  # Go method
         rf"(?:[\w()]+\s+)*?(?:{WORDS})\s+([A-Za-z_$][\w$]*)",
         r"impl\b(?:<[^>]*>)?\s+(?:[\w:<>', ]+\s+for\s+)?(\w+)",
         r"(?:export\s+)?(?:default\s+)?(?:const|let|var)\s+([\w$]+)",
         r"(?!(?:test|it|describe|expect|if|for|while|switch|return)\b)(?:[\w<>\[\],.&*:?@]+\s+)*[*&]*(?:\w+::)?([A-Za-z_~$][\w$]*)\s*\(",
     )
 )
-TYPE = re.compile(r"(?:(?:export|pub|declare)[ \t]+)*type[ \t]+([A-Za-z_]\w*)")  # at the margin
+TYPE = re.compile(r"(?:(?:export|pub|declare)[ \t]+)*type[ \t]+([A-Za-z_]\w*)")  # unindented
 REMARK = re.compile(
     r"\s*(?:#|//|/\*|\*|[rR]?\"\"\"|[rR]?''')"
-)  # before the body, no part of a head
+)  # a comment or docstring before the body, not part of a head
 TRAILING = re.compile(r"\s+#(?: type: | noqa| pragma).*")
 
 LONG_STRINGS = r'"""[\s\S]*?(?:"""|\Z)|' + r"'''[\s\S]*?(?:'''|\Z)"
@@ -65,7 +65,7 @@ SILENT: dict[Family, re.Pattern[str]] = {
 }
 NAME = r"[A-Za-z_$][\w$]*"
 MEMBER = re.compile(rf"\.\s*({NAME})")
-MEMBER_OF_C = re.compile(rf"(?:\.|->|::)\s*({NAME})")  # an arrow in Python is of a type
+MEMBER_OF_C = re.compile(rf"(?:\.|->|::)\s*({NAME})")  # in Python an arrow precedes a type
 BARE = re.compile(rf"(?<![\w.$])(?<!->)(?<!::)({NAME})")
 FROM = re.compile(
     r"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)|^[ \t]*import[ \t]+([\w.]+)",
@@ -80,7 +80,7 @@ SCRIPT_END = re.compile(r"\.[cm]?[jt]sx?$")
 
 
 class Language(NamedTuple):
-    """How a language is read; one without a grammar by its words and its indentation."""
+    """How a language is read; without a grammar, by keywords and indentation."""
 
     family: Family
     grammar: Grammar | None = None
@@ -107,13 +107,13 @@ LANGUAGES: dict[str, Language] = {
 
 
 def language_by_name(name: str) -> Language | None:
-    """The language of a file; ``None`` where it is not source text of one that is read."""
+    """Return the language of a file, or ``None`` if it is not source code in a supported language."""
     return LANGUAGES.get(splitext(name)[1].lower())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """Something that a file defines: its name, its first lines up to the body on one line, how many others it lies in."""
+    """A definition in a file: its name, its head (the lines up to the body, joined), and its nesting depth."""
 
     name: str
     head: str
@@ -121,20 +121,20 @@ class Definition:
 
     @property
     def line(self) -> str:
-        """It as a line below its file."""
+        """The head, indented by depth."""
         return "  " * self.depth + self.head
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Symbols:
-    """What is known of a source file; its references are ``name`` alone, ``.name`` of something, ``module:name`` imported."""
+    """Definitions and references of a source file; a reference is a bare ``name``, a ``.member`` or an imported ``module:name``."""
 
     definitions: tuple[Definition, ...] = ()
     references: tuple[str, ...] = ()
 
 
 def symbols_of(text: str, language: Language) -> Symbols:
-    """What a text, of a source file in a language, defines and refers to."""
+    """Return the definitions and references of a source text."""
     lines = text.split("\n")
     grammar = language.grammar
     spans = spans_by_grammar(text, grammar) if grammar else []
@@ -151,7 +151,7 @@ def symbols_of(text: str, language: Language) -> Symbols:
 
 
 def spans_by_grammar(text: str, grammar: Grammar) -> list[Span]:
-    """The definitions of a text, by a grammar; none where it is not installed, or the text is too long for it."""
+    """Return the spans of definitions, by grammar; none if it is not installed or the text is too long."""
     if len(text) > LONGEST_CHARS:
         return []
     try:
@@ -162,7 +162,7 @@ def spans_by_grammar(text: str, grammar: Grammar) -> list[Span]:
         return []
     root = Parser(language).parse(text.encode(errors="replace")).root_node
     cursor = QueryCursor(query)
-    cursor.set_max_start_depth(DEEPEST)  # broken text is nested without end, at the square of it
+    cursor.set_max_start_depth(DEEPEST)  # invalid code can nest without limit, at quadratic cost
     rows: list[tuple[int, int, int]] = []
     for _, match in cursor.matches(root):
         whole, body = match["whole"][0], match["body"][0]
@@ -175,7 +175,7 @@ def spans_by_grammar(text: str, grammar: Grammar) -> list[Span]:
 
 @cache
 def language_of(name: str, function: str) -> "tuple[TreeSitterLanguage, Query]":
-    """A language, and the question for what has a body in it."""
+    """Load a language, and the query for its nodes with a body."""
     from tree_sitter import Language, Query  # noqa: PLC0415 - an extra
 
     module = import_module(f"tree_sitter_{name}")
@@ -185,8 +185,8 @@ def language_of(name: str, function: str) -> "tuple[TreeSitterLanguage, Query]":
 
 
 def definitions_in(lines: Sequence[str], spans: Sequence[Span]) -> Iterator[tuple[int, Definition]]:
-    """The definitions with a body, but for those that only a function knows, and their lines."""
-    around: list[tuple[int, bool]] = []  # where each ends, and whether others see what is in it
+    """Yield the definitions with a body and their line numbers, except those local to a function."""
+    around: list[tuple[int, bool]] = []  # enclosing: end, and if members are visible
     for span in spans:
         while around and around[-1][0] <= span.start:
             around.pop()
@@ -200,7 +200,7 @@ def definitions_in(lines: Sequence[str], spans: Sequence[Span]) -> Iterator[tupl
 
 
 def head_of(lines: Sequence[str]) -> str:
-    """The head of a definition on one line, without what opens its body."""
+    """Return the head of a definition on one line, without the token that opens the body."""
     bare = [lines[0], *(line for line in lines[1:] if not REMARK.match(line))]
     text = " ".join(TRAILING.sub("", " ".join(bare)).split())
     text = text.replace("( ", "(").replace(", )", ")")
@@ -209,7 +209,7 @@ def head_of(lines: Sequence[str]) -> str:
 
 
 def references_in(text: str, family: Family) -> tuple[str, ...]:
-    """The names that a text uses, sorted, each once; comments and strings are left out."""
+    """Return the names that a text uses, sorted and unique; comments and strings are ignored."""
     code = SILENT[family].sub(" ", text)
     member = MEMBER_OF_C if family == "c" else MEMBER
     spoken = FROM.sub(" ", code) if family == "python" else code
@@ -226,7 +226,7 @@ def references_in(text: str, family: Family) -> tuple[str, ...]:
 
 
 def python_imports(code: str) -> Iterator[str]:
-    """What is imported by Python, each name with the last word of its module."""
+    """Yield the names imported by Python code, each with the last part of its module."""
     for module, names, whole in FROM.findall(code):
         if whole:
             *before, name = whole.split(".")
@@ -239,7 +239,7 @@ def python_imports(code: str) -> Iterator[str]:
 
 
 def script_imports(text: str) -> Iterator[str]:
-    """What is imported by JavaScript and TypeScript, each name with the last word of its module."""
+    """Yield the names imported by JavaScript or TypeScript code, each with the last part of its module."""
     for clause, source, required, source_required in SCRIPT_IMPORT.findall(text):
         hint = SCRIPT_END.sub("", source or source_required).rpartition("/")[2]
         for part in (clause or required).replace(":", " as ").split(","):

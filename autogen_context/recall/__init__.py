@@ -1,1 +1,1 @@
-"""Bring back what left sight: whether a query asks for it, what is found, and what is always known."""
+"""Retrieval of hidden content: deciding whether a query needs it, searching, and facts that are always known."""

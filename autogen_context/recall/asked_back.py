@@ -1,9 +1,8 @@
-"""Answer an agent that asks back what left its window.
+"""Answers to an agent that asks for originals of hidden messages.
 
-Promise: every question gets a text within its room: the original to the byte, as much of it as fits and how to get the
-rest, what was found in it, or how to ask better; none raises. A query looks into all that the team has put away, and says who
-said it. The first line is ours. Below it stands the original as it was, or with the number of each line in front, so that
-no line of it can pass for one of ours.
+Promise: every call returns a text within its room: the exact original, the part that fits with how to get the rest, the
+passages found, or how to ask better; none raises. A query searches the originals of the whole team and names the authors. The
+first line is the library's. The original follows unchanged, or with numbered lines that cannot pass for a line of the library.
 """
 
 import re
@@ -16,40 +15,40 @@ from autogen_context.errors import OriginalNotFound
 from autogen_context.messages.message import Message
 from autogen_context.prioritizer.attention import LexicalIndex
 
-LINE_CHARS = 400  # a longer line counts as several
-MOST_PASSAGES = 8  # for one question
+LINE_CHARS = 400  # longer lines are split
+MOST_PASSAGES = 8  # per answer
 PASSAGE_CHARS = 600  # about ten lines of code, or a paragraph
-REPEATED_FRACTION = 0.5  # of the lines of a passage: a unit and its result are both kept at times
-SHOWN_CHARS = 40  # of an argument that is named in an answer
-CHARS_A_TOKEN = 16  # what has more is not counted but taken as too long
-RANGE = re.compile(  # of what has no spaces any more
+REPEATED_FRACTION = 0.5  # of the lines of a passage, above which it is skipped: a unit and its result may both be stored
+SHOWN_CHARS = 40  # of an argument quoted in an answer
+CHARS_A_TOKEN = 16  # longer texts are taken as too long without counting
+RANGE = re.compile(  # matches text without spaces
     r"(?:lines?|l)?(?P<first>[0-9]{1,9})?(?P<to>-|\u2013|\u2014|:|\.\.|,|to)?l?(?P<last>[0-9]{1,9})?",
     re.IGNORECASE,
 )
 
 
 class Originals(Protocol):
-    """A store of originals, as it is asked."""
+    """The read interface of a store of originals."""
 
     @property
     def handles(self) -> Sequence[str]:
-        """What may be searched, whoever put it there, oldest first."""
+        """Handles of all searchable originals, of any author, oldest first."""
         ...
 
     def get(self, handle: str, /) -> tuple[Message, ...]:
-        """The messages under a handle; ``OriginalNotFound`` where there are none."""
+        """Return the messages of a handle; raise ``OriginalNotFound`` if it is unknown."""
         ...
 
 
 class Original:
-    """The text of an entry by lines, each of which a newline ends and nothing else; very long ones are cut behind a space."""
+    """The text of an entry, split at newlines only; very long lines are split after a space."""
 
     def __init__(self, handle: str, messages: Sequence[Message]) -> None:
         names = [" ".join(message.name.split()) for message in messages]
         said_by = ", ".join(dict.fromkeys(filter(None, names)))[:SHOWN_CHARS]
         self._title = f"Original {handle} by {said_by}" if said_by else f"Original {handle}"
         self.lines: list[str] = []
-        self._continued: set[int] = set()  # numbers of what goes on in the line before
+        self._continued: set[int] = set()  # numbers of lines that continue the previous one
         for line in written(messages).split("\n"):
             start = 0
             while len(line) - start > LINE_CHARS:
@@ -61,7 +60,7 @@ class Original:
             self.lines.append(line[start:])
 
     def page(self, first: int, last: int, *, numbered: bool, more: str = "") -> str:
-        """These lines below one that says where they stand; ``3+`` goes on where 2 ends."""
+        """Return these lines below a header with their range; a number such as ``3+`` marks a continuation of line 2."""
         size = len(self.lines)
         where = f"lines {first}-{last} of {size}" if first < last else f"line {first} of {size}"
         where = f"all of its {size} lines" if (first, last) == (1, size) else where
@@ -73,11 +72,11 @@ class Original:
         return "".join(parts)
 
     def passages(self) -> Iterator[tuple[int, int]]:
-        """All of it in parts of about the same length: the first and the last line of each."""
+        """Yield passages of similar length that cover the text: the first and last line of each."""
         first, chars, left = 1, 0, sum(len(line) + 1 for line in self.lines)
         for number, line in enumerate(self.lines, 1):
             chars, left = chars + len(line) + 1, left - len(line) - 1
-            # No short end is left over: it would match better than others for being short.
+            # Leave no short rest: it would score higher only because it is short.
             if chars >= PASSAGE_CHARS and left >= PASSAGE_CHARS // 2:
                 yield first, number
                 first, chars = number + 1, 0
@@ -86,7 +85,7 @@ class Original:
 
 
 class PassageIndex:
-    """The passages of originals that come one by one, by the words in them; no texts are kept, only places."""
+    """Incremental lexical index of passages; it stores positions, not texts."""
 
     def __init__(self) -> None:
         self.handles: set[str] = set()
@@ -101,18 +100,18 @@ class PassageIndex:
         self.handles.add(handle)
 
     def found(self, query: str) -> Iterator[tuple[str, int, int]]:
-        """The passages that share a word with the query, best first; of equals the one that was added last."""
+        """Yield the passages that share a word with the query, best first; ties: the latest first."""
         scores = self._words.scores(query)
         return (self._passages[at] for at in sorted(scores, key=lambda at: (-scores[at], -at)))
 
 
 class AskedBack:
-    """Answers from one store of originals.
+    """Answers ``recall_context`` calls from one store of originals.
 
     Args:
         originals: the store.
         count: tokens of a text, an upper bound or exact.
-        room_tokens: what an answer may have, in tokens.
+        room_tokens: maximum tokens of an answer.
     """
 
     def __init__(self, originals: Originals, *, count: CountText, room_tokens: int) -> None:
@@ -122,15 +121,15 @@ class AskedBack:
         self._index = PassageIndex()
 
     def recall_context(self, handle: str = "", query: str = "", lines: str = "") -> str:
-        """What a model gets for these arguments of the tool.
+        """Return the tool result for these arguments.
 
         Args:
-            handle: of an original; also with the quotes or brackets around it that models add.
-            query: what to look for: within the original that ``handle`` names, or in all.
-            lines: which of its lines, numbered in the answer; not looked at where there is a query.
+            handle: handle of an original; quotes or brackets that models add around it are removed.
+            query: search text, for the original of ``handle``, or for all.
+            lines: range of its lines, numbered in the answer; ignored if there is a query.
 
         Returns:
-            One line of ours, and the original or passages of it below; or what is wrong, and what to do about it.
+            A header line followed by the original or passages of it; or an explanation of the problem and its solution.
         """
         handle = handle.strip(" \t\r\n\"'`<>[]()").removeprefix("handle").lstrip(" :=\"'")
         answer = self._answer(handle, query.strip(), lines.strip())
@@ -183,7 +182,7 @@ class AskedBack:
     def _from_all(self, query: str) -> str:
         handles = self._originals.handles
         if len(self._index.handles) > 2 * len(handles):
-            self._index = PassageIndex()  # most of what it knows is gone
+            self._index = PassageIndex()  # most indexed originals have been removed
         for handle in handles:
             if handle not in self._index.handles and (original := self._original(handle)):
                 self._index.add(handle, original)
@@ -213,12 +212,12 @@ class AskedBack:
 
 
 def shown(argument: str) -> str:
-    """An argument as it is named in an answer."""
+    """Return an argument quoted and shortened for an answer."""
     return repr(argument if len(argument) <= SHOWN_CHARS else argument[:SHOWN_CHARS] + "…")
 
 
 def range_of(asked: str, size: int) -> tuple[int, int]:
-    """The lines that a model asks for, such as ``120-180``, ``120-`` or ``150``; ``ValueError`` in words for it."""
+    """Parse a line range such as ``120-180``, ``120-`` or ``150``; raise ``ValueError`` worded for the model."""
     found = RANGE.fullmatch("".join(asked.split()))
     if found is None or not (found["first"] or found["last"]):
         raise ValueError(
@@ -234,7 +233,7 @@ def range_of(asked: str, size: int) -> tuple[int, int]:
 
 
 def written(messages: Sequence[Message]) -> str:
-    """All texts of an entry as one: a text that stands alone as it is, else each under a line that says what it is."""
+    """Return the text of an entry: a single text unchanged, otherwise each text below a title line."""
     parts: list[tuple[str, str]] = []
     for message in messages:
         author = f"{message.role} {message.name}".strip()

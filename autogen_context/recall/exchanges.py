@@ -1,8 +1,8 @@
-"""A conversation as exchanges: what a person said and what was answered, in which tier of memory, and what is brought back.
+"""Exchanges of a conversation (user messages and their answer), their memory tiers, selection and retrieval.
 
-Promise: the exchanges cover every message from the first that is no system message on, none twice; each is in one tier. Of
-the working memory a message goes only where it says nothing but a courtesy, or repeats what stood right before it. An
-exchange comes back whole, or shortened and marked so; no line of what was said can pass for one of the marks around it.
+Promise: the exchanges cover every message from the first non-system message on, none twice; each is in one tier. A message
+is dropped from working memory only if it is a mere courtesy or repeats the message before it. An exchange is retrieved
+whole, or shortened and marked; no line of a message can pass for one of the marks around it.
 """
 
 import re
@@ -17,7 +17,7 @@ from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.openai_chat import messages_in
 from autogen_context.messages.people import is_strong, words_and_output
 
-FILLER_CHARS = 200  # a courtesy is no longer than that
+FILLER_CHARS = 200  # maximum length of a courtesy
 WORD = re.compile(r"[\w']+(?:[./:@_-][\w']+)*")
 ASKS = re.compile(r"[?\uff1f]")
 OPENING = (
@@ -25,20 +25,20 @@ OPENING = (
 )
 CLOSING = "[End of what was recalled.]"
 MARGIN = "  "
-LEAST_TOKENS = 80  # with less, a shortened exchange says nothing
-FLOOR = 0.1  # what an exchange must score at least
-TOP_K = 5  # exchanges at most
+LEAST_TOKENS = 80  # with less, a shortened exchange is useless
+FLOOR = 0.1  # minimum score of an exchange
+TOP_K = 5  # maximum exchanges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """A person's messages and all that followed until a person spoke again.
+    """A user's messages and everything after them until the next user message.
 
     Attributes:
         start: position of the first message in the conversation, from 0.
         stop: position after the last one.
-        asked: the person's messages, from ``start`` on; none where the assistant opened the conversation.
-        answered: the last thing that the assistant said in words; what it did on the way (calls, results) is not in it.
+        asked: the user's messages, from ``start`` on; empty if the assistant opened the conversation.
+        answered: the assistant's last text; its tool calls and results are not included.
     """
 
     start: int
@@ -48,40 +48,40 @@ class Exchange:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """Question and answer, in order."""
+        """The user messages and the answer, in order."""
         return (*self.asked, self.answered) if self.answered is not None else self.asked
 
     @property
     def searched(self) -> range:
-        """The positions whose scores count: of what the person said; of the whole where no person spoke."""
+        """Positions whose scores count: the user messages, or all if there are none."""
         return range(self.start, self.start + len(self.asked) if self.asked else self.stop)
 
     def score(self, scores: Mapping[int, float]) -> float:
-        """How well it matches, by the scores of messages at their positions."""
+        """Return the highest score of its searched messages; ``scores`` is by position."""
         return max(scores.get(at, 0.0) for at in self.searched)
 
 
 def exchanges(messages: Sequence[Message]) -> list[Exchange]:
-    """The exchanges of a conversation, oldest first."""
+    """Return the exchanges of a conversation, oldest first."""
     starts: list[int] = []
     starts.extend(at for at in range(len(messages)) if begins(messages, at, starts))
     return [exchange(messages, a, b) for a, b in pairwise([*starts, len(messages)])]
 
 
 def begins(messages: Sequence[Message], at: int, starts: Sequence[int]) -> bool:
-    """Whether an exchange begins here: a person begins to speak, or it is the first message after the system's."""
+    """Return True if an exchange begins here: at a new user message, or the first message after the system prompt."""
     if not starts:
         return messages[at].role not in SYSTEM_ROLES
     return is_of_a_person(messages[at]) and not is_of_a_person(messages[at - 1])
 
 
 def is_of_a_person(message: Message) -> bool:
-    """Whether a person said this; hosts that send results in the user's role do not count as one."""
+    """Return True for a user message, except tool results that hosts send in the user role."""
     return message.role == "user" and not message.results
 
 
 def exchange(messages: Sequence[Message], start: int, stop: int) -> Exchange:
-    """The exchange of these messages; its answer is the last words of the assistant, rather without a call than with one."""
+    """Return the exchange of these messages; its answer is the last assistant text, preferably without a tool call."""
     spoken = start
     while spoken < stop and is_of_a_person(messages[spoken]):
         spoken += 1
@@ -97,12 +97,12 @@ def exchange(messages: Sequence[Message], start: int, stop: int) -> Exchange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tiers:
-    """Positions by tier, from 0, one behind the other; the fourth tier are the ``Facts``.
+    """Consecutive position ranges of the memory tiers; ``Facts`` are the fourth tier.
 
     Attributes:
-        retrieved: what is older, on demand.
-        working: the 4th to the 10th newest exchange, of which ``select`` says what stays.
-        immediate: the last 3 exchanges, word for word.
+        retrieved: older messages, on demand.
+        working: by default the 4th to the 10th newest exchange, filtered by ``select``.
+        immediate: by default the last 3 exchanges, unchanged.
     """
 
     retrieved: range
@@ -113,16 +113,16 @@ class Tiers:
 def tiers(
     messages: Sequence[object], *, immediate_exchanges: int = 3, working_exchanges: int = 7
 ) -> Tiers:
-    """The tiers of a conversation as it stands now.
+    """Return the current tiers of a conversation.
 
     Args:
         messages: the whole conversation, in OpenAI's format or as ``Message``.
-        immediate_exchanges: how many of the newest stay word for word.
-        working_exchanges: how many before these are in working memory.
+        immediate_exchanges: number of newest exchanges kept unchanged.
+        working_exchanges: number of exchanges before these in working memory.
 
     Raises:
-        ValueError: a number is negative, or it is no list.
-        InvalidTranscript: one is no message.
+        ValueError: a number is negative, or ``messages`` is not a list.
+        InvalidTranscript: an element is not a message.
     """
     sizes = {"immediate_exchanges": immediate_exchanges, "working_exchanges": working_exchanges}
     for name, size in sizes.items():
@@ -141,36 +141,36 @@ def tiers(
 
 
 def newest_request(messages: Sequence[Message]) -> str:
-    """What a person, or the orchestrator in a person's role, said last; empty where nobody did."""
+    """Return the latest words of a user, or of an orchestrator in the user role; empty if there are none."""
     return next(filter(None, (said_at(messages, i) for i in reversed(range(len(messages))))), "")
 
 
 def said_now(messages: Sequence[Message]) -> str:
-    """What a person says in the newest message; empty where it is another's."""
+    """Return the user's words in the newest message; empty if it is not a user's."""
     return said_at(messages, len(messages) - 1) if messages else ""
 
 
 def said_at(messages: Sequence[Message], at: int) -> str:
-    """What a person says in a message, without output that a host sends in their role and the space around it."""
+    """Return the user's words in a message, stripped, without output that a host sends in the user role."""
     message = messages[at]
     if message.role != "user" or message.own or message.results:
         return ""
     return words_and_output(message, messages[at - 1] if at else None)[0].strip()
 
 
-# ---- what stays of the working memory
+# ---- selection of the working memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selected:
-    """Whether a message stays in working memory, and why."""
+    """The verdict whether a message stays in working memory, with its reason."""
 
     keep: bool
     reason: str
 
 
 def select(messages: Sequence[object]) -> list[Selected]:
-    """One verdict for each message of a stretch, same order: by itself and by what stands right before it."""
+    """Return one verdict per message, in order, by the message and the one before it."""
     said = list(messages_in(messages))
     verdicts: list[Selected] = []
     for message, before in zip(said, [None, *said], strict=False):
@@ -181,7 +181,7 @@ def select(messages: Sequence[object]) -> list[Selected]:
 
 
 def why_kept(message: Message, before: Message | None) -> str:
-    """What makes a message stay, whatever it says; empty where nothing does."""
+    """Return the reason to keep a message whatever its words; empty if there is none."""
     if message.calls or message.results or message.images or message.extra:
         return "holds more than words"
     if message.role not in ("user", "assistant"):
@@ -197,7 +197,7 @@ def why_kept(message: Message, before: Message | None) -> str:
 
 
 def why_dropped(message: Message, before: Message | None) -> str:
-    """What makes a message go: it has courtesies alone, or behind one the words of the message before in their order."""
+    """Return the reason to drop a message: only courtesies, or a courtesy and a repetition of the message before; else empty."""
     text, stop = message.text, 0
     for found in phrases("courtesy").find(text) if len(text) <= FILLER_CHARS else ():
         if WORD.search(text, stop, found.start):
@@ -210,7 +210,7 @@ def why_dropped(message: Message, before: Message | None) -> str:
     return "repeats what was just said" if all(word in said for word in words) else ""
 
 
-# ---- what is brought back
+# ---- retrieval
 
 
 def retrieve(
@@ -222,18 +222,18 @@ def retrieve(
     top_k: int = TOP_K,
     floor: float = FLOOR,
 ) -> list[Exchange]:
-    """The exchanges that match best, as many as fit; of equals the newest first, since it holds what is true now.
+    """Return the best matching exchanges that fit, in conversation order; ties prefer the newest, which is most current.
 
-    What a person said is what is searched; the answer comes along. Where an exchange does not fit whole, its messages are
-    shortened and marked.
+    User messages are searched; the answer is included. If an exchange does not fit whole, its messages are shortened and
+    marked.
 
     Args:
-        exchanges: of the conversation; leave out those that are in sight.
-        scores: of messages by their positions in the conversation, 0..1; one that is not in it scores 0.
-        room_tokens: what the text of ``rendered`` may have, in tokens.
+        exchanges: exchanges of the conversation, without visible ones.
+        scores: scores of messages by position in the conversation, 0..1; missing positions score 0.
+        room_tokens: maximum tokens of the ``rendered`` text.
         count: tokens of a text, an upper bound or exact.
-        top_k: how many exchanges at most.
-        floor: what an exchange must score at least, 0..1; low, so that a query of one word finds something.
+        top_k: maximum number of exchanges.
+        floor: minimum score of an exchange, 0..1; low, so that a one-word query finds something.
 
     Raises:
         ValueError: ``top_k`` or ``floor`` is out of range.
@@ -251,12 +251,12 @@ def retrieve(
 
 
 def best_first(exchanges: Iterable[Exchange], scores: Mapping[int, float]) -> list[Exchange]:
-    """The exchanges by how well what is searched in them matches; of equals the newest first."""
+    """Sort exchanges by score, best first; ties: the newest first."""
     return sorted(exchanges, key=lambda each: (-each.score(scores), -each.start))
 
 
 def rendered(exchanges: Sequence[Exchange]) -> str:
-    """One text for all of them, to stand at the end of the list; empty where there are none."""
+    """Return exchanges as one text between marks, oldest first; empty if there are none."""
     if not exchanges:
         return ""
     lines = [OPENING]
@@ -275,7 +275,7 @@ def rendered(exchanges: Sequence[Exchange]) -> str:
 def fitted(
     exchange: Exchange, beside: Sequence[Exchange], room_tokens: int, count: CountText
 ) -> Exchange | None:
-    """The exchange as it fits beside those chosen; ``None`` where too little of it would."""
+    """Return the exchange, shortened if needed to fit beside the others; ``None`` if too little of it would remain."""
     if count(rendered([*beside, exchange])) <= room_tokens:
         return exchange
     left = room_tokens - count(rendered([shortened(exchange, 0, count), *beside]))
@@ -283,7 +283,7 @@ def fitted(
         short = shortened(exchange, left, count)
         if count(rendered([*beside, short])) <= room_tokens:
             pairs = zip(short.messages, exchange.messages, strict=True)
-            # Where not even the mark fits, a shortened message has no word.
+            # If not even the mark fits, a shortened message has no words.
             told = all(s.text == m.text or any(map(str.isalnum, s.text)) for s, m in pairs)
             return short if told else None
         left = int(left * 0.8)
@@ -291,7 +291,7 @@ def fitted(
 
 
 def shortened(exchange: Exchange, room_tokens: int, count: CountText) -> Exchange:
-    """The exchange with about so many tokens; what is short stays whole, what is long shares the rest."""
+    """Shorten an exchange to about ``room_tokens``; short messages stay whole, long ones share the rest."""
     sizes = sorted(count(message.text) for message in exchange.messages)
     left, most = room_tokens, 0
     for at, size in enumerate(sizes):

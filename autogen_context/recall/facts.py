@@ -1,7 +1,7 @@
-"""What people said of themselves and of what must hold, kept while the conversation goes on.
+"""Facts that users stated about themselves and their constraints, extracted during the conversation.
 
-Promise: a fact is what a person or the system prompt said, never what a tool or a model did. The newest statement about
-something takes the place of the older one; what was deleted comes back only when it is said anew.
+Promise: facts come from users or the system prompt, never from a tool or a model. A newer statement about a subject replaces
+the older one; a deleted fact returns only if it is stated again.
 """
 
 from collections.abc import Iterable, Iterator
@@ -31,7 +31,7 @@ KINDS: dict[Kind, FactKind] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One thing known: what it is about, in which words, and the position and digest of the message that said it."""
+    """A fact: its kind, subject and wording, and the position and digest (``source``) of its message."""
 
     kind: FactKind
     key: str
@@ -41,7 +41,7 @@ class Fact:
 
     @property
     def id(self) -> str:
-        """The same for all that says the same, or gives the same thing another value: 12 hex digits."""
+        """Identifier by kind and subject, so that a new value of a fact keeps its id: 12 hex digits."""
         return content_digest(self.kind, self.key)[:6].hex()
 
 
@@ -51,29 +51,29 @@ class Facts:
     def __init__(self) -> None:
         self._ledger = Ledger()
         self._sources: dict[Entry, str] = {}
-        self._edited: dict[str, str] = {}  # id -> the words in its place
-        self._deleted: dict[str, str] = {}  # id -> source of what was deleted
+        self._edited: dict[str, str] = {}  # id -> replacement text
+        self._deleted: dict[str, str] = {}  # id -> source of the deleted fact
 
     def __iter__(self) -> Iterator[Fact]:
-        """All facts, the newest last."""
+        """Iterate over the facts, newest last."""
         for entry, source in list(self._sources.items()):
             fact = fact_of(entry, source)
             yield replace(fact, text=self._edited.get(fact.id, fact.text))
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Return the number of facts."""
         return len(self._sources)
 
     def learn(self, messages: Iterable[object], *, start: int = 0) -> list[Fact]:
-        """Take in what new messages state, the facts that are new or changed.
+        """Extract facts from new messages; return those that are new or changed.
 
         Args:
             messages: oldest first, in OpenAI's format or as ``Message``.
-            start: position of the first of them in the conversation.
+            start: position of the first one in the conversation.
 
         Raises:
-            InvalidTranscript: one is no message; nothing was learnt.
-            ValueError: it is no list.
+            InvalidTranscript: an element is not a message; nothing was extracted.
+            ValueError: ``messages`` is not a list.
         """
         learnt: list[Fact] = []
         for position, message in enumerate(list(messages_in(messages)), start):
@@ -93,11 +93,11 @@ class Facts:
         return [fact for fact in learnt if fact in set(self)]
 
     def edit(self, fact_id: str, text: str) -> Fact:
-        """Put other words in the place of a fact's.
+        """Replace the text of a fact.
 
         Raises:
             KeyError: there is no such fact.
-            ValueError: the text is empty, or none.
+            ValueError: the text is empty or not a string.
         """
         require_text("text", text)
         line = " ".join(text.split())
@@ -107,7 +107,7 @@ class Facts:
         return self._by_id(fact_id)
 
     def delete(self, fact_id: str) -> None:
-        """Forget a fact.
+        """Delete a fact.
 
         Raises:
             KeyError: there is no such fact.
@@ -120,7 +120,7 @@ class Facts:
         self._deleted[fact_id] = fact.source
 
     def rendered(self) -> str:
-        """One text for the model, constraints last; empty where nothing is known."""
+        """Return all facts as text for the model, constraints last; empty if there are none."""
         kinds = get_args(FactKind)
         lines = [f"- {fact.text}" for kind in kinds for fact in self if fact.kind == kind]
         return "\n".join([OPENING, *lines]) if lines else ""
@@ -133,7 +133,7 @@ class Facts:
 
 
 def is_fact(entry: Entry) -> bool:
-    """Whether a person said it of themselves, or of what must hold; a system prompt only rules."""
+    """Return True for a user's own statement about themselves or a constraint; of a system prompt only rules count."""
     return (
         entry.kind in KINDS
         and (entry.author == "person" or entry.kind in RULES)
@@ -142,7 +142,7 @@ def is_fact(entry: Entry) -> bool:
 
 
 def overturns(new: Entry, old: Entry) -> bool:
-    """Whether somebody likes better now what was second: coffee, and tea over coffee before; or the other way round."""
+    """Return True if a new preference reverses an old one: "coffee" or "coffee over tea" after "tea over coffee", and vice versa."""
     if new.kind != "preference" or old.kind != "preference" or new == old:
         return False
     (liked, second), (liked_before, second_before) = choice_in(new.text), choice_in(old.text)
@@ -152,7 +152,7 @@ def overturns(new: Entry, old: Entry) -> bool:
 
 
 def choice_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The telling words, by their stems, of what is liked, and of what stands second to it."""
+    """Return the stems of the preferred thing and of the thing it is preferred to, without stop words."""
     marks = phrases("choice").find(text)
     start, stop = (marks[0].start, marks[0].stop) if marks else (len(text), len(text))
     parts = (map(str.lower, PART.findall(part)) for part in (text[:start], text[stop:]))
@@ -161,7 +161,7 @@ def choice_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def fact_of(entry: Entry, source: str) -> Fact:
-    """An entry with the message that said it."""
+    """Return a ledger entry as a fact, with the digest of its message."""
     return Fact(
         kind=KINDS.get(entry.kind, "fact"),
         key=entry.key or entry.text,

@@ -1,8 +1,8 @@
-"""Decide whether a query needs anything from earlier in the conversation: by its wording, and by what it names.
+"""Decide whether a query needs earlier parts of the conversation, by its wording and the names in it.
 
-Promise: no model is called; what a message adds is read once. A name stands in a text only where none of its words is part
-of another. Known are *identifiers* (with a digit, a dot, a capital within); *names*, which nobody here writes small; and
-*rare* words, of which one speaks as of something known ("the cheese project").
+Promise: no model is called; each message is read once. A name matches a text only as whole words. Known terms are
+*identifiers* (with a digit, a dot or an inner capital), *names* (never written in lower case in the conversation), and *rare*
+words mentioned as something known ("the cheese project").
 """
 
 import re
@@ -19,14 +19,14 @@ from autogen_context.messages.identifiers import is_telling, values_of
 from autogen_context.messages.message import Message, joined_text
 from autogen_context.messages.openai_chat import messages_in
 
-RARE = 2  # messages that a word stands in at most, for it to tell what is asked
-SHORT_WORDS = 3  # a query of no more is about what it names
-NAME_WORDS = 3  # the most words that a name has
-SCANNED_WORDS = 400  # of a query, for names
-LEAST_OPENINGS = 0.5  # of the messages open with a name, where names are told so
+RARE = 2  # a word is rare if at most so many messages contain it
+SHORT_WORDS = 3  # a query of at most so many words is about what it names
+NAME_WORDS = 3  # maximum words in a name
+SCANNED_WORDS = 400  # words of a query scanned for names
+LEAST_OPENINGS = 0.5  # minimum share of messages that open with a name, to take these as authors
 JOINT = r"[./:@#'-]"  # within a word
 WORD = re.compile(rf"\w+(?:{JOINT}\w+)*")
-BEFORE = re.compile(rf"\w{JOINT}?\Z")  # what is part of the same word
+BEFORE = re.compile(rf"\w{JOINT}?\Z")  # text before that belongs to the same word
 POSSESSIVE = ("'s", "\u2019s")
 GAP = re.compile(r"(?:'s)?\W+")
 ENDED = re.compile(rf"(?:'s)?(?!\w|{JOINT}\w)")
@@ -42,13 +42,13 @@ QUESTION_MARKS = ("?", "？")  # noqa: RUF001 - Chinese punctuation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallDecision:
-    """Whether to retrieve, and why.
+    """The decision whether to retrieve, with its reason.
 
     Attributes:
-        retrieve: whether earlier exchanges are to be searched.
-        reason: why, in words.
-        kind: what the query asks for.
-        names: what it names that is known and not in sight.
+        retrieve: search earlier exchanges.
+        reason: the reason in words.
+        kind: the kind of query.
+        names: known names in the query that the visible messages do not contain.
     """
 
     retrieve: bool
@@ -58,13 +58,13 @@ class RecallDecision:
 
 
 class RecallGate:
-    """Opens for queries that ask for the past, for a part of it or all in short, or that name something known which is not in sight.
+    """Gate for retrieval: opens for queries about the past, summaries, and known names that are not visible.
 
     Args:
-        known: names and identifiers of the whole conversation, which may grow. Left out, only the wording of a query counts.
+        known: names and identifiers of the whole conversation, which may grow. By default only the wording counts.
 
     Raises:
-        ValueError: ``known`` is no set of names, such as a string, in which any part of a word would be known.
+        ValueError: ``known`` is not a collection of names; a string is rejected since any part of it would match.
     """
 
     def __init__(self, known: Collection[str] = ()) -> None:
@@ -74,15 +74,15 @@ class RecallGate:
         self._known = known
 
     def decide(self, query: str, in_sight: Iterable[object] = ()) -> RecallDecision:
-        """Whether this query needs what is out of sight.
+        """Decide whether a query needs hidden messages.
 
         Args:
-            query: what a person wrote.
-            in_sight: the messages that the model sees anyway: messages in OpenAI's format, strings, or ``Message``.
+            query: the text of a user.
+            in_sight: the messages visible to the model: in OpenAI's format, strings, or ``Message``.
 
         Raises:
-            ValueError: the query is no text, or what is in sight no list.
-            InvalidTranscript: something in sight is no message.
+            ValueError: ``query`` is not a string, or ``in_sight`` not a list.
+            InvalidTranscript: an element of ``in_sight`` is not a message.
         """
         require_text("query", query)
         require_several("in_sight", in_sight, give="a list of messages")
@@ -99,7 +99,7 @@ class RecallGate:
 
 
 def decided(query: str, out_of_sight: Sequence[str], people: Iterable[str] = ()) -> RecallDecision:
-    """The decision where it is known what is in sight; ``people`` is read only where the query could ask about one of them."""
+    """Return the decision for names already known to be hidden; ``people`` is read only if needed."""
     kind, reason = kind_of(query)
     names = tuple(out_of_sight)
     if kind != "casual":
@@ -116,16 +116,16 @@ def decided(query: str, out_of_sight: Sequence[str], people: Iterable[str] = ())
 
 
 class Known:
-    """What messages name, counted by message."""
+    """Counts of the identifiers and words in messages, by number of messages."""
 
     def __init__(self) -> None:
         self._identifiers: Counter[str] = Counter()
-        self._small: Counter[str] = Counter()  # words that are written small
-        self._capital: Counter[str] = Counter()  # with a capital, within a sentence
-        self._said: Counter[str] = Counter()  # in either way
+        self._small: Counter[str] = Counter()  # words written in lower case
+        self._capital: Counter[str] = Counter()  # capitalized within a sentence
+        self._said: Counter[str] = Counter()  # in either form
 
     def add(self, message: Message, times: int = 1) -> None:
-        """Take in what a message names; -1 times, and what was added is forgotten."""
+        """Count the terms of a message; ``times=-1`` removes a message added before."""
         small, capital, said = set[str](), set[str](), set[str]()
         values = values_of(joined_text([message]))
         spoken = message.text if message.role in ("user", "assistant") else ""
@@ -149,7 +149,7 @@ class Known:
                     del counts[word]
 
     def named(self, query: str) -> list[str]:
-        """What a query names or asks about that is known here, each once, in lower case."""
+        """Return the known terms that a query names or asks about, each once, in lower case."""
         found = [word for word in words_asked(query) if word in self._identifiers]
         for sentence in sentences(ends_of(query)):
             found += self._spoken_of(sentence)
@@ -174,7 +174,7 @@ class Known:
             if not self._small[word] and (inside or self._capital[word]):
                 found += [word] if asks or words <= SHORT_WORDS or is_rare else []
             elif (asks or words <= SHORT_WORDS) and is_rare and not strange:
-                # Known where it stands alone, is whose something is, or stands behind "the" or "about".
+                # A rare word counts if it is alone, a possessive name, or follows "the" or "about".
                 stops = [each.stop for each in marks if each.label in ("about", "definite")]
                 before = max((stop for stop in stops if stop <= start), default=None)
                 near = before is not None and len(sentence[before:start].split()) < NAME_WORDS
@@ -184,23 +184,23 @@ class Known:
 
 
 def is_inside(spoken: re.Match[str]) -> bool:
-    """Whether a word has a capital that no opening of a sentence asks for."""
+    """Return True if a word is capitalized but does not begin a sentence."""
     return spoken["opens"] is None and spoken["word"][0].isupper()
 
 
 def lower(spoken: re.Match[str]) -> str:
-    """A word in lower case, without the s of whose it is."""
+    """Return a word in lower case, without a possessive 's."""
     return spoken["word"].lower().replace("\u2019", "'").removesuffix("'s")
 
 
 def words_asked(query: str) -> list[str]:
-    """The words of a query of which names can be made, in their order."""
+    """Return the first words of a query in lower case, in order, to match names."""
     found = islice(WORD.finditer(query), SCANNED_WORDS)
     return [match.group().lower().removesuffix("'s") for match in found]
 
 
 def stands_in(text: str, name: str) -> bool:
-    """Whether a lower-case text has a name: the same words, next to each other, none part of another."""
+    """Return True if a lower-case text contains a name as whole, adjacent words."""
     first, *rest = name.split()
     at = text.find(first)
     while at >= 0:
@@ -217,27 +217,27 @@ def stands_in(text: str, name: str) -> bool:
     return False
 
 
-# ---- who speaks
+# ---- authors
 
 
 def author_of(message: Message) -> str:
-    """The name that the text of a message opens with (``Ann: …`` or ``[3 May] Ann: …``); empty where it opens with none."""
+    """Return the name that a message opens with (``Ann: …`` or ``[3 May] Ann: …``); empty if there is none."""
     opening = AUTHOR.match(message.text)
     return opening.group(1) if opening else ""
 
 
 def authors_of(messages: Sequence[Message]) -> list[str]:
-    """The author of each message: its name; else what it opens with, where half of all open with a name; else empty."""
+    """Return the author of each message: its name, else its opening name if half of all messages have one, else empty."""
     openings = list(map(author_of, messages))
     told = sum(map(bool, openings)) >= LEAST_OPENINGS * len(messages)
     return [m.name or (each if told else "") for m, each in zip(messages, openings, strict=True)]
 
 
 def asked_about(query: str, authors: Iterable[str]) -> list[str]:
-    """The authors that stand in a question which addresses nobody ("you", "please"), by the alphabet.
+    """Return the authors named in a question that addresses nobody ("you", "please"), sorted.
 
-    A name that begins small (``user``, ``coder``) is a role that everybody talks about; one beside a comma is called, and
-    one that the query opens with (``Ann: …``) is who asks. Authors are read only where there is such a question.
+    Ignores lower-case names (``user``, ``coder``), which are roles; names beside a comma, which are addressed; and the name
+    that opens the query (``Ann: …``), who is asking. ``authors`` is read only if there is such a question.
     """
     if not any(mark in query for mark in QUESTION_MARKS):
         return []

@@ -1,8 +1,9 @@
-"""Look back in a conversation for what its newest message asks for.
+"""Retrieve the earlier exchanges that the newest message refers to.
 
-Promise: nothing is read twice, nothing is read before somebody asks, and what comes back is whole or marked. An answer
-stands near what it answers, so messages are judged with their neighbours; who is asked about is heard first. What somebody
-said otherwise since does not come back alone. Vectors are embedded ahead of the turn that needs them, where there is a model.
+Promise: each message is indexed once, only when a query needs it; retrieved exchanges are whole or marked as shortened.
+Answers are near their questions, so scores include neighbouring messages; messages by an author named in the query rank
+first. A statement revised later is returned only together with its revision. With an embedding model, vectors are computed
+ahead of the turn that needs them.
 """
 
 import asyncio
@@ -46,27 +47,27 @@ from autogen_context.recall.gate import (
 logger = logging.getLogger(__name__)
 
 Cosines = Callable[[str, Sequence[str]], Sequence[float | None]]
-"""The cosine of each text's vector with that of a query; None where there is none (yet), nothing where there are none."""
-OTHERS_FRACTION = 0.5  # of its score, for what somebody else said than who is asked about
-MOST_LATER = 8  # messages that are looked at for what replaces a statement
-LATEST_MESSAGES = 100  # all who take part are expected to speak among them
+"""Returns the cosine of each text with a query; None for a text without a vector (yet), empty if the query has none."""
+OTHERS_FRACTION = 0.5  # factor on the scores of authors other than those named in the query
+MOST_LATER = 8  # later messages searched for a revision of a statement
+LATEST_MESSAGES = 100  # searched for the authors of the conversation
 
 
 class Recaller:
-    """What one conversation has to say on a question; ``cosines`` says how near texts are to a query by meaning."""
+    """Searches one conversation; ``cosines`` adds semantic similarity to the lexical scores."""
 
     def __init__(self, cosines: Cosines | None = None) -> None:
         self._cosines = cosines
         self._index = LexicalIndex()
         self._messages: list[Message] = []
-        self._starts: list[int] = []  # of exchanges
-        self._names: Counter[str] = Counter()  # that messages have
-        self._openings: Counter[str] = Counter()  # names that messages open with
+        self._starts: list[int] = []  # start positions of exchanges
+        self._names: Counter[str] = Counter()  # author names in message fields
+        self._openings: Counter[str] = Counter()  # author names at the start of texts
         self._known = Known()
 
     def follow(self, messages: Sequence[Message]) -> None:
-        """Read what is new in a conversation, and forget what is no longer in it."""
-        known = self._messages  # most often all of it is there still
+        """Add the new messages of a conversation and remove those no longer in it."""
+        known = self._messages  # usually unchanged
         same = len(known) if messages[: len(known)] == known else same_at_front(known, messages)
         self._index.truncate(min(same, len(self._index)))
         while self._starts and self._starts[-1] >= same:
@@ -84,7 +85,7 @@ class Recaller:
                 self._openings[author_of(message)] += times
 
     def decide(self, query: str, in_sight: Iterable[Message]) -> RecallDecision:
-        """Whether what a person says asks for what is out of sight, or about who speaks; ``in_sight`` is read only if needed."""
+        """Decide whether a query needs hidden content or asks about an author; ``in_sight`` is read only if needed."""
         seen = cache(lambda: list(in_sight))
         named = self._known.named(query)
         if named:
@@ -97,15 +98,15 @@ class Recaller:
         return decided(query, named, speakers())
 
     def judge(self, query: str, spoken: Sequence[Message]) -> RecallDecision:
-        """The same by wording and by who spoke, whatever was read and is in sight."""
+        """Decide by wording and authors alone, without the messages read or visible."""
         return decided(query, (), authors_of(spoken[-LATEST_MESSAGES:]))
 
     def scores(self, query: str) -> dict[int, float]:
-        """What messages that were read have to do with a query, by position, 0..1; those that are not in it have nothing.
+        """Return the relevance of messages to a query by position, 0..1; missing positions score 0.
 
         Take messages whole, best first, until the room is full: docs/decisions/0007-relevance.md.
         """
-        for message in self._messages[len(self._index) :]:  # most questions do not come this far
+        for message in self._messages[len(self._index) :]:  # indexed lazily, for queries only
             self._index.add(joined_text([message]))
         scores, total = self._index.scores_nearby(query), len(self._messages)
         if self._cosines is not None:
@@ -135,7 +136,7 @@ class Recaller:
     def text(
         self, query: str, hidden: Container[int], *, room_tokens: int, count: CountText
     ) -> str:
-        """The exchanges with hidden messages that a query asks for, as one text that fits; empty where there are none."""
+        """Return the matching exchanges with hidden messages as one text within the room; empty if there are none."""
         scores = self.scores(query)
         matching = self._holding(at for at, score in scores.items() if score >= FLOOR)
         out_of_sight = (
@@ -146,7 +147,7 @@ class Recaller:
         best = list(islice(out_of_sight, TOP_K))
         found = retrieve(best, scores, room_tokens=room_tokens, count=count)
         newer = self._newer(self._holding(each.start for each in found))
-        if newer:  # what replaces it comes along, and has room first
+        if newer:  # include the revisions, and give them room first
             scores |= dict.fromkeys(newer.values(), 1.0)
             wanted = self._holding([*newer.values(), *(each.start for each in found)])
             found = retrieve(
@@ -157,7 +158,7 @@ class Recaller:
         return rendered(found)
 
     def _holding(self, positions: Iterable[int]) -> list[Exchange]:
-        """The exchanges that hold these messages, oldest first."""
+        """Return the exchanges that contain these messages, oldest first."""
         starts, found = self._starts, list[Exchange]()
         for n in sorted({bisect_right(self._starts, at) for at in positions} - {0}):
             stop = starts[n] if n < len(starts) else len(self._messages)
@@ -165,10 +166,8 @@ class Recaller:
         return found
 
     def _newer(self, found: Sequence[Exchange]) -> dict[int, int]:
-        """Of exchanges, by their start, in which something was stated that changed since: where that was stated last."""
-        stating: dict[
-            int, set[int]
-        ] = {}  # for a message, whose statements it states or states otherwise
+        """Return, for exchanges with a statement revised since, by their start: the position of the latest revision."""
+        stating: dict[int, set[int]] = {}  # message -> exchanges whose statements it has or revises
         alike: dict[int, float] = {}
         for each in found:
             stating |= {at: {each.start} for at in each.searched if each.asked}
@@ -188,14 +187,14 @@ class Recaller:
 
 
 class Prefetch:
-    """Has the vectors of one conversation at hand before a turn asks for them; without a vector words count."""
+    """Computes the vectors of a conversation before a turn needs them; texts without a vector are scored lexically."""
 
     def __init__(self, vectors: WarmVectors) -> None:
         self._vectors = vectors
         self._warmed: list[Message] = []
 
     async def embed(self, messages: Sequence[Message], *, timeout_s: float) -> None:
-        """Embed the newest message if a person asks in it, within a time limit, and have the others embedded."""
+        """Embed the newest message, if a user wrote it, within a time limit; embed the others in the background."""
         new = messages[same_at_front(self._warmed, messages) :]
         self._warmed = list(messages)
         self._vectors.warm(text for message in new if (text := joined_text([message])))
@@ -209,7 +208,7 @@ class Prefetch:
             logger.warning("a question was not embedded", extra={"error": type(error).__name__})
 
     def cosines(self, query: str, texts: Sequence[str]) -> Sequence[float | None]:
-        """The cosine of each text with a query, None where a text has no vector yet; nothing where the query has none."""
+        """Return the cosine of each text with a query, None for a text without a vector; empty if the query has none."""
         wanted = self._vectors.ready(query)
         if wanted is None:
             return ()

@@ -1,1 +1,1 @@
-"""What was decided, and why."""
+"""Reports on what a context manager decided, why, and what it cost."""

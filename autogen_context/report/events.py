@@ -1,6 +1,6 @@
-"""Read an event log: what was sent at any turn of any run, and what had become of each unit.
+"""Read an event log: what was sent at any turn of any run, and the state of each unit.
 
-Promise: the events of a run, folded up to a turn, are the decisions of that turn. A line that is damaged costs that line.
+Promise: replaying a run's events up to a turn gives the decisions of that turn. A damaged line loses only that line.
 """
 
 import json
@@ -24,11 +24,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What one manager told, oldest first.
+    """The events of one manager, oldest first.
 
     Attributes:
-        id: that of its events.
-        turns: the turns that are in the log; of the first ones a rotation may have left nothing.
+        id: the run id in its events.
+        turns: the turns in the log; log rotation may have removed the first ones.
         others: the other events, such as ``usage``.
     """
 
@@ -38,11 +38,11 @@ class Run:
 
     @property
     def agent(self) -> str:
-        """The name of the agent; empty where the settings give none."""
+        """The name of the agent; empty if the settings give none."""
         return self.turns[-1]["agent"] if self.turns else ""
 
     def states(self) -> Iterator[tuple[TurnEvent, Mapping[int, UnitEvent]]]:
-        """Each turn, and the units at it by the position of their first message; both are there until the next turn only."""
+        """Yield each turn with its units by first message; the mapping is reused, so it is valid until the next turn."""
         units: dict[int, UnitEvent] = {}
         for turn in self.turns:
             for start in taken_back(units, turn["since"]):
@@ -51,7 +51,7 @@ class Run:
             yield turn, units
 
     def at(self, turn: int) -> tuple[TurnEvent, Mapping[int, UnitEvent]]:
-        """A turn, and the units at it.
+        """Return a turn and its units.
 
         Raises:
             ValueError: the run has no such turn.
@@ -69,14 +69,14 @@ class Run:
 
 
 def taken_back(units: dict[int, T], since: int) -> list[int]:
-    """Positions of the units from ``since`` on, the last first; most turns only append, and have none."""
+    """Return the positions of the units from ``since`` on, last first; most turns only append and have none."""
     if not units or next(reversed(units)) < since:
         return []
     return [start for start in reversed(units) if start >= since]
 
 
 def in_words(impossible: Event) -> str:
-    """What a turn lacked that could not be sent."""
+    """Describe why a turn could not be sent: the tokens needed, the limit and the parts."""
     parts = OBJECT.validate_python(impossible.get("parts", {}))
     listed = ", ".join(f"{name} {tokens}" for name, tokens in parts.items())
     needed, limit = impossible.get("needed"), impossible.get("limit")
@@ -84,7 +84,7 @@ def in_words(impossible: Event) -> str:
 
 
 def runs_of(events: Iterable[Event]) -> list[Run]:
-    """The runs of a log, in the order in which they began."""
+    """Return the runs of a log, in the order in which they began."""
     turns: dict[str, list[TurnEvent]] = {}
     others: dict[str, list[Event]] = {}
     for event in events:
@@ -93,18 +93,18 @@ def runs_of(events: Iterable[Event]) -> list[Run]:
             told = turns.setdefault(run, [])
             rest = others.setdefault(run, [])
             if event["event"] == "turn":
-                told.append(cast("TurnEvent", event))  # read_events has looked at it
+                told.append(cast("TurnEvent", event))  # validated by read_events
             else:
                 rest.append(event)
     return [Run(id=run, turns=turns[run], others=others[run]) for run in turns]
 
 
 def read_events(path: str | os.PathLike[str]) -> Iterator[Event]:
-    """The events in a log, rotated files first; for each damaged line one that says so: ``{"event": "damaged", ...}``.
+    """Yield the events of a log, rotated files first; a damaged line yields ``{"event": "damaged", ...}``.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: a newer version of this package wrote it.
+        FileNotFoundError: the log does not exist.
+        ValueError: the log was written by a newer version of this package.
     """
     first = Path(path)
     older = 0
@@ -118,7 +118,7 @@ def read_events(path: str | os.PathLike[str]) -> Iterator[Event]:
 
 
 def read_event(line: bytes) -> Event | None:
-    """The event in a line; ``None`` where there is none."""
+    """Return the event in a line, or ``None`` if the line is damaged; a newer schema raises ``ValueError``."""
     try:
         event = OBJECT.validate_python(json.loads(line))
         version, kind = event.get("v"), event.get("event")

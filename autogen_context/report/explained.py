@@ -1,6 +1,6 @@
-"""Explain a message at a turn, from the event log: whether it is there, since when, why, and what keeping it would cost.
+"""Explain a message at a turn from the event log: whether it is sent, since when, why, and the cost of keeping it.
 
-Promise: only what the log says, in its numbers; no message text is needed for it.
+Promise: only facts and numbers of the log; no message text is needed.
 """
 
 from collections.abc import Sequence
@@ -15,12 +15,12 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What became of a message at a turn; ``cut`` is the score of the last unit that stayed then."""
+    """A change to a message's unit at a turn; ``cut`` is the lowest score that was kept then."""
 
     turn: int
     action: str
     reason: str
-    tokens: int  # that are sent of its unit from then on
+    tokens: int  # sent of its unit from then on
     score: float | None
     place: int | None
     among: int | None
@@ -29,15 +29,15 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeepingCost:
-    """What a message's unit would add to requests if it were whole: tokens, and their price in uncached input tokens.
+    """The extra cost of sending a message's unit in full; prices are in uncached input tokens.
 
     Attributes:
-        tokens: to each request.
-        uncached: the price of that where the provider has not cached it; ``cached``: where it has.
-        requests: how many there were since it is not whole.
-        total: what they would have cost more, the first uncached and the others cached.
-        dollars: the same in dollars, where the price of the model is known.
-        room_tokens: what the request of this turn had left below its limit.
+        tokens: added to each request.
+        uncached: their price if they are not in the prompt cache; ``cached``: if they are.
+        requests: the number of requests since the current action.
+        total: the added price of these requests, the first uncached and the others cached.
+        dollars: the same in dollars, if the price of the model is known.
+        room_tokens: free tokens below the limit in this turn's request.
     """
 
     tokens: int
@@ -54,13 +54,13 @@ class Explained:
     """A message at a turn.
 
     Attributes:
-        start: position of the first message of its unit, which is decided on as a whole; ``stop``: behind the last.
-        is_there: whether anything of it is sent.
-        is_whole: whether nothing of it is left out.
-        since: the turn from which on it is as it is.
-        handle: under which its original can be asked back; may be empty.
-        life: what became of it up to this turn, oldest first; the last entry says why it is as it is.
-        keeping: what it would cost to have it whole; ``None`` where it is.
+        start: the first message of its unit, which is decided on as a whole; ``stop``: one past the last.
+        is_there: True if any part of it is sent.
+        is_whole: True if it is sent in full.
+        since: the turn of the current action.
+        handle: the handle that recalls its original; may be empty.
+        life: its changes up to this turn, oldest first; the last gives the current reason.
+        keeping: the cost of sending it in full; ``None`` if it is.
     """
 
     run: str
@@ -80,15 +80,15 @@ class Explained:
 
 
 def explained(run: Run, *, message: int, turn: int | None = None) -> Explained:
-    """What had become of a message at a turn, and why.
+    """Explain the state of a message at a turn.
 
     Args:
-        run: of ``runs_of(read_events(path))``.
+        run: from ``runs_of(read_events(path))``.
         message: its position in the host's list, from 0.
-        turn: from 1; the last one where left out.
+        turn: numbered from 1; by default the last one.
 
     Raises:
-        ValueError: the run has no such turn, or its history no such message then.
+        ValueError: the run has no such turn, or the history no such message at that turn.
     """
     now, units = run.at(run.turns[-1]["turn"] if turn is None and run.turns else turn or 0)
     unit = next((u for u in units.values() if u["unit"] <= message < u["stop"]), None)
@@ -119,7 +119,7 @@ def explained(run: Run, *, message: int, turn: int | None = None) -> Explained:
 
 
 def life_of(run: Run, message: int, *, until: int) -> Sequence[Change]:
-    """What became of the message at a place up to a turn: each change, oldest first."""
+    """Return the changes to a message up to and including a turn, oldest first."""
     life: list[Change] = []
     last: UnitEvent | None = None
     for turn in run.turns:
@@ -133,7 +133,7 @@ def life_of(run: Run, message: int, *, until: int) -> Sequence[Change]:
 
 
 def change_of(turn: TurnEvent, unit: UnitEvent) -> Change:
-    """What an event says of a unit."""
+    """Return the change that an event records for a unit."""
     return Change(
         turn=turn["turn"],
         action=unit["action"],
@@ -147,7 +147,7 @@ def change_of(turn: TurnEvent, unit: UnitEvent) -> Change:
 
 
 def keeping(unit: UnitEvent, now: TurnEvent, requests: int) -> KeepingCost:
-    """What it would cost to have a unit whole in so many requests."""
+    """Return the cost of sending a unit in full in this many requests."""
     price = now["price"]
     tokens = max(0, unit["before"] - unit["after"])
     total = tokens * (price["write"] + max(0, requests - 1) * price["cached"])

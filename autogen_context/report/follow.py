@@ -1,7 +1,7 @@
-"""Serve the page of an event log while an agent writes it: on this machine alone, to who has the address that is told.
+"""Serve the live page of an event log on the loopback interface, under a secret URL.
 
-Promise: the log is only read. A request without the address's secret, or for another host's name, gets nothing; there is no
-CORS. The page asks this server and nobody else.
+Promise: the log is only read. A request without the secret path, or for another host name, gets an error; no CORS headers
+are sent. The page contacts no other server.
 """
 
 import json
@@ -28,16 +28,16 @@ HEADERS = {
 
 
 class FollowedPage:
-    """The page of a log as it is; made anew when the log is another."""
+    """The current page of a log, rendered again when the log changes."""
 
     def __init__(self, log: Path) -> None:
         self._log = log
-        self._lock = Lock()  # two windows that ask at once have one page made
+        self._lock = Lock()  # concurrent requests share one rendering
         self._made = ("", "")
 
     @property
     def version(self) -> str:
-        """Another one whenever the log has grown, was cut or was rotated; empty while there is none."""
+        """Changes when the log grows, is truncated or rotated; empty while there is no log."""
         try:
             now = self._log.stat()
         except FileNotFoundError:
@@ -46,13 +46,13 @@ class FollowedPage:
 
     @property
     def html(self) -> str:
-        """The page.
+        """The page as HTML.
 
         Raises:
-            ValueError: a newer version of this package wrote the log.
+            ValueError: the log was written by a newer version of this package.
         """
         with self._lock:
-            version = self.version  # what comes after is seen when it is asked for next
+            version = self.version  # later writes are picked up by the next request
             if version != self._made[0] or not self._made[1]:
                 runs = runs_of(read_events(self._log)) if version else []
                 self._made = version, page_of(runs, title=self._log.name, version=version)
@@ -60,18 +60,20 @@ class FollowedPage:
 
 
 class PageServer(ThreadingHTTPServer):
-    """Serves the page of a log on the loopback interface; ``url`` says where."""
+    """An HTTP server for the page of a log on the loopback interface, at ``url``."""
 
     daemon_threads = True
 
     def __init__(self, log: Path, *, port: int = 0) -> None:
         self.page = FollowedPage(log)
         super().__init__(("127.0.0.1", port), PageRequest)
-        self.path = f"/{secrets.token_urlsafe(16)}/"  # other users of this machine reach the port
+        self.path = (
+            f"/{secrets.token_urlsafe(16)}/"  # other users of this machine can reach the port
+        )
         self.url = f"http://127.0.0.1:{self.server_port}{self.path}"
 
     def answer(self, host: str, path: str) -> tuple[HTTPStatus, str, str]:
-        """The status, the media type and the text for a request."""
+        """Return the status, media type and text for a request."""
         if host.removesuffix(f":{self.server_port}") not in ("127.0.0.1", "localhost"):
             return HTTPStatus.MISDIRECTED_REQUEST, "text/plain", "this server has another name"
         try:
@@ -85,13 +87,13 @@ class PageServer(ThreadingHTTPServer):
 
 
 class PageRequest(BaseHTTPRequestHandler):
-    """A request for the page, or for the version of the log."""
+    """The handler of requests for the page or the version of the log."""
 
     server_version, sys_version = "autogen-context", ""
     timeout = 10
 
     def do_GET(self) -> None:
-        """Answer it."""
+        """Answer a request."""
         server = cast("PageServer", self.server)
         status, media, text = server.answer(self.headers.get("Host", ""), self.path)
         body = text.encode()
@@ -104,19 +106,19 @@ class PageRequest(BaseHTTPRequestHandler):
 
     @override
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing: the terminal is the user's."""
+        """Log nothing, to keep the user's terminal clean."""
 
 
 def follow(log: Path, *, told: Callable[[str], None], port: int = 0) -> None:
-    """Serve the page of a log, which need not be there yet, until ``KeyboardInterrupt``.
+    """Serve the page of a log, which need not exist yet, until ``KeyboardInterrupt``.
 
     Args:
         log: the event log.
-        told: gets the address once it is there.
-        port: of the loopback interface; 0 takes a free one.
+        told: called with the URL before serving begins.
+        port: on the loopback interface; 0 picks a free one.
 
     Raises:
-        OSError: the port is taken.
+        OSError: the port is in use.
     """
     with PageServer(log, port=port) as server:
         told(server.url)

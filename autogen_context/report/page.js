@@ -1,5 +1,5 @@
 "use strict";
-// The data stands in the page as JSON. Every text comes onto the page as textContent, in a <bdi> of its own.
+// The page embeds its data as JSON. Every text is inserted as textContent, in its own <bdi>.
 let data = JSON.parse(document.getElementById("data").textContent);
 const DONE = data.done;
 const UNITS = 300, ROWS = 50;
@@ -35,7 +35,7 @@ function mount(article, run) {
   const slider = $("input[type=range]"), cursor = $(".cursor"), strip = $(".strip"), life = $(".life");
   let now = turns.length - 1, chosen = null, page = null, rowsPage = null;
 
-  // The units of a turn: the newest change of each up to it; what the host took back is not there.
+  // The units at a turn, each with its latest change; units that the host removed are left out.
   function unitsAt(index) {
     const found = [];
     run.units.forEach(([start, end, story], id) => {
@@ -86,7 +86,7 @@ function mount(article, run) {
   const compactions = turns.flatMap((turn, i) => (turn.happened.startsWith("compacted") ? [i] : []));
   const next = () => compactions.find((i) => i > now) ?? -1;
 
-  // What a turn cut: units that are sent from now on as they were not before.
+  // The units that this turn shortened or dropped.
   function showChanges() {
     const cut = unitsAt(now).filter(({ id, change }) => change.at === now && change.after < change.before && (run.units[id][2][0][0] !== now || change.action !== "reduce"));
     $(".changes").replaceChildren();
@@ -136,7 +136,7 @@ function mount(article, run) {
     if (again) (again.disabled ? box.querySelector("button:enabled") : again).focus();
   }
 
-  // The life of a unit: each change, and what sending it whole would have cost so far.
+  // The history of a unit: each change, and what sending it in full would have cost so far.
   function tell(id, focus) {
     const [start, end, rows] = run.units[id], story = rows.map((row) => changeOf(row, run.words));
     chosen = id;
@@ -189,7 +189,7 @@ function mount(article, run) {
     pager($("[data-pager=turns]"), rowsPage, pages, `${say(rows.length ? from + 1 : 0)} to ${say(from + shown.length)} of ${say(rows.length)} turns`, (to) => { rowsPage = to; showRows(); });
   }
 
-  slider.style.marginLeft = `calc(${50 / turns.length}% - 8px)`;  // its thumb stands below the column
+  slider.style.marginLeft = `calc(${50 / turns.length}% - 8px)`;  // aligns the thumb with the column
   slider.style.width = `calc(${100 - 100 / turns.length}% + 16px)`;
   slider.addEventListener("input", () => show(Number(slider.value)));
   cursor.parentNode.addEventListener("click", (event) => {
@@ -229,7 +229,7 @@ function mount(article, run) {
   $(".all").hidden = false;
   show(now);
   showRows();
-  return () => now === turns.length - 1 && chosen === null;  // whether the newest turn is looked at
+  return () => now === turns.length - 1 && chosen === null;  // true if the newest turn is shown and no unit is selected
 }
 
 let articles, mounted, shown = 0;
@@ -250,7 +250,7 @@ function begin(n) {
 }
 begin(0);
 
-// A page that is served asks whether the log has grown. Who looks at something is asked before it changes.
+// A served page polls for a newer log. It reloads by itself only if the user is not looking at something.
 async function renew() {
   const said = await fetch(location.href);
   if (!said.ok) throw new Error(await said.text());

@@ -1,8 +1,8 @@
-"""The page of an event log: one HTML file that works offline and shows what was sent, what left and what it cost.
+"""Render an event log as one offline HTML file: what was sent, what was left out and what it cost.
 
-Promise: the same runs give the same page. Nothing in them acts: data stands as JSON that no script runs, comes onto the page
-as text, and characters that hide text or turn it round are written out. The page asks nothing of any server, and its policy
-(``Content-Security-Policy``) forbids it.
+Promise: the same runs give the same page. Nothing in the log can execute: data is embedded as inert JSON and shown as text,
+with invisible and bidirectional control characters escaped. The page makes no request to other servers, which its
+``Content-Security-Policy`` enforces.
 """
 
 import base64
@@ -44,37 +44,37 @@ DONE = {
     "shorten": "shortened",
     "drop": "left out",
 }
-MOST_COLUMNS = 240  # of a chart; what has more turns shows the fullest of each group
-MOST_ROWS = 30  # of a table of reasons or tools
-MOST_CHARS = 4_000  # of a text
-WIDTH, HEIGHT, MARGIN = 1000, 200, 14  # of a chart, in units of its own
+MOST_COLUMNS = 240  # in a chart; longer runs show the largest request of each group of turns
+MOST_ROWS = 30  # in a table of reasons or tools
+MOST_CHARS = 4_000  # shown of each text
+WIDTH, HEIGHT, MARGIN = 1000, 200, 14  # of a chart, in SVG units
 
 _NUMBER = re.compile(r"\d[\d.,]*(?:e[+-]?\d+)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bill:
-    """What a run cost, turn by turn: sending everything, a sliding window, and as it was sent."""
+    """The input cost of a run per turn: as sent, with everything sent, and with a sliding window."""
 
     price: Price
-    records: Sequence[TurnRecord]  # sending everything beside what was sent
+    records: Sequence[TurnRecord]  # the whole history, and what was sent
     sliding: Sequence[Request]
 
     @property
     def totals(self) -> Totals:
-        """Sending everything beside what was sent."""
+        """The sums for sending the whole history and for what was sent."""
         return totals_of(self.records, input_per_million=self.price.input_per_million)
 
     @property
     def sliding_sum(self) -> Sum:
-        """What a sliding window would have cost."""
+        """The sum for a sliding window."""
         pairs = zip(self.records, self.sliding, strict=True)
         records = [replace(record, sent=request) for record, request in pairs]
         return totals_of(records, input_per_million=self.price.input_per_million).sent
 
     @property
     def so_far(self) -> Mapping[str, Sequence[float]]:
-        """What the run had cost after each turn."""
+        """The cumulative cost after each turn, by strategy, in uncached input tokens."""
         ways = {
             "everything": [record.whole for record in self.records],
             "sliding": self.sliding,
@@ -84,17 +84,17 @@ class Bill:
 
 
 def page_of(runs: Iterable[Run], *, title: str, version: str | None = None) -> str:
-    """The page of the runs of an event log, as HTML.
+    """Return the HTML page for the runs of an event log.
 
-    With a ``version`` of the log it asks its server for newer ones, and may be of a log in which there is no turn yet.
+    With a ``version`` of the log, the page polls its server for newer versions, and the log may have no turn yet.
 
     Raises:
-        ValueError: no run has a turn, or a number in one is none.
+        ValueError: no run has a turn, or a number in the log is NaN or infinite.
         MissingExtra: jinja2 is not installed.
     """
     try:
         from jinja2 import Environment  # noqa: PLC0415 - optional
-        from markupsafe import Markup  # noqa: PLC0415 - comes with it
+        from markupsafe import Markup  # noqa: PLC0415 - a dependency of jinja2
     except ImportError as error:
         raise MissingExtra("cli", needed_for="writing a page") from error
     told = [run for run in runs if run.turns]
@@ -125,7 +125,7 @@ def page_of(runs: Iterable[Run], *, title: str, version: str | None = None) -> s
     )
 
 
-# What it cost
+# Cost
 
 
 WHY = {
@@ -133,11 +133,11 @@ WHY = {
     "pays": "it pays",
     "cold": "the provider's cache had run out",
 }
-LOST_FRACTION = 0.05  # of a request that are cached no more, from which on that is told
+LOST_FRACTION = 0.05  # of the previous request; larger losses of cached tokens are reported
 
 
 def bill_of(run: Run) -> Bill:
-    """What a run cost, by the rates in its newest turn."""
+    """Return the cost of a run at the rates recorded in its newest turn."""
     model, rates = run.turns[-1]["model"], run.turns[-1]["price"]
     price = replace(
         price_of(model),
@@ -167,20 +167,20 @@ def bill_of(run: Run) -> Bill:
 
 
 def limit_of(turn: TurnEvent) -> int:
-    """The limit in tokens as they are counted here; the provider may count more, or fewer."""
+    """Return a turn's limit in locally counted tokens; the provider's own count may differ."""
     bound = turn["bound"]["tokens"]
     return -(-turn["limit"] * turn["counted"] // bound) if bound else turn["limit"]
 
 
 def billed(price: Price, messages: int, tokens: int, shared_tokens: int) -> Request:
-    """A request with its price; ``shared_tokens`` of it are those of the request before."""
+    """Return a request with its price; its first ``shared_tokens`` are the same as in the previous request."""
     cached = price.cached_tokens(shared_tokens)
     cost = price.cost_tokens(tokens, cached)
     return Request(messages=messages, tokens=tokens, cached_tokens=cached, cost_tokens=cost)
 
 
 def in_words(turn: TurnEvent, before_tokens: int) -> str:
-    """What a turn did; ``before_tokens`` had the request before."""
+    """Describe what a turn did; ``before_tokens`` is the size of the previous request."""
     lost, estimate = before_tokens - turn["sent"]["prefix"], turn["estimate"]
     if not turn["compacted"]:
         if lost <= LOST_FRACTION * before_tokens:
@@ -194,8 +194,8 @@ def in_words(turn: TurnEvent, before_tokens: int) -> str:
 
 
 def sliding_window(run: Run, price: Price) -> Iterator[Request]:
-    """What each turn costs if the system prompt and the newest units that fit are sent, and nothing else."""
-    sent, began = 0, -1  # of the request before: its tokens, and where its window begins
+    """Yield each turn's request if only the system prompt and the newest units that fit were sent."""
+    sent, began = 0, -1  # previous request: its tokens, and the first message of its window
     for turn, units in run.states():
         head = list(takewhile(lambda each: each["section"] == "system", units.values()))
         fixed = turn["fixed"] + sum(each["before"] for each in head)
@@ -212,17 +212,17 @@ def sliding_window(run: Run, price: Price) -> Iterator[Request]:
 
 
 def newest(units: Sequence[UnitEvent], room_tokens: int) -> list[UnitEvent]:
-    """The newest units that fit, the newest first; that one in any case."""
+    """Return the newest units that fit, newest first; the newest one is always included."""
     sums = accumulate(unit["before"] for unit in reversed(units))
     fitting = sum(1 for _ in takewhile(lambda tokens: tokens <= room_tokens, sums))
     return list(islice(reversed(units), max(1, fitting)))
 
 
-# What stands on the page
+# Page content
 
 
 def visible(text: str) -> str:
-    """A text in which nothing is hidden: marks of direction, controls and the like are written out; a long one is cut."""
+    """Return a text with control and bidirectional characters escaped, cut after ``MOST_CHARS`` characters."""
     said = text[:MOST_CHARS]
     more = f" … {len(text) - len(said):,} characters more" if len(said) < len(text) else ""
     if not said.isprintable():
@@ -231,22 +231,22 @@ def visible(text: str) -> str:
 
 
 def written_out(char: str) -> str:
-    """A character, or its number where it has no shape."""
+    """Return a printable character as it is, any other as its escaped code point."""
     return char if char.isprintable() else f"\\u{ord(char):04X}"
 
 
 def as_script_data(data: object) -> "Markup":
-    """JSON that may stand in a script element: it cannot end it."""
-    from markupsafe import Markup  # noqa: PLC0415 - it is there by now
+    """Return data as JSON that is safe inside a script element."""
+    from markupsafe import Markup  # noqa: PLC0415 - page_of has imported it
 
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False)  # in ASCII
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)  # ASCII only
     for char in "<>&":
         text = text.replace(char, f"\\u{ord(char):04x}")
     return Markup(text)  # noqa: S704 - escaped above
 
 
 def data_of(run: Run, bill: Bill) -> dict[str, object]:
-    """What the page's script needs of a run; texts are as they may be shown."""
+    """Return the data of a run for the page's script, with every text escaped for display."""
     words: dict[str, int] = {}
 
     def word(text: str) -> int:
@@ -279,9 +279,9 @@ def data_of(run: Run, bill: Bill) -> dict[str, object]:
 
 
 def lives_of(run: Run) -> list[tuple[int, int | None, list[tuple[int, UnitEvent]]]]:
-    """Each unit by its position: the turn in which the host took it back, if it did, and what became of it in which turn.
+    """Return each unit as (first message, turn in which the host removed it or ``None``, changes by turn).
 
-    Turns are by their place in the log, from 0 on.
+    Turns are indices into the log, from 0.
     """
     ended: list[tuple[int, int | None, list[tuple[int, UnitEvent]]]] = []
     lives: dict[int, list[tuple[int, UnitEvent]]] = {}
@@ -300,12 +300,12 @@ def lives_of(run: Run) -> list[tuple[int, int | None, list[tuple[int, UnitEvent]
 
 
 def by_start(life: tuple[int, int | None, object]) -> tuple[int, float]:
-    """The order of lives: by position, then by end."""
+    """Sort key: by position, then by removal turn."""
     return life[0], float("inf") if life[1] is None else life[1]
 
 
 def shown(run: Run, bill: Bill) -> dict[str, object]:
-    """What stands on the page before its script runs."""
+    """Return the template values of a run: the page content that needs no script."""
     last, totals, sliding = run.turns[-1], bill.totals, bill.sliding_sum
     sums = {"as sent": totals.sent, "sliding window": sliding, "everything": totals.whole}
     dearest = max(each.cost_tokens for each in sums.values()) or 1
@@ -353,7 +353,7 @@ def shown(run: Run, bill: Bill) -> dict[str, object]:
 
 
 def asked_in_words(event: Event, units: Iterable[UnitEvent]) -> str:
-    """What an agent asked back, and when."""
+    """Describe a recall: the original or query that an agent asked for, the turn, and whether it was found."""
     handle = str(event.get("handle"))
     unit = next((unit for unit in units if handle and unit["handle"] == handle), None)
     name = f" of {unit['tool'] or unit['role']}, message {unit['unit']:,}" if unit else ""
@@ -367,7 +367,7 @@ def asked_in_words(event: Event, units: Iterable[UnitEvent]) -> str:
 
 
 def quality_of(run: Run) -> Mapping[str, float]:
-    """How well the compactions of a run chose, on average."""
+    """Return the mean of each quality measure over the compactions of a run."""
     told = [
         cast("Mapping[str, float | None]", turn["quality"])
         for turn in run.turns
@@ -380,12 +380,15 @@ def quality_of(run: Run) -> Mapping[str, float]:
 
 
 def sum_of(events: Iterable[Mapping[str, object]], key: str) -> int:
-    """The sum of what events say under a key."""
+    """Return the sum of the integers under a key of events."""
     return sum(value for event in events if isinstance(value := event.get(key), int))
 
 
 def left_by_reason(units: Iterable[UnitEvent]) -> list[tuple[str, str, int, int]]:
-    """What is not sent any more: what was done, why, units, tokens; most tokens first. A reason has the largest's numbers."""
+    """Return (action, reason, units, tokens saved) of what is not sent in full, most tokens first.
+
+    Reasons that differ only in numbers share a row, worded as for the largest unit.
+    """
     found: dict[tuple[str, str], list[UnitEvent]] = {}
     for unit in units:
         if unit["after"] < unit["before"]:
@@ -401,7 +404,7 @@ def left_by_reason(units: Iterable[UnitEvent]) -> list[tuple[str, str, int, int]
 
 
 def by_tool(units: Iterable[UnitEvent]) -> list[tuple[str, int, int, int]]:
-    """Whose units fill the window: units, tokens as they came, tokens that are sent now; most of these first."""
+    """Return (tool or section, units, original tokens, tokens sent now), most tokens sent first."""
     found: dict[str, list[UnitEvent]] = {}
     for unit in units:
         name = unit["tool"] or SECTIONS.get(unit["section"], unit["section"])
@@ -417,7 +420,7 @@ def by_tool(units: Iterable[UnitEvent]) -> list[tuple[str, int, int, int]]:
 
 
 def columns_of(run: Run) -> list[TurnEvent]:
-    """The turns of a chart: all, or of each group the fullest, marked as compacted where one of them was."""
+    """Return the turns of a chart: all, or the largest of each group, marked as compacted if any in the group was."""
     step = -(-len(run.turns) // MOST_COLUMNS)
     groups = [run.turns[i : i + step] for i in range(0, len(run.turns), step)]
     columns = [max(group, key=lambda turn: turn["counted"]).copy() for group in groups]
@@ -427,7 +430,7 @@ def columns_of(run: Run) -> list[TurnEvent]:
 
 
 def sections_svg(columns: Sequence[TurnEvent]) -> "Markup":
-    """What was in the window, section upon section, turn by turn; the limit, and ticks where it compacted."""
+    """Draw the window per turn as stacked sections, with the limit and a tick for each compaction."""
     limits = [limit_of(turn) for turn in columns]
     most = max(*limits, *(turn["counted"] for turn in columns)) or 1
     wide, parts = WIDTH / len(columns), list[str]()
@@ -448,7 +451,7 @@ def sections_svg(columns: Sequence[TurnEvent]) -> "Markup":
 
 
 def steps(values: Sequence[int], most: int, wide: float, *, back: bool = False) -> str:
-    """A line of steps, from left to right or back."""
+    """Return SVG path data for a step line, left to right or, with ``back``, right to left."""
     ends = (1, 0) if back else (0, 1)
     points = [
         f"{(i + ends[0]) * wide:.1f} {level(value, most)}H{(i + ends[1]) * wide:.1f}"
@@ -458,7 +461,7 @@ def steps(values: Sequence[int], most: int, wide: float, *, back: bool = False) 
 
 
 def prices_svg(so_far: Mapping[str, Sequence[float]]) -> "Markup":
-    """The price so far, in three ways, as lines."""
+    """Draw the cumulative price of the three strategies as lines."""
     most, turns = max(line[-1] for line in so_far.values()) or 1, len(so_far["sent"])
     kept = sorted({*range(0, turns, -(-turns // MOST_COLUMNS)), turns - 1})
     parts: list[str] = []
@@ -469,13 +472,13 @@ def prices_svg(so_far: Mapping[str, Sequence[float]]) -> "Markup":
 
 
 def level(value: float, most: float) -> str:
-    """How far from the top a value stands."""
+    """Return the y coordinate of a value."""
     return f"{HEIGHT - (HEIGHT - MARGIN) * value / most:.1f}"
 
 
 def drawing(parts: Iterable[str]) -> "Markup":
-    """An SVG that takes any size; what it says stands in a table, and in the label of what is around it."""
-    from markupsafe import Markup  # noqa: PLC0415 - it is there by now
+    """Return a scalable SVG, hidden from screen readers: a table and the surrounding label give its content."""
+    from markupsafe import Markup  # noqa: PLC0415 - page_of has imported it
 
     opening = f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" aria-hidden="true">'
     return Markup(opening + "".join(parts) + "</svg>")  # noqa: S704 - numbers and our own names

@@ -1,6 +1,6 @@
-"""Record what each turn of a conversation costs, while it goes on.
+"""Record what each turn of a running conversation costs.
 
-Promise: a message is counted once for as long as it stays where it is, so that a turn costs what is new in it.
+Promise: a message is counted once while it keeps its position, so that recording a turn counts only its new messages.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,19 +15,19 @@ from autogen_context.view.decision import Decision
 
 
 class Tariff(Protocol):
-    """What a provider charges for input: ``Rates``, or your own."""
+    """A provider's prices for input: ``Rates``, or your own."""
 
     def cached_tokens(self, shared_tokens: int, /) -> int:
-        """Tokens that it has cached of a prefix shared with the request before."""
+        """Return how many tokens of a prefix shared with the previous request are cached."""
         ...
 
     def cost_tokens(self, tokens: int, cached_tokens: int, /) -> float:
-        """The price of a request, in uncached input tokens."""
+        """Return the price of a request in uncached input tokens."""
         ...
 
 
 class Recorder:
-    """Turns what a manager returns into records; ``fixed_tokens`` is what every request has beside its messages."""
+    """Turns a manager's results into records; ``fixed_tokens`` are those of each request beside its messages."""
 
     def __init__(
         self, *, count: Callable[[object], int], tariff: Tariff, fixed_tokens: int = 0
@@ -39,7 +39,7 @@ class Recorder:
         self._gone: dict[str, set[int]] = {"dropped": set(), "shortened": set()}
 
     def record(self, messages: Sequence[object], prepared: Prepared[Any]) -> TurnRecord:
-        """Record a turn: the history that was handed to the manager, and what it returned for it."""
+        """Record a turn: the history given to the manager, and what it returned."""
         self.records.append(
             TurnRecord(
                 turn=len(self.records) + 1,
@@ -69,7 +69,7 @@ class Recorder:
         return self.records[-1]
 
     def _in_words(self, prepared: Prepared[Any]) -> str:
-        """What the turn did."""
+        """Describe what the turn did."""
         done: list[str] = []
         if prepared.compacted:
             before, self._gone = self._gone, gone_of(prepared.decisions)
@@ -84,16 +84,16 @@ class Recorder:
 
 
 class Series:
-    """Requests one after the other, each billed with the messages at its start that the one before has as well."""
+    """A series of requests, each billed with the prefix of messages it shares with the previous one as cached."""
 
     def __init__(self, count: Callable[[object], int], tariff: Tariff, fixed_tokens: int) -> None:
         self._count = count
         self._tariff = tariff
         self._messages: list[object] = []
-        self._sums = [fixed_tokens]  # of the first n messages, and what stands before them
+        self._sums = [fixed_tokens]  # tokens of the first n messages, plus the fixed ones
 
     def bill(self, messages: Sequence[object]) -> Request:
-        """The next request."""
+        """Return the next request with its price."""
         same = shared_messages(self._messages, list(messages))
         shared = self._sums[same] if self._messages else 0
         del self._messages[same:], self._sums[same + 1 :]
@@ -110,15 +110,15 @@ class Series:
 
 
 def shared_messages(before: list[object], now: list[object]) -> int:
-    """How many messages two lists begin with in common."""
+    """Return the length of the common prefix of two lists."""
     shorter = min(len(before), len(now))
-    if before[:shorter] == now[:shorter]:  # nearly always, and much faster than a loop
+    if before[:shorter] == now[:shorter]:  # the usual case, much faster than a loop
         return shorter
     return next(i for i, (old, new) in enumerate(zip(before, now, strict=False)) if old != new)
 
 
 def gone_of(decisions: Sequence[Decision]) -> dict[str, set[int]]:
-    """Positions of the messages that these decisions drop, and of those that they shorten."""
+    """Return the positions of the messages that decisions drop and shorten."""
     dropped = (range(d.start, d.stop) for d in decisions if d.action == "drop")
     pieces = (piece for d in decisions if d.action == "shorten" for piece in d.pieces)
     shortened = {p.index for p in pieces if isinstance(p, Written) and p.index is not None}

@@ -1,6 +1,6 @@
 """Print records and totals as tables.
 
-Promise: it fits 80 columns, is plain text in a pipe, and says nothing by colour alone.
+Promise: a table fits 80 columns, is plain text in a pipe, and conveys nothing by colour alone.
 """
 
 import sys
@@ -42,10 +42,10 @@ def print_turns(
     """Print the turns of a conversation and their totals.
 
     Args:
-        records: n turns.
-        every: show each so many-th turn of those in which nothing happened; with 1 each.
-        input_per_million: dollars for a million uncached input tokens, where known.
-        file: where to; left out, standard output.
+        records: the turns, oldest first.
+        every: show every n-th of the turns in which nothing happened; 1 shows all, ``None`` chooses.
+        input_per_million: dollars per million uncached input tokens, if known.
+        file: the output; by default, standard output.
     """
     shown = sampled(records, every=every)
     table = new_table(*TURN_HEADERS)
@@ -69,7 +69,7 @@ def print_turns(
 
 
 def print_totals(totals: Totals, *, file: TextIO | None = None) -> None:
-    """Print totals: sending everything beside what was sent."""
+    """Print totals: sending everything next to what was sent."""
     table = new_table()
     table.add_column("totals")
     table.add_column("sending everything", justify="right")
@@ -80,7 +80,7 @@ def print_totals(totals: Totals, *, file: TextIO | None = None) -> None:
 
 
 def totals_rows(totals: Totals) -> Iterable[tuple[str, str, str]]:
-    """What the totals say, line by line."""
+    """Yield the rows of the totals table: label, sending everything, as sent."""
     whole, sent = totals.whole, totals.sent
     limit = "its limit" if totals.limit_tokens is None else f"the limit of {totals.limit_tokens:,}"
     yield "requests", f"{totals.turns:,}", f"{sent.requests:,}"
@@ -100,7 +100,7 @@ def totals_rows(totals: Totals) -> Iterable[tuple[str, str, str]]:
 def print_conversations(named: Sequence[tuple[str, Totals]], *, file: TextIO | None = None) -> None:
     """Print one row for each conversation."""
     table = new_table("no.")
-    table.add_column("conversation")  # the only one that may shrink
+    table.add_column("conversation")  # the only column that may shrink
     add_numbers(table, CONVERSATION_HEADERS)
     for number, (name, totals) in enumerate(named, 1):
         cells = (
@@ -117,7 +117,7 @@ def print_conversations(named: Sequence[tuple[str, Totals]], *, file: TextIO | N
 
 
 def new_table(*numbers: str) -> "Table":
-    """An empty table in our look, with columns of numbers."""
+    """Return an empty table in the house style, with a numeric column for each header."""
     try:
         from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - optional
         from rich.table import Table  # noqa: PLC0415 - optional
@@ -135,19 +135,19 @@ def new_table(*numbers: str) -> "Table":
 
 
 def add_numbers(table: "Table", headers: Iterable[str]) -> None:
-    """Columns of numbers, which are never wrapped."""
+    """Add numeric columns, which are never wrapped."""
     for header in headers:
         table.add_column(header, justify="right", no_wrap=True)
 
 
 def show(table: "Table", file: TextIO | None) -> None:
-    """Print a table after an empty line, as wide as the terminal at most, 80 columns elsewhere."""
-    from rich.console import Console  # noqa: PLC0415 - optional, and there, since the table is
+    """Print a table after an empty line, at most as wide as the terminal, or 80 columns if there is none."""
+    from rich.console import Console  # noqa: PLC0415 - optional; new_table has imported rich
 
     console = Console(file=file or sys.stdout, highlight=False)
     with console.capture() as capture:
         console.print(table)
-    lines = [line.rstrip() for line in capture.get().splitlines()]  # the last column is padded
+    lines = [line.rstrip() for line in capture.get().splitlines()]  # rich pads the last column
     say("\n".join(["", *lines]), file)
 
 
@@ -157,7 +157,7 @@ def say(line: str, file: TextIO | None) -> None:
 
 
 def plain(text: str, *, no_wrap: bool = False) -> "Text":
-    """Text that is shown as it is: no markup, and nothing in it moves the cursor."""
+    """Return text to show literally, without markup and with control characters replaced by ``?``."""
     from rich.text import Text  # noqa: PLC0415 - as above
 
     shown = "".join(char if char.isprintable() else "?" for char in text)
@@ -165,16 +165,16 @@ def plain(text: str, *, no_wrap: bool = False) -> "Text":
 
 
 def cached_percent(requests: Request | Sum) -> str:
-    """How much of the tokens was cached."""
+    """Return the cached share of the tokens in percent, without the sign."""
     share = requests.cached_tokens / requests.tokens if requests.tokens else 0.0
     return f"{share:.0%}".removesuffix("%")
 
 
 def in_dollars(amount: float) -> str:
-    """An amount in cents, a small one in hundredths of them."""
+    """Format dollars with two digits, or four below one dollar."""
     return f"{amount:,.2f}" if amount >= 1 else f"{amount:.4f}"
 
 
 def in_hundredths(ratio: float | None) -> str:
-    """A ratio with two digits; a dash where there is none."""
+    """Format a ratio with two digits, ``None`` as a dash."""
     return "-" if ratio is None else f"{ratio:.2f}"

@@ -1,7 +1,7 @@
-"""What the turns of a conversation cost, as they were sent and as they would have been without a plan.
+"""Input cost per turn and in total, as sent and with the whole history sent.
 
-Promise: values and sums only. A turn that could not be sent is in neither sum, so that both sides of a comparison
-stand for the same requests.
+Promise: values and sums only. A turn that could not be sent is in neither sum, so that both sides of a comparison cover
+the same requests.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ READABLE_ROWS = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """The input of one request: tokens, those that the provider has cached, and the price in uncached ones."""
+    """The input of one request: tokens, how many are in the prompt cache, and the price in uncached tokens."""
 
     messages: int
     tokens: int
@@ -26,27 +26,27 @@ NOTHING = Request(messages=0, tokens=0, cached_tokens=0, cost_tokens=0.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRecord:
-    """One turn, from 1 on: its request with the whole history, and as it was sent."""
+    """One turn, numbered from 1: the request with the whole history, and the request as sent."""
 
     turn: int
     limit_tokens: int
     whole: Request
-    sent: Request | None  # None where what must stay did not fit
+    sent: Request | None  # None if the protected content did not fit
     compacted: bool
     happened: str  # in words: "hold", "compacted: 12 dropped, 1 shortened"
 
     @property
     def price_ratio(self) -> float | None:
-        """The price of what was sent by that of the whole; ``None`` where nothing was sent."""
+        """The price as sent divided by that of the whole history; ``None`` if nothing was sent."""
         return ratio(self.sent.cost_tokens, self.whole.cost_tokens) if self.sent else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sum:
-    """What a series of requests cost; ``dollars`` is ``None`` where the model's price is not known."""
+    """The cost of several requests; ``dollars`` is ``None`` if the model's price is unknown."""
 
     requests: int
-    above_limit: int  # of these, what would be rejected
+    above_limit: int  # requests that the provider would reject
     most_tokens: int  # in one request
     tokens: int
     cached_tokens: int
@@ -56,30 +56,28 @@ class Sum:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """What a conversation came to, or several."""
+    """The totals of one conversation or several."""
 
     turns: int
-    impossible: int  # of these, what could not be sent
+    impossible: int  # turns that could not be sent
     compactions: int
-    limit_tokens: int | None  # of every request, where it is the same
-    whole: (
-        Sum  # in ``above_limit`` and ``most_tokens`` with the impossible turns, otherwise without
-    )
+    limit_tokens: int | None  # None if it differs between turns
+    whole: Sum  # impossible turns count only in above_limit and most_tokens
     sent: Sum
 
     @property
     def price_ratio(self) -> float | None:
-        """The price of what was sent by that of everything; ``None`` where nothing was sent."""
+        """The price as sent divided by that of sending everything; ``None`` if nothing was sent."""
         return ratio(self.sent.cost_tokens, self.whole.cost_tokens)
 
 
 def totals_of(records: Iterable[TurnRecord], *, input_per_million: float | None = None) -> Totals:
-    """The sums of one conversation; dollars where those for a million uncached input tokens are given."""
+    """Return the totals of one conversation, in dollars too if ``input_per_million`` is given."""
     return merged([totals_of_turn(record, input_per_million) for record in records])
 
 
 def totals_of_turn(record: TurnRecord, input_per_million: float | None) -> Totals:
-    """One turn as totals."""
+    """Return the totals of one turn."""
     is_sent = record.sent is not None
 
     def summed(request: Request | None) -> Sum:
@@ -106,7 +104,7 @@ def totals_of_turn(record: TurnRecord, input_per_million: float | None) -> Total
 
 
 def merged(totals: Sequence[Totals]) -> Totals:
-    """The sums of several; dollars only where they are known for each that sent something."""
+    """Add up totals; dollars are known only if every part that sent something knows them."""
     limits = {each.limit_tokens for each in totals if each.turns}
     return Totals(
         turns=sum(each.turns for each in totals),
@@ -119,7 +117,7 @@ def merged(totals: Sequence[Totals]) -> Totals:
 
 
 def merged_sum(sums: Sequence[Sum]) -> Sum:
-    """The sum of sums."""
+    """Add up sums."""
     made = [each for each in sums if each.requests]
     known = [each.dollars for each in made if each.dollars is not None]
     return Sum(
@@ -134,9 +132,9 @@ def merged_sum(sums: Sequence[Sum]) -> Sum:
 
 
 def sampled(records: Sequence[TurnRecord], *, every: int | None = None) -> list[TurnRecord]:
-    """The turns that a person reads: all in which something happened, the first and the last, of the others each so many-th.
+    """Select turns to show: the last, all in which something happened, and every ``every``-th of the others.
 
-    ``every`` left out, so many that there are about ``READABLE_ROWS`` in all.
+    By default, ``every`` is chosen so that about ``READABLE_ROWS`` turns are shown. ``ValueError`` if it is below 1.
     """
     if every is not None and every < 1:
         raise ValueError(f"every={every}: show each turn with 1, each tenth with 10")
@@ -148,10 +146,10 @@ def sampled(records: Sequence[TurnRecord], *, every: int | None = None) -> list[
 
 
 def as_facts(counted: TurnRecord | Totals) -> dict[str, object]:
-    """A turn or totals as JSON data."""
+    """Return a turn or totals as JSON data."""
     return {**asdict(counted), "price_ratio": counted.price_ratio}
 
 
 def ratio(part: float, whole: float) -> float | None:
-    """A share; ``None`` where there is nothing to compare with."""
+    """Return ``part / whole``, or ``None`` if ``whole`` is 0."""
     return part / whole if whole else None

@@ -1,7 +1,7 @@
-"""Test an agent without a model: a scripted one, a server that is as strict as OpenAI's, and conversations to try.
+"""Tools for testing agents without a real model: a scripted model, an OpenAI-compatible server, sample conversations.
 
-Promise: the same script, the same requests and the same seeds give the same answers; nothing leaves 127.0.0.1.
-Hypothesis strategies are in ``autogen_context.testing.transcripts``, which alone needs Hypothesis.
+Promise: the same script, requests and seeds give the same answers; network traffic stays on 127.0.0.1.
+Hypothesis strategies are in ``autogen_context.testing.transcripts``, the only module here that needs Hypothesis.
 """
 
 from autogen_context.testing.answers import Fault

@@ -1,6 +1,6 @@
-"""What the server sends: the model's answers in OpenAI's shape, whole and streamed, and faults on demand.
+"""Responses of the test server: answers in OpenAI's format, complete or streamed, and injected faults.
 
-Promise: the deltas of a streamed answer put together are the whole answer; ids and times follow from its number.
+Promise: the deltas of a streamed answer add up to the complete answer; ids and times depend only on the answer's number.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,14 +11,16 @@ from autogen_context.testing.script import Answer
 from autogen_context.testing.usage import Usage
 from autogen_context.testing.wire import ApiError, Cut, Json, Reply, event_reply, json_reply
 
-FIRST_CREATED = 1_700_000_000  # in seconds since 1970; each later answer is a second younger
-PIECES = 16  # in about so many a text is streamed, so that a large one does not take for ever
+FIRST_CREATED = (
+    1_700_000_000  # Unix time in seconds; each answer is created a second after the previous one
+)
+PIECES = 16  # chunks of a streamed text, at most, so that a large text does not take too long
 SHORTEST_PIECE = 8  # characters
 CUT_OFF = "This answer is never received whole: the connection is closed in the middle of it."
 
 
 def completion(answer: Answer, *, model: str) -> dict[str, Json]:
-    """The answer as one ``chat.completion``."""
+    """Return the answer as a ``chat.completion`` object."""
     message: dict[str, Json] = {"refusal": None, **answer.as_message()}
     choice: dict[str, Json] = {"index": 0, "message": message, "logprobs": None}
     choice["finish_reason"] = "tool_calls" if answer.calls else "stop"
@@ -27,7 +29,7 @@ def completion(answer: Answer, *, model: str) -> dict[str, Json]:
 
 
 def completion_events(answer: Answer, *, model: str, include_usage: bool) -> list[Json]:
-    """The answer as ``chat.completion.chunk`` events, the usage last where it was asked for."""
+    """Return the answer as ``chat.completion.chunk`` events, followed by the usage if requested."""
     envelope = _envelope(answer, model=model, kind="chat.completion.chunk")
     usage_slot: dict[str, Json] = {"usage": None} if include_usage else {}
     deltas: list[tuple[Mapping[str, Json], str | None]] = [(each, None) for each in _deltas(answer)]
@@ -57,7 +59,7 @@ def _usage(usage: Usage) -> dict[str, Json]:
 
 
 def _deltas(answer: Answer) -> Iterator[Mapping[str, Json]]:
-    """The text in pieces, then each call: its id and name, and its arguments in pieces."""
+    """Yield the text in chunks, then each tool call: its id and name, followed by its arguments in chunks."""
     yield {"role": "assistant", "content": None if answer.text is None else "", "refusal": None}
     for piece in _pieces(answer.text or ""):
         yield {"content": piece}
@@ -76,7 +78,7 @@ def _pieces(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One fault, made by the methods that bear its name; only a slow one lets the request through to the model."""
+    """A fault, created by the static method of its kind; only with ``slow`` does the request reach the model."""
 
     kind: Literal["slow", "rate_limit", "error", "garbage", "drop", "empty"]
     seconds: float = 0.0
@@ -86,43 +88,43 @@ class Fault:
 
     @staticmethod
     def slow(seconds: float) -> "Fault":
-        """The right answer, ``seconds`` late; a client that gave up by then costs no step."""
+        """The correct answer, ``seconds`` late; if the client has disconnected by then, no step is used."""
         if seconds < 0:
             raise ValueError(f"seconds: seconds to wait, 0 or more, not {seconds}")
         return Fault(kind="slow", seconds=seconds)
 
     @staticmethod
     def rate_limit(retry_after_s: float = 1.0) -> "Fault":
-        """429 with a ``Retry-After`` of so many seconds."""
+        """Status 429 with a ``Retry-After`` header of ``retry_after_s`` seconds."""
         if retry_after_s < 0:
             raise ValueError(f"retry_after_s: seconds to wait, 0 or more, not {retry_after_s}")
         return Fault(kind="rate_limit", seconds=retry_after_s)
 
     @staticmethod
     def error(status: int = 500) -> "Fault":
-        """An error of the server, by its HTTP status."""
-        if not 400 <= status <= 599:  # noqa: PLR2004  the range in which HTTP has its errors
+        """A server error with this HTTP status, 400 to 599."""
+        if not 400 <= status <= 599:  # noqa: PLR2004  the range of HTTP errors
             raise ValueError(f"status: an HTTP error is from 400 to 599, not {status}")
         return Fault(kind="error", status=status)
 
     @staticmethod
     def garbage() -> "Fault":
-        """200 with a body that is no JSON; streamed, an event that breaks off."""
+        """Status 200 with an invalid JSON body; if streamed, a truncated event."""
         return Fault(kind="garbage")
 
     @staticmethod
     def drop(*, before_headers: bool = False) -> "Fault":
-        """The connection is closed in the middle of the answer, or before anything was sent."""
+        """A connection closed in the middle of the answer, or before anything is sent."""
         return Fault(kind="drop", cut="start" if before_headers else "middle")
 
     @staticmethod
     def empty(missing: Literal["choices", "content"] = "choices") -> "Fault":
-        """200 with nothing in it: no choices, or a choice with an empty text."""
+        """Status 200 with no choices, or with a choice whose text is empty."""
         return Fault(kind="empty", missing=missing)
 
 
 def faulty_reply(fault: Fault, *, chat: bool, streamed: bool) -> Reply:
-    """What is sent in place of the answer; a slow answer is the answer itself."""
+    """Return the reply to send instead of the answer, for every fault except ``slow``."""
     if fault.kind == "rate_limit":
         wait = f"{fault.seconds:g}"
         text = f"Rate limit reached for requests. Please try again in {wait}s."

@@ -1,9 +1,9 @@
-"""What OpenAI refuses in a chat request, in the API's own words.
+"""Validates chat requests as OpenAI does, with the API's own error messages.
 
-Fields that OpenAI does not know are let through, since compatible endpoints ask for some (thinking, signatures).
+Fields unknown to OpenAI are accepted, since compatible endpoints require some (thinking, signatures).
 
-Source: wordings as users quote them in bug reports, read on 2026-11-21 ("preceeding" is spelled so there);
-``strict_roles`` is the rule of Mistral's chat template, which others share.
+Source: error messages quoted in public bug reports, read on 2026-11-21 (the spelling "preceeding" is theirs);
+``strict_roles`` is the rule of Mistral's chat template, shared by others.
 """
 
 from collections.abc import Sequence
@@ -25,9 +25,9 @@ TYPES = {
 
 
 def check_chat(messages: Json, *, strict_roles: bool = False) -> None:
-    """Accept the messages of a request, or raise ``ApiError`` as the API would answer.
+    """Raise ``ApiError``, with the API's own message, if the messages of a request are invalid.
 
-    ``strict_roles`` refuses also more than one system message and users and assistants that do not alternate.
+    ``strict_roles`` also requires at most one system message, and user and assistant messages that alternate.
     """
     if messages is None:
         raise _missing("messages")
@@ -93,8 +93,8 @@ def _check_text(value: Json, place: str) -> None:
 
 
 def _check_pairs(messages: Sequence[JsonObject]) -> None:
-    """Each call is answered once, right after the message that makes it, and each result answers a call."""
-    asked_at, answered = -1, dict[str, int]()  # -1 stands for a result that has not come
+    """Check that each tool call has one result, right after its message, and each result belongs to a call."""
+    asked_at, answered = -1, dict[str, int]()  # -1: no result yet
     for index, message in enumerate(messages):
         if message["role"] == "tool":
             call_id = str(message["tool_call_id"])
@@ -137,7 +137,7 @@ def _check_answered(answered: dict[str, int], asked_at: int) -> None:
 
 
 def _check_alternation(messages: Sequence[JsonObject]) -> None:
-    """One system message at most and first; then users and assistants in turn, tool steps not counted."""
+    """Check for one leading system message at most, then alternating user and assistant messages, ignoring tool steps."""
     turns = 0
     for index, message in enumerate(messages):
         if message["role"] in {"system", "developer"} and index > 0:

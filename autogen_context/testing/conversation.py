@@ -1,7 +1,7 @@
-"""A long coding-agent conversation, made up and always the same.
+"""Generates a long, deterministic coding-agent conversation.
 
-Promise: the same arguments give the same messages on every machine; each turn is one call and its result, and has
-about the tokens that were asked for.
+Promise: the same arguments give the same messages on every machine; each turn is one tool call and its result, with
+about the requested number of tokens.
 """
 
 import json
@@ -25,12 +25,12 @@ _VERBS = ("load", "merge", "split", "charge", "settle", "round", "validate", "pu
 
 
 def conversation(*, turns: int, tokens_per_turn: int = 300, seed: int = 0) -> list[ChatMessage]:
-    """A conversation that waits for the model's next answer."""
+    """Return a conversation whose next message is the model's."""
     if turns < 0:
         raise ValueError(f"turns: 0 or more, not {turns}")
     if tokens_per_turn < 1:
         raise ValueError(f"tokens_per_turn: 1 or more, not {tokens_per_turn}")
-    random = Random(seed)  # noqa: S311  it makes up text and keeps no secret
+    random = Random(seed)  # noqa: S311  for sample text, not security
     messages: list[ChatMessage] = [
         {"role": "system", "content": _SYSTEM},
         {"role": "user", "content": _TASK},
@@ -41,7 +41,7 @@ def conversation(*, turns: int, tokens_per_turn: int = 300, seed: int = 0) -> li
 
 
 def _turn(random: Random, call_id: str, tokens: int) -> list[ChatMessage]:
-    """A call and its result, which has lines until the tokens are used, one line at least."""
+    """Return a tool call and its result, filled with lines (at least one) up to the number of tokens."""
     name, thought, argument, line_of = random.choice(_TOOLS)
     subject = _path(random) if argument == "path" else _function(random)
     thought, arguments = thought.format(subject), json.dumps({argument: subject})
@@ -89,7 +89,7 @@ def _search_line(random: Random, _number: int) -> str:
 
 
 def _test_line(random: Random, number: int) -> str:
-    failed = random.random() < 0.05  # noqa: PLR2004  about as many as a project in trouble has
+    failed = random.random() < 0.05  # noqa: PLR2004  share of failing tests in a troubled project
     outcome = "FAILED" if failed else "PASSED"
     return f"tests/test_{random.choice(_NOUNS)}.py::test_{_function(random)} {outcome} [{number % 100:>3}%]"
 

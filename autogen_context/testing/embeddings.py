@@ -1,4 +1,4 @@
-"""Embeddings without a model: vectors of length 1 by the words of a text; texts that share words are near, as a rule."""
+"""Embeddings without a model: unit vectors by feature hashing, so that texts with common words are usually similar."""
 
 import base64
 import math
@@ -14,7 +14,7 @@ WORD = re.compile(r"\w+")
 
 
 def embed(text: str, *, dimensions: int = DIMENSIONS) -> list[float]:
-    """A vector of length 1: each word adds to one place, up or down, by its hash."""
+    """Return a unit vector; each word's hash selects a dimension and a sign to add."""
     vector = [0.0] * dimensions
     for word in WORD.findall(text.lower()) or [text]:
         digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
@@ -24,7 +24,7 @@ def embed(text: str, *, dimensions: int = DIMENSIONS) -> list[float]:
 
 
 def embeddings(request: JsonObject, *, count: CountTokens) -> dict[str, Json]:
-    """The answer to an embeddings request."""
+    """Return the response to an embeddings request; raise ``ApiError`` if it is invalid."""
     texts, dimensions = _texts(request.get("input")), request.get("dimensions") or DIMENSIONS
     if not isinstance(dimensions, int) or not 1 <= dimensions <= MOST_DIMENSIONS:
         text = (
@@ -45,7 +45,7 @@ def embeddings(request: JsonObject, *, count: CountTokens) -> dict[str, Json]:
 
 
 def _texts(given: Json) -> list[str]:
-    """The input as texts; tokens stand for words, since nothing here can read them."""
+    """Return the input as texts; token ids are treated as words, since they cannot be decoded here."""
     if isinstance(given, list) and any(isinstance(item, int) for item in given):
         given = [given]
     rows = given if isinstance(given, list) else [given]

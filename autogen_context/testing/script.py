@@ -1,7 +1,7 @@
-"""A model that answers by a script: the same conversation always gets the same answers.
+"""A scripted model: the same conversation always gets the same answers.
 
-Promise: a request takes exactly one step of the script, and everything in the answer, ids and usage included, follows
-from the script and the requests before it.
+Promise: each request uses exactly one step of the script; everything in the answer, ids and usage included, depends only
+on the script and the requests so far.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,7 +34,7 @@ class Say:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """The model calls a tool; ``arguments`` is written as JSON, or given as the text that the model sends."""
+    """The model calls a tool; ``arguments`` is a mapping to encode as JSON, or the exact text to send."""
 
     name: str
     arguments: Mapping[str, object] | str = field(default_factory=dict[str, object])
@@ -46,7 +46,7 @@ Step: TypeAlias = Say | Call | Sequence[Say | Call]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What the model is asked."""
+    """A request to the model."""
 
     number: int
     model: str
@@ -55,12 +55,12 @@ class Request:
 
 
 Script: TypeAlias = Iterable[Step] | Callable[[Request], Step]
-"""Steps that are taken in order, or a function that chooses the step by the request."""
+"""Steps to use in order, or a function that returns the step for a request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What the model answered and what it is billed; ``text`` is ``None`` where there are only calls."""
+    """An answer of the model and its usage; ``text`` is ``None`` if there are only tool calls."""
 
     number: int
     text: str | None
@@ -68,7 +68,7 @@ class Answer:
     usage: Usage
 
     def as_message(self) -> ChatMessage:
-        """The answer as an OpenAI assistant message, a new one each time."""
+        """Return the answer as a new OpenAI assistant message."""
         message: ChatMessage = {"role": "assistant", "content": self.text}
         if self.calls:
             functions = [(c.id, {"name": c.name, "arguments": c.arguments}) for c in self.calls]
@@ -80,7 +80,7 @@ class Answer:
 
 
 class ScriptEnded(ContextError):
-    """The model was asked once more than the script has steps."""
+    """Raised for a request after the last step of the script."""
 
     def __init__(self, steps: int) -> None:
         self.steps = steps
@@ -89,17 +89,17 @@ class ScriptEnded(ContextError):
 
 
 class ScriptedModel:
-    """A deterministic stand-in for a model; several threads may ask it.
+    """A deterministic, thread-safe replacement for a model.
 
     Args:
-        steps: the answers in order (any iterable, an endless one too), or a function from the request to the answer.
-        count: tokens of a text; a rough count without a vocabulary by default.
+        steps: the answers in order (any iterable, even an infinite one), or a function from the request to the answer.
+        count: token counter for a text; by default an approximation without a vocabulary.
 
     """
 
     def __init__(self, steps: Script, *, count: CountTokens = approximate_tokens) -> None:
         self._choose = steps if callable(steps) else _in_order(steps)
-        # A conversation is counted again with each request; its texts are mostly the same.
+        # Each request repeats most of the texts of the one before, so counts are cached.
         self.count: CountTokens = lru_cache(maxsize=4096)(count)
         self._cache = PromptCache()
         self._answered = 0
@@ -108,7 +108,7 @@ class ScriptedModel:
     def prompt_tokens(
         self, messages: Sequence[ChatMessage], *, tools: Sequence[ChatMessage] = ()
     ) -> int:
-        """Tokens of a request by OpenAI's rules for its chat format; nothing is spent."""
+        """Return the tokens of a request by OpenAI's chat format rules, without using a step."""
         counted = sum(message_tokens(message, self.count) for message in messages)
         return PER_REQUEST + tools_tokens(tools, self.count) + counted
 
@@ -119,7 +119,7 @@ class ScriptedModel:
         tools: Sequence[ChatMessage] = (),
         model: str = "scripted-model",
     ) -> Answer:
-        """Take the next step of the script."""
+        """Answer with the next step of the script; raise ``ScriptEnded`` if there is none."""
         with self._lock:
             number = self._answered + 1
             asked = Request(number=number, model=model, messages=messages, tools=tools)
@@ -136,10 +136,10 @@ class ScriptedModel:
 
 
 def _in_order(steps: Iterable[Step]) -> Callable[[Request], Step]:
-    """The steps one by one; those that are already there are looked at now and not when they are due."""
+    """Return a function that gives the steps in order; the steps of a sequence are validated now, not when used."""
     if isinstance(steps, str | Say | Call):
         wanted = "steps: a list of steps is wanted"
-        raise ValueError(f"{wanted}, not {steps!r}; write [Say(...)]")  # noqa: TRY004  as all wrong arguments
+        raise ValueError(f"{wanted}, not {steps!r}; write [Say(...)]")  # noqa: TRY004  like all wrong arguments
     for step in steps if isinstance(steps, Sequence) else ():
         _spoken(step, number=1)
     remaining = iter(steps)
@@ -153,7 +153,7 @@ def _in_order(steps: Iterable[Step]) -> Callable[[Request], Step]:
 
 
 def _spoken(step: Step, *, number: int) -> tuple[str | None, tuple[ToolCall, ...]]:
-    """The text and the calls of a step; a call's id follows from its place in the conversation."""
+    """Return the text and the tool calls of a step; call ids are built from the request number and position."""
     parts: Sequence[object] = step if isinstance(step, list | tuple) else [step]
     if unknown := [part for part in parts if not isinstance(part, Say | Call)]:
         raise ValueError(f"a step is Say(...), Call(...) or a list of them, not {unknown[0]!r}")

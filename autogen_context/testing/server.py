@@ -1,7 +1,7 @@
-"""An OpenAI-compatible server on loopback that answers by a script and refuses what OpenAI refuses.
+"""An OpenAI-compatible loopback server that answers from a script and rejects the requests OpenAI rejects.
 
-Promise: every request is recorded before it is answered; what is refused follows from the request alone and costs no
-step of the script; leaving the ``with`` block leaves nothing running.
+Promise: every request is recorded before the reply is sent; rejection depends only on the request and uses no step of
+the script; nothing keeps running after the ``with`` block.
 """
 
 import asyncio
@@ -30,35 +30,35 @@ from autogen_context.testing.wire import (
 )
 
 CHAT_PATH = "/v1/chat/completions"
-# What a web server writes into its log for a client that did not wait for the answer.
+# The status nginx logs for a client that closed the connection before the response.
 CLIENT_GONE = 499
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedRequest:
-    """A request that the server got; ``status`` is 499 where the client was gone before a slow answer."""
+    """A request received by the server; ``status`` is 499 if the client disconnected before a slow answer."""
 
     number: int
     path: str
     status: int = 200
-    error: str = ""  # OpenAI's message where the request was refused
+    error: str = ""  # OpenAI's error message, if the request was rejected
     messages: Sequence[ChatMessage] = ()
     tools: Sequence[ChatMessage] = ()
-    prompt_tokens: int = 0  # in all, by the model's count
+    prompt_tokens: int = 0  # of the whole request, by the model's counter
     streamed: bool = False
     fault: Fault | None = None
 
 
 class LoopbackServer:
-    """Serves ``/v1/chat/completions``, ``/v1/embeddings`` and ``/v1/models`` within ``with`` or ``async with``.
+    """A server for ``/v1/chat/completions``, ``/v1/embeddings`` and ``/v1/models``, used in ``with`` or ``async with``.
 
     Args:
-        model: what answers, and how tokens are counted.
-        window_tokens: the most tokens that a request may have; none for no limit.
-        strict_roles: refuse also what strict chat templates refuse: a second system message, users and assistants that
-            do not alternate.
-        faults: what goes wrong, by the number of the request; the first is 1, every endpoint counts.
-        model_names: the models that ``/v1/models`` lists; requests may name any.
+        model: the model that answers and counts tokens.
+        window_tokens: maximum tokens of a request; ``None`` for no limit.
+        strict_roles: also reject what strict chat templates reject: a second system message, or user and assistant messages
+            that do not alternate.
+        faults: faults by request number, counted from 1 across all endpoints.
+        model_names: the models that ``/v1/models`` lists; requests may name any model.
 
     Raises:
         ValueError: ``window_tokens`` is not positive.
@@ -89,29 +89,29 @@ class LoopbackServer:
 
     @property
     def base_url(self) -> str:
-        """What a client takes as its ``base_url``, ``/v1`` included."""
+        """The ``base_url`` for a client, with ``/v1``; raises ``RuntimeError`` if the server is not running."""
         if self._transport is None:
             raise RuntimeError("the server is not running; use it in a with or async with block")
         return f"http://127.0.0.1:{self._transport.port}/v1"
 
     @property
     def requests(self) -> list[ServedRequest]:
-        """All requests so far, in the order in which they came."""
+        """All requests recorded so far, in order of arrival."""
         with self._lock:
             return [self._served[number] for number in sorted(self._served)]
 
     @property
     def rejected(self) -> list[ServedRequest]:
-        """The requests that the API refused for what they hold (status 400)."""
+        """The requests rejected as invalid (status 400)."""
         return [request for request in self.requests if request.status == HTTPStatus.BAD_REQUEST]
 
     def inject(self, *faults: Fault) -> None:
-        """Let these go wrong, one with each of the next requests that has no fault by its number."""
+        """Queue faults; each of the next requests without a fault of its own in ``faults`` gets one."""
         with self._lock:
             self._queued.extend(faults)
 
     def __enter__(self) -> Self:
-        """Listen on a free port."""
+        """Start listening on a free port; raise ``RuntimeError`` if the server is already running."""
         if self._transport is not None:
             raise RuntimeError("the server is running already")
         self._stopping.clear()
@@ -119,18 +119,18 @@ class LoopbackServer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End all connections and threads."""
+        """Close all connections and end all threads."""
         self._stopping.set()
         if self._transport is not None:
             self._transport.stop()
         self._transport = None
 
     async def __aenter__(self) -> Self:
-        """Listen on a free port."""
+        """Start listening on a free port."""
         return self.__enter__()
 
     async def __aexit__(self, *_: object) -> None:
-        """End all connections and threads, without holding up the loop."""
+        """Close all connections and end all threads without blocking the event loop."""
         await asyncio.to_thread(self.__exit__)
 
     def _serve(self, arrival: Arrival) -> Reply:
@@ -148,7 +148,7 @@ class LoopbackServer:
                 record = replace(record, messages=messages, tools=tools, prompt_tokens=tokens)
                 record = replace(record, streamed=bool(body.get("stream")))
             reply = self._faulty(record, arrival) or self._reply(arrival, record, body)
-        except Exception as failure:  # noqa: BLE001  the client is told, and the test that drives it fails there
+        except Exception as failure:  # noqa: BLE001  reported to the client, where the test fails
             refused = _refusal(failure)
             reply = refused.reply()
             record = replace(record, error=refused.message)
@@ -157,7 +157,7 @@ class LoopbackServer:
         return reply
 
     def _faulty(self, record: ServedRequest, arrival: Arrival) -> Reply | None:
-        """What is sent in place of an answer; a slow answer is waited for here."""
+        """Return the reply for the request's fault, or ``None`` to answer normally; a slow answer is delayed here."""
         if record.fault is None:
             return None
         if record.fault.kind == "slow":
@@ -174,7 +174,7 @@ class LoopbackServer:
             case ("GET", "/v1/models"):
                 row: JsonObject = {"object": "model", "created": 0, "owned_by": "script"}
                 if self._window_tokens is not None:
-                    row = {**row, "max_model_len": self._window_tokens}  # where vLLM has it
+                    row = {**row, "max_model_len": self._window_tokens}  # as in vLLM
                 rows: list[Json] = [{"id": name, **row} for name in self._model_names]
                 return json_reply({"object": "list", "data": rows})
             case (method, path):
@@ -218,7 +218,7 @@ def _objects(value: Json) -> list[ChatMessage]:
 
 
 def _refusal(failure: Exception) -> ApiError:
-    """A failing script is refused like a bad request: a client would try a server's error again."""
+    """Return the error to send; a failing script gives status 400, since clients retry server errors."""
     if isinstance(failure, ApiError):
         return failure
     if isinstance(failure, ScriptEnded):

@@ -1,6 +1,6 @@
-"""Hypothesis strategies for conversations as OpenAI chat dicts, well-formed and broken.
+"""Hypothesis strategies for valid and broken conversations, as OpenAI chat dicts.
 
-Promise: OpenAI would take what ``transcripts`` draws, but for a pending call at the end, and would refuse what
+Promise: OpenAI accepts what ``transcripts`` draws, except for pending tool calls at the end, and rejects what
 ``broken_transcripts`` draws. Needs Hypothesis: ``pip install "autogen-context[testing]"``.
 """
 
@@ -23,9 +23,9 @@ Messages: TypeAlias = list[ChatMessage]
 Texts: TypeAlias = st.SearchStrategy[str]
 Drawn: TypeAlias = st.SearchStrategy[Messages]
 Break: TypeAlias = Callable[[Messages, int], Messages]
-"""From messages and a number that chooses the place, any from 0 on, to broken messages, all new where changed."""
+"""Breaks messages at the place chosen by a number (0 or more); changed messages are copies."""
 
-# What has broken tokenizers, templates and counters before.
+# Texts that have broken tokenizers, chat templates and counters.
 _ODD_TEXTS = (
     *("", " ", "ok", "<|endoftext|>", "<|im_start|>system", "你好世界", "👩‍👩‍👧‍👦🏳️‍🌈"),
     *("مرحبا بالعالم", "a\u0000b", "\r\n\t", '{"rows": [1, null]}'),
@@ -46,12 +46,12 @@ _MOST_BREAKS = 3
 
 
 def transcripts(*, max_messages: int = 12, max_repeats: int = 200, pending: bool = True) -> Drawn:
-    """Well-formed conversations: people, parallel calls, results in any order, images, names, thinking fields, odd texts.
+    """Valid conversations: users, parallel calls, results in any order, images, names, thinking fields, odd texts.
 
     Args:
-        max_messages: the most messages of one; 2 or more.
-        max_repeats: how often a line is repeated at most in a large text; 200 is up to 3,000 tokens.
-        pending: some end with calls whose results have not come.
+        max_messages: maximum number of messages; 2 or more.
+        max_repeats: maximum repetitions of a line in a large text; 200 gives up to 3,000 tokens.
+        pending: if True, some conversations end with tool calls without results.
     """
     if max_messages < 2:  # noqa: PLR2004  a call and its result
         raise ValueError(f"max_messages: 2 or more, not {max_messages}")
@@ -74,7 +74,7 @@ def transcripts(*, max_messages: int = 12, max_repeats: int = 200, pending: bool
 
 
 def broken_transcripts(*, max_messages: int = 12, max_repeats: int = 200) -> Drawn:
-    """Conversations that OpenAI refuses, with one to three breaks of ``BREAKS``, each of which adds one message at most."""
+    """Conversations that OpenAI rejects, with one to three of the ``BREAKS``, each adding at most one message."""
     whole = transcripts(max_messages=max_messages, max_repeats=max_repeats, pending=False)
     changes = st.sampled_from(list(BREAKS.values()))
     breaks = st.tuples(changes, st.integers(0, 2 * max_messages))
@@ -85,9 +85,9 @@ def broken_transcripts(*, max_messages: int = 12, max_repeats: int = 200) -> Dra
 def histories(
     *, max_messages: int = 12, max_repeats: int = 200
 ) -> st.SearchStrategy[list[list[ChatMessage]]]:
-    """A conversation as a host hands it over turn by turn: one or more prefixes, each longer than the one before.
+    """A growing conversation, as a host passes it turn by turn: prefixes of increasing length, the last one complete.
 
-    No prefix parts a call from its results, and the last one is the whole. They share their messages.
+    No prefix separates a tool call from its results. The prefixes share their message objects.
     """
     whole = transcripts(max_messages=max_messages, max_repeats=max_repeats, pending=False)
     return whole.flatmap(_prefixes)
@@ -104,14 +104,14 @@ def _people(texts: Texts) -> Drawn:
 
 
 def _thinking(texts: Texts) -> dict[str, st.SearchStrategy[object]]:
-    """The fields in which providers hand out a model's thinking and want it back."""
+    """Return strategies for the fields in which providers send a model's thinking and expect it back."""
     block = {"type": st.just("thinking"), "thinking": texts, "signature": st.just("EqQBCg==")}
     blocks = st.lists(st.fixed_dictionaries(block), min_size=1, max_size=2)
     return {"reasoning_content": texts, "thinking_blocks": blocks}
 
 
 def _steps(texts: Texts, most_calls: int) -> Drawn:
-    """An assistant message with calls, and their results in any order; ids count from 0 in each step."""
+    """Return a strategy for a message with tool calls and their results in any order; ids start at 0 in each step."""
     head = {"role": st.just("assistant"), "content": st.one_of(st.none(), texts)}
     answered = st.one_of(texts, st.lists(_text_part(texts), min_size=1, max_size=2))
     written = st.fixed_dictionaries({"path": st.just("a.py"), "text": texts}).map(json.dumps)
@@ -129,7 +129,7 @@ def _steps(texts: Texts, most_calls: int) -> Drawn:
 def _step(
     head: ChatMessage, exchanges: Sequence[tuple[str, str, object, int]], *, named: bool
 ) -> Messages:
-    """The call message and the results, those first that took the least time."""
+    """Return the message with tool calls, then the results by increasing duration."""
     calls: Messages = []
     results: list[tuple[int, ChatMessage]] = []
     for place, (name, arguments, content, duration) in enumerate(exchanges):
@@ -161,7 +161,7 @@ def _joined(
     id_form: str,
     max_messages: int,
 ) -> Messages:
-    """The groups that have room, one after the other, each id once in the whole."""
+    """Concatenate the groups up to ``max_messages``, making each id unique."""
     joined: Messages = []
     for place, group in enumerate([*opening, *groups, end]):
         if len(joined) + len(group) > max_messages:
@@ -172,7 +172,7 @@ def _joined(
 
 
 def _with_ids(message: ChatMessage, rename: Callable[[str], str]) -> ChatMessage:
-    """The message with other ids for its calls, or for the call that it answers; a new one."""
+    """Return a copy of the message with renamed tool call ids."""
     renamed = dict(message)
     if "tool_calls" in message:
         renamed["tool_calls"] = [
@@ -203,7 +203,7 @@ def _prefixes(messages: Messages) -> st.SearchStrategy[list[Messages]]:
 
 
 def _one(kind: Callable[[ChatMessage], object], change: Callable[[ChatMessage], Messages]) -> Break:
-    """A break of one message of a kind: what stands in its place."""
+    """Return a break that replaces one message of a kind with the messages that ``change`` returns."""
 
     def broken(messages: Messages, choice: int) -> Messages:
         places = [place for place, message in enumerate(messages) if kind(message)]
@@ -256,7 +256,7 @@ BREAKS: Mapping[str, Break] = {
     ),
     "interrupted step": _one(_is_result, lambda one: [{"role": "user", "content": "wait"}, one]),
     "one id for two calls": _one(_calls, _doubled),
-    # Each step counts from 0 again: alone this breaks no rule, with another break it hides its pairs.
+    # Ids start at 0 in each message: valid by itself, but with another break it obscures the pairs.
     "repeated ids": _numbered_again,
     "empty ids": lambda messages, _: [_with_ids(one, lambda _: "") for one in messages],
     "no content": _one(lambda message: not _calls(message), _without("content")),
@@ -264,4 +264,4 @@ BREAKS: Mapping[str, Break] = {
     "no role": _one(bool, _without("role")),
     "unknown role": _one(bool, lambda message: [{**message, "role": "narrator"}]),
 }
-"""What can be wrong with a conversation, each as one small change; without anything to break it changes nothing."""
+"""Small changes, each making a conversation invalid; messages without a matching place stay as they are."""

@@ -1,6 +1,6 @@
-"""HTTP/1.1 on 127.0.0.1, from the standard library.
+"""HTTP/1.1 server on 127.0.0.1, built on the standard library.
 
-Promise: after ``stop`` no thread, connection or port is left, whatever a client does.
+Promise: after ``stop`` no thread, connection or port stays open, whatever a client does.
 """
 
 import logging
@@ -22,14 +22,14 @@ from autogen_context.testing.wire import ApiError, Reply
 
 log = logging.getLogger(__name__)
 
-# Clients drop an idle connection after some seconds (httpx after 5); this only catches those that never do.
+# Timeout for clients that never close an idle connection; most do after some seconds (httpx after 5).
 IDLE_S = 30.0
-POLL_S = 0.02  # how long a stop may take to be noticed
+POLL_S = 0.02  # maximum delay before a stop is noticed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival:
-    """A request as it came in; ``hung_up`` tells whether its client is gone."""
+    """An incoming request; ``hung_up`` returns True if its client has disconnected."""
 
     method: str
     path: str
@@ -41,7 +41,7 @@ Serve: TypeAlias = Callable[[Arrival], Reply]
 
 
 class Transport(ThreadingTCPServer):
-    """Listens on a free port of 127.0.0.1 from its making on; each connection has its thread."""
+    """A server that listens on a free port of 127.0.0.1 once created; each connection has its own thread."""
 
     daemon_threads = False  # so that server_close joins them
     request_queue_size = 128
@@ -56,12 +56,12 @@ class Transport(ThreadingTCPServer):
         self._thread.start()
 
     def stop(self) -> None:
-        """Take no more connections, end those that are open, and join all threads."""
+        """Stop accepting connections, close the open ones, and join all threads."""
         self.shutdown()
         self._thread.join()
         with self._lock:
             for connection in self._open:
-                with suppress(OSError):  # its client was quicker
+                with suppress(OSError):  # already closed by the client
                     connection.shutdown(socket.SHUT_RDWR)
         self.server_close()
 
@@ -80,15 +80,15 @@ class Transport(ThreadingTCPServer):
 
     @override
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that left is no error of the server."""
+        """Log an error, unless the client disconnected."""
         if not isinstance(sys.exception(), ConnectionError):
-            log.exception("a connection failed")  # noqa: LOG004  socketserver calls it in its handler
+            log.exception("a connection failed")  # noqa: LOG004  socketserver calls this in an except block
 
 
 class _Connection(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = IDLE_S
-    disable_nagle_algorithm = True  # or each answer waits 40 ms for the client's acknowledgement
+    disable_nagle_algorithm = True  # otherwise each response waits 40 ms for the client's ACK
 
     def __init__(
         self, serve: Serve, request: socket.socket, client_address: object, server: BaseServer

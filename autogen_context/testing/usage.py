@@ -1,4 +1,4 @@
-"""What a prompt costs: its tokens, and how many of them a provider would have cached.
+"""Usage of a prompt: its tokens, and how many of them a provider's prompt cache would contain.
 
 Promise: the same prompts in the same order always give the same numbers.
 """
@@ -12,42 +12,42 @@ from itertools import takewhile
 
 from autogen_context.testing.wire import CountTokens, Json, JsonObject
 
-# OpenAI's chat format: https://developers.openai.com/cookbook/examples/how_to_count_tokens_with_tiktoken (2026-11-21).
+# Overheads of OpenAI's chat format: https://developers.openai.com/cookbook/examples/how_to_count_tokens_with_tiktoken (2026-11-21).
 PER_MESSAGE = 3
 PER_NAME = 1
 PER_REQUEST = 3
-# An image of 1024 x 1024 pixels in OpenAI's tiles: 85 and 4 tiles of 170; at low detail the 85 alone.
+# An image of 1024 x 1024 pixels costs 85 plus 4 tiles of 170 tokens; at low detail only the 85.
 IMAGE_TOKENS_LOW = 85
 IMAGE_TOKENS = 765
-# OpenAI caches prompts from 1,024 tokens on, in steps of 128.
+# OpenAI caches prompts of at least 1,024 tokens, in blocks of 128.
 CACHE_FROM = 1024
 CACHE_STEP = 128
 REMEMBERED_PROMPTS = 32
 
-# Where OpenAI's tokenizers cut a text; what their vocabularies do not know as a whole is in more pieces.
+# Approximates how OpenAI's tokenizers split a text; words unlikely to be in the vocabulary give several pieces.
 _PIECES = re.compile(
-    r"_?(?:[A-Z]?[a-z\u00c0-\u024f]{1,10}|[A-Z]{1,4})"  # words, cut where capitals begin; long ones in two
+    r"_?(?:[A-Z]?[a-z\u00c0-\u024f]{1,10}|[A-Z]{1,4})"  # words, split at capitals; long ones in two
     r"|\d{1,3}"  # numbers, in groups of three digits
-    r"|[^\S\r\n](?=\d)"  # a space belongs to the word after it, but not to a number
-    r"|[!-/:-@\[-^`{-~]{1,3}[\r\n]*"  # punctuation, with the line's end
-    r"|[^\W\d_A-Za-z\u00c0-\u024f]{1,2}"  # other scripts, two characters a token
-    r"|\s*[\r\n]+"  # the end of a line, empty ones in one
+    r"|[^\S\r\n](?=\d)"  # a space joins the next word, but not a number
+    r"|[!-/:-@\[-^`{-~]{1,3}[\r\n]*"  # punctuation, with line breaks
+    r"|[^\W\d_A-Za-z\u00c0-\u024f]{1,2}"  # other scripts, two characters per token
+    r"|\s*[\r\n]+"  # line breaks, with blank lines
     r"|\s{2,}"  # indentation
-    r"|_+|[^\w\s]"  # dunders; emoji and other signs, one by one
+    r"|_+|[^\w\s]"  # underscores; emoji and other symbols, one by one
 )
 
 
 def approximate_tokens(text: str) -> int:
-    """Tokens of a text, about: 0.91 to 1.06 of OpenAI's newest tokenizer in nine of ten recorded conversations.
+    """Estimate the tokens of a text: 0.91 to 1.06 of OpenAI's newest tokenizer in nine of ten recorded conversations.
 
-    It needs no vocabulary and is the same everywhere. Give a tokenizer's own count where a limit is tested closely.
+    Needs no vocabulary and is the same on every machine. Use a real tokenizer to test close to a limit.
     """
     return sum(1 for _ in _PIECES.finditer(text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What a provider bills for one request, in tokens; the cached ones are among the prompt's."""
+    """The tokens billed for one request; ``prompt_tokens`` include ``cached_tokens``."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -55,7 +55,7 @@ class Usage:
 
 
 def message_tokens(message: JsonObject, count: CountTokens) -> int:
-    """Tokens of one message in OpenAI's format; fields that are not as they should be count nothing."""
+    """Return the tokens of one message in OpenAI's format; malformed fields count as 0."""
     content, calls, name = message.get("content"), message.get("tool_calls"), message.get("name")
     texts = [message.get("role"), content, name]
     tokens = PER_MESSAGE + (PER_NAME if name else 0)
@@ -74,35 +74,35 @@ def message_tokens(message: JsonObject, count: CountTokens) -> int:
 
 
 def tools_tokens(tools: Sequence[Json], count: CountTokens) -> int:
-    """Tokens of the tool schemas, counted as JSON without spaces."""
+    """Return the tokens of the tool schemas, counted as compact JSON."""
     return count(compact(list(tools))) if tools else 0
 
 
 def compact(value: object) -> str:
-    """A value as JSON without spaces."""
+    """Return a value as JSON without spaces."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 Part = tuple[str, int]
-"""A piece of a prompt that is cached as a whole, and its tokens."""
+"""A part of a prompt that is cached as a whole, and its tokens."""
 
 
 def prompt_parts(
     messages: Sequence[JsonObject], tools: Sequence[Json], *, count: CountTokens
 ) -> list[Part]:
-    """A prompt in the order in which it is cached: the tools, then each message."""
+    """Split a prompt into parts in cache order: the tools, then each message."""
     parts = [(compact(dict(each)), message_tokens(each, count)) for each in messages]
     return [(compact(list(tools)), tools_tokens(tools, count)), *parts]
 
 
 class PromptCache:
-    """A provider's cache of prompts: the longest common start with an earlier prompt, in whole messages and blocks."""
+    """A provider's prompt cache: matches the longest common prefix with an earlier prompt, in whole messages and blocks."""
 
     def __init__(self) -> None:
         self._earlier: deque[Sequence[Part]] = deque(maxlen=REMEMBERED_PROMPTS)
 
     def cached_tokens(self, prompt: Sequence[Part]) -> int:
-        """Tokens of this prompt that were cached before it came; it is remembered from now on."""
+        """Return how many tokens of this prompt are cached, then add the prompt to the cache."""
         most = 0
         for earlier in self._earlier:
             same = takewhile(lambda pair: pair[0] == pair[1], zip(earlier, prompt, strict=False))

@@ -1,4 +1,4 @@
-"""The JSON that goes over the wire: shapes, replies, and refusals in the wording of OpenAI's API."""
+"""Wire format: JSON types, HTTP replies, and errors in the format of OpenAI's API."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -6,24 +6,24 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, TypeGuard
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
-"""Anything that JSON can say, as ``json.loads`` gives it."""
+"""Any JSON value, as returned by ``json.loads``."""
 
 JsonObject: TypeAlias = Mapping[str, Json]
-"""A JSON object that is only read."""
+"""A read-only JSON object."""
 
 ChatMessage: TypeAlias = dict[str, Any]
-"""One message of a conversation as OpenAI's chat completions write it."""
+"""A message in OpenAI's chat completions format."""
 
 CountTokens: TypeAlias = Callable[[str], int]
-"""Tokens of a text."""
+"""Returns the number of tokens of a text."""
 
 Cut = Literal["nowhere", "middle", "start"]
-"""Where a connection is closed: at the start nothing is sent, in the middle a half."""
+"""Where the connection is closed: before anything is sent, after half of the reply, or not at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """An HTTP answer; a streamed one sends each part as an event."""
+    """An HTTP response; if ``streamed``, each part is an event."""
 
     status: int = 200
     parts: tuple[bytes, ...] = ()
@@ -33,18 +33,18 @@ class Reply:
 
 
 def json_reply(body: Json, *, status: int = 200, cut: Cut = "nowhere") -> Reply:
-    """A reply with a JSON body."""
+    """Return a reply with a JSON body."""
     return Reply(status=status, parts=(json.dumps(body).encode(),), cut=cut)
 
 
 def event_reply(events: Sequence[Json], *, cut: Cut = "nowhere") -> Reply:
-    """A reply that streams these events and OpenAI's end mark."""
+    """Return a reply that streams these events, then OpenAI's ``[DONE]`` marker."""
     sent = [f"data: {json.dumps(event)}\n\n".encode() for event in events]
     return Reply(parts=(*sent, b"data: [DONE]\n\n"), streamed=True, cut=cut)
 
 
 class ApiError(Exception):
-    """A request that the API refuses; ``kind`` is OpenAI's ``type``."""
+    """Raised for a request that the API rejects; ``kind`` is OpenAI's ``type``."""
 
     def __init__(
         self,
@@ -62,10 +62,10 @@ class ApiError(Exception):
         super().__init__(message)
 
     def reply(self) -> Reply:
-        """The refusal as it is sent."""
+        """Return the HTTP error response."""
         return json_reply({"error": self.error}, status=self.status)
 
 
 def is_object_list(value: Json) -> TypeGuard[list[dict[str, Json]]]:
-    """Whether a JSON value is a list of objects."""
+    """Return True if a JSON value is a list of objects."""
     return isinstance(value, list) and all(isinstance(item, dict) for item in value)

@@ -1,1 +1,1 @@
-"""What belongs to a model, and where one is called: limits, tokenizers, prices, discovery."""
+"""Facts about models and endpoints: token limits, tokenizers, prices, discovery."""

@@ -1,10 +1,11 @@
-"""Tighten the bound of a count with what the provider billed.
+"""Tighten the upper bound of a token count with the tokens that the provider billed.
 
 Promise: the bound of a request that continues the last billed one is never below that bill, it grows with the count,
-and it does not move for a bill that cannot be true.
+and implausible bills do not change it.
 
-A bill is ``offset + ratio * counted``: what each request has beside messages, and how the provider's tokenizer differs from ours. One
-above its bound counts at once, but what was known before is kept until the next one confirms it (docs/decisions/0005-calibration.md).
+A bill is modelled as ``offset + ratio * counted``: a constant part outside messages, and the ratio of the provider's tokenizer to
+ours. A bill above its bound applies at once, but the previous calibration is kept until the next bill confirms it
+(docs/decisions/0005-calibration.md).
 """
 
 from bisect import bisect_right
@@ -12,38 +13,38 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, inf
 
-MEASURED_TEXT = 200  # counted tokens between two bills, below which their ratio is mostly rounding
-ABOVE_STEEPEST = 1.1  # new text may be as much steeper than the steepest so far
-STEEPEST = 4.0  # no known tokenizer needs more for the same text
+MEASURED_TEXT = 200  # minimum counted tokens between bills; below it the ratio is mostly rounding
+ABOVE_STEEPEST = 1.1  # factor by which new text may exceed the highest ratio so far
+STEEPEST = 4.0  # no known tokenizer has a higher ratio
 LARGEST_REQUEST = 20_000_000  # tokens; twice the largest window of any model (2026-11)
-EXACT_UP_TO = 1.02  # a tokenizer whose ratio never exceeded this is the provider's own
-MARGIN_FRACTION = 0.02  # on a bound that rests on the bills of another tokenizer
+EXACT_UP_TO = 1.02  # up to this ratio the tokenizer is taken to be the provider's own
+MARGIN_FRACTION = 0.02  # safety margin where the provider uses another tokenizer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bill:
-    """What was counted in a request, and what the provider billed for it, in tokens."""
+    """The tokens that were counted in a request and the tokens that the provider billed for it."""
 
     counted: int
     billed: int
-    assumed: int = 0  # of those counted: no text, but assumed of the chat format and of tools
-    rewrites: int = 0  # of the history so far; a request of the same number continues it
-    fixed: int = 0  # of those counted: beside messages, which the next request has as well
+    assumed: int = 0  # part of ``counted``: assumed overhead of the chat format and tools, not text
+    rewrites: int = 0  # of the history so far; requests with the same number continue each other
+    fixed: int = 0  # part of ``counted``: outside messages, repeated in the next request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """The bound of a count, from a tokenizer's known error and the bills so far."""
+    """An upper bound on billed tokens, from the tokenizer's known error and the bills so far."""
 
     ratio: float = 1.0  # billed tokens per counted token at most, before any bill; 1 where exact
-    lowest_ratio: float = 1.0  # and at least, of text; a bill below it is not believed
-    first: Bill | None = None  # near the offset
+    lowest_ratio: float = 1.0  # at least, for text; a lower bill is implausible
+    first: Bill | None = None  # closest to the offset
     last: Bill | None = None
-    steepest: float = 0.0  # the highest ratio that new text had so far
-    before: "Calibration | None" = None  # the last bill, where that is above its bound
+    steepest: float = 0.0  # highest ratio of new text so far
+    before: "Calibration | None" = None  # previous calibration, if the last bill exceeded its bound
 
     def bound(self, counted: int, *, rewrites: int = 0) -> int:
-        """What a request of so many counted tokens is billed at most, in tokens."""
+        """Return the most tokens that a request with ``counted`` tokens is billed."""
         if self.last is None:
             return whole(self.ratio * counted)
         more = counted - self.last.counted
@@ -56,24 +57,24 @@ class Calibration:
         return whole(billed * (1 + margin_fraction))
 
     def room(self, limit_tokens: int, *, rewrites: int = 0) -> int:
-        """The greatest count whose bound is within the limit; 0 where even the offset exceeds it."""
-        billed_before = self.last.counted if self.last else 0  # a part of it may have cost nothing
+        """Return the largest count whose bound is within the limit; 0 if the offset alone exceeds it."""
+        billed_before = self.last.counted if self.last else 0  # some of these may have cost nothing
         most = billed_before + int(limit_tokens / self.lowest_ratio) + 2
         bound = partial(self.bound, rewrites=rewrites)
         return max(0, bisect_right(range(most), limit_tokens, key=bound) - 1)
 
     @property
     def _highest_ratio(self) -> float:
-        """Billed tokens per counted token at most, as far as is known now."""
+        """The highest plausible number of billed tokens per counted token so far."""
         highest = max(self.ratio, self.steepest)
         return (
             highest if highest <= EXACT_UP_TO else max(self.ratio, self.steepest * ABOVE_STEEPEST)
         )
 
     def _rewritten(self, last: Bill, counted: int) -> float:
-        """With other messages: these at the highest ratio, and what is beside them as it was billed.
+        """Return the bound for rewritten messages: these at the highest ratio, plus the rest as it was billed.
 
-        That is known by the first bill, which has the fewest messages, unless the last one shows that it grew since.
+        The rest comes from the first bill, which has the fewest messages, unless the last one shows that it has grown.
         """
         bill, highest = self.first or last, self._highest_ratio
         if self._beside(bill) < last.billed - highest * (last.counted - last.fixed):
@@ -81,12 +82,12 @@ class Calibration:
         return max(0, self._beside(bill)) + highest * max(0, counted - bill.fixed)
 
     def _beside(self, bill: Bill) -> int:
-        """What was billed beside messages, at most."""
+        """Return the most that was billed for the part outside messages."""
         text = max(0, bill.counted - bill.fixed - bill.assumed)
         return bill.billed - whole(self.lowest_ratio * text)
 
     def with_fixed(self, tokens: int) -> "Calibration":
-        """Itself while requests have so much beside messages; what something else there costs, no bill has told."""
+        """Return the calibration for requests with ``tokens`` outside messages; if the bills had another number, it is reset."""
         bills = [bill for bill in (self.first, self.last) if bill and bill.fixed not in (0, tokens)]
         before = self.before and self.before.with_fixed(tokens)
         if not bills and before is self.before:
@@ -98,12 +99,12 @@ class Calibration:
         return bill.billed - self._highest_ratio * bill.counted
 
     def least(self, bill: Bill) -> int:
-        """What a request is billed at least, by the tokenizer's error on its text."""
+        """Return the least that a request can be billed, given the tokenizer's error on its text."""
         return whole(self.lowest_ratio * max(0, bill.counted - bill.assumed))
 
     @property
     def is_sound(self) -> bool:
-        """Whether its numbers can come from bills."""
+        """Return True if these numbers can result from plausible bills."""
         ratios = 0 < self.lowest_ratio <= self.ratio < inf and 0 <= self.steepest <= STEEPEST
         bills = [bill for bill in (self.first, self.last) if bill is not None]
         before = self.before is None or self.before.is_sound
@@ -111,16 +112,16 @@ class Calibration:
         return ratios and before and counts and all(map(self.believes, bills))
 
     def believes(self, bill: Bill) -> bool:
-        """Whether a bill can be true."""
+        """Return True if a bill is plausible."""
         return 0 < bill.billed <= LARGEST_REQUEST and bill.billed >= self.least(bill)
 
     def resumed(self, saved: "Calibration") -> "Calibration":
-        """A saved calibration, if the same tokenizer counted its bills; otherwise itself."""
+        """Return the saved calibration if the same tokenizer counted its bills, else this one."""
         same = (self.ratio, self.lowest_ratio) == (saved.ratio, saved.lowest_ratio)
         return saved if same else self
 
     def after(self, bill: Bill) -> "Calibration":
-        """The calibration with one more bill; itself where the bill cannot be true."""
+        """Return the calibration updated with a bill, or this one if the bill is implausible."""
         if not self.believes(bill):
             return self
         if self.before and self.last and bill.billed < self.before.least_beside(bill, self.last):
@@ -135,11 +136,11 @@ class Calibration:
         return replace(self, first=self.first or bill, last=bill, steepest=steepest, before=before)
 
     def least_beside(self, bill: Bill, other: Bill) -> int:
-        """What a request is billed at least, if what another bill has above the highest ratio is an offset."""
+        """Return the least that a request is billed if the excess of ``other`` over the highest ratio is a constant offset."""
         text = max(0, bill.counted - bill.assumed)
         return int(self._least_offset(other) + self.lowest_ratio * text)
 
 
 def whole(tokens: float) -> int:
-    """Rounded up; what the rounding errors of floats add is not a token."""
+    """Round up to whole tokens, ignoring floating-point errors."""
     return ceil(round(tokens, 6))

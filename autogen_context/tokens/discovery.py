@@ -1,7 +1,7 @@
-"""Ask a running endpoint what its models accept.
+"""Ask a running endpoint for the token limits of its models.
 
-Promise: asking ends within its time limit, and whatever goes wrong is one warning and no limit, never an error.
-It goes through ``openai.AsyncOpenAI``, so that keys, proxies and certificates work as they do for the calls that follow.
+Promise: a request ends within its time limit, and any failure gives one warning and no limit, never an error.
+Requests use ``openai.AsyncOpenAI``, so keys, proxies and certificates work as in the model calls that follow.
 """
 
 import asyncio
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger(__name__)
 
-# Whatever a server reports outside of this is taken for a fault of the server.
+# A reported number outside this range is treated as a server error.
 _PLAUSIBLE_TOKENS = range(256, 100_000_001)
-# What servers call the window, what holds for the running instance first:
-# LM Studio; vLLM, SGLang; llama.cpp, and older ones at /props; OpenRouter (of the provider it routes to, then of
+# Names of the context window field; values for the running instance come first:
+# LM Studio; vLLM, SGLang; llama.cpp, and its older versions at /props; OpenRouter (the provider it routes to, then
 # the model), Ollama, Together; Groq; Mistral.
 _WINDOW_FIELDS = [
     "loaded_context_length",
@@ -45,29 +45,29 @@ Fields = dict[str, object]
 
 
 class _Listing(BaseModel):
-    """A list of models: OpenAI's and LM Studio's under ``data``, Ollama's under ``models``."""
+    """A list of models: under ``data`` for OpenAI and LM Studio, under ``models`` for Ollama."""
 
     data: list[Fields] = []
     models: list[Fields] = []
 
 
 class _Shown(BaseModel):
-    """What Ollama shows of one model: settings as text, and the facts of its file."""
+    """Ollama's ``/api/show`` response: settings as text, and metadata of the model file."""
 
     parameters: str = ""
     model_info: Fields = {}
 
 
 class Discovery:
-    """An OpenAI-compatible endpoint that may know its models' limits.
+    """Reads model limits from an OpenAI-compatible endpoint.
 
     Args:
-        base_url: as for the client, ``http://127.0.0.1:8000/v1``.
-        api_key: sent along; left out, none is, not even one that the environment holds.
-        timeout_s: for everything that one question needs, in seconds.
+        base_url: the client's base URL, such as ``http://127.0.0.1:8000/v1``.
+        api_key: sent with each request; if omitted, a placeholder is sent, never a key from the environment.
+        timeout_s: time limit for all requests of one look-up, in seconds.
 
     Raises:
-        ValueError: ``base_url`` is no HTTP address, or ``timeout_s`` is not positive.
+        ValueError: ``base_url`` is not an HTTP URL, or ``timeout_s`` is not positive.
     """
 
     def __init__(
@@ -79,19 +79,19 @@ class Discovery:
         self._base_url = base_url.rstrip("/")
         self._api_key = api_key or "none"
         self._timeout_s = timeout_s
-        # A user and a password in the address stay out of logs and reports.
+        # Keep user name and password out of logs and reports.
         parts = urlsplit(base_url)
         self.address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
     async def ask(self, model: str) -> ModelLimit | None:
-        """The limits of ``model`` where the endpoint serves and knows it, else None."""
+        """Return the limits of ``model``, or ``None`` if the endpoint fails or does not know it."""
         try:
             async with asyncio.timeout(self._timeout_s):
-                # Importing openai takes about a second: not on the event loop.
+                # Importing openai takes about a second and would block the event loop.
                 async with await asyncio.to_thread(self._client) as client:
                     return await self._ask(client, model)
-        except Exception as error:  # noqa: BLE001 - an endpoint that fails in any way costs one source, not the look-up
-            # Nothing that the server said is told: it may repeat the key.
+        except Exception as error:  # noqa: BLE001 - a failing endpoint must not fail the look-up
+            # Log nothing from the response: it may echo the API key.
             status: object = getattr(error, "status_code", None)
             reason = f"HTTP {status}" if status else type(error).__name__
             if isinstance(error, TimeoutError) or type(error) is ValueError:
@@ -108,7 +108,7 @@ class Discovery:
         )
 
     async def _ask(self, client: "AsyncOpenAI", model: str) -> ModelLimit | None:
-        """From ``/v1/models``; where that has no number, from the own doors of LM Studio, Ollama and llama.cpp."""
+        """Read the limits from ``/v1/models``, else from the native endpoints of LM Studio, Ollama and llama.cpp."""
         answer = await client.models.with_raw_response.list()
         row = _row_of(model, _Listing.model_validate_json(answer.content).data, key="id")
         if row is None:
@@ -128,7 +128,7 @@ class Discovery:
         shown = _Shown.model_validate(told)
         info = shown.model_info.items()
         tokens = next((value for key, value in info if key.endswith(".context_length")), None)
-        # What the model is set to run with, not what it was trained for.
+        # Prefer the configured context size to the one that the model was trained with.
         running = re.search(r"^num_ctx\s+(\d{1,12})\s*$", shown.parameters, re.MULTILINE)
         row = {"context_length": int(running[1]) if running else tokens}
         return self._limit(model, row, engine_of("ollama"))
@@ -144,7 +144,7 @@ class Discovery:
 
 
 async def _answer(client: "AsyncOpenAI", url: str, body: Mapping[str, str] | None = None) -> object:
-    """What a server says at a door that few servers have; nothing where there is no such door."""
+    """Query an endpoint that few servers have; return an empty dict if there is none."""
     from openai import APIStatusError  # noqa: PLC0415 - an extra, and slow to import
 
     ask = partial(client.post, body=body) if body else client.get
@@ -152,16 +152,16 @@ async def _answer(client: "AsyncOpenAI", url: str, body: Mapping[str, str] | Non
         answer: object = await ask(url, cast_to=object)
     except APIStatusError:
         return {}
-    return {} if isinstance(answer, str) else answer  # a page, where a server answers everything
+    return {} if isinstance(answer, str) else answer  # HTML, if every path is answered
 
 
 def _fields(answer: object) -> Fields:
-    """The fields of an answer; none where it is something else."""
+    """Return the answer if it is a JSON object, else an empty dict."""
     return cast("Fields", answer) if isinstance(answer, dict) else {}
 
 
 def _row_of(model: str, rows: Sequence[Fields], *, key: str) -> Fields | None:
-    """The row of exactly that name, else of the same name under another route or none; ``:latest`` is no tag."""
+    """Return the row with this name, else the one that matches without routes; ``:latest`` is ignored."""
     plain = [(str(row.get(key)).removesuffix(":latest"), row) for row in rows]
     asked = model.removesuffix(":latest")
     exact = (row for name, row in plain if squash(name) == squash(asked))
@@ -170,7 +170,7 @@ def _row_of(model: str, rows: Sequence[Fields], *, key: str) -> Fields | None:
 
 
 def _tokens(row: Fields, fields: Sequence[str]) -> int | None:
-    """The first of these fields that a row has, in tokens; a ``ValueError`` where it is no plausible number of them."""
+    """Return the first of these fields that the row has, in tokens; raise ``ValueError`` if it is implausible."""
     for field in fields:
         outer, _, inner = field.partition(".")
         value = row.get(outer)

@@ -1,7 +1,7 @@
-"""How many tokens a model accepts: the first source that knows.
+"""Look up how many tokens a model accepts, from the first source that knows it.
 
-Promise: a look-up always answers, says where the answer is from, and never waits for the network. No source raises; each
-reports a fault once, and a broken row costs no other row. A name is never taken for a model of another version.
+Promise: a look-up always returns limits with their source and never waits for the network. No source raises; each logs
+a problem once, and an invalid row does not affect the others. A name never matches a model of another version.
 """
 
 import json
@@ -21,23 +21,23 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from autogen_context.messages.message import Text
 from autogen_context.messages.saved import faults
 
-if TYPE_CHECKING:  # only who asks an endpoint pays for what talks to it
+if TYPE_CHECKING:  # imported only when an endpoint is used
     from autogen_context.tokens.discovery import Discovery
 
 _LOGGER = logging.getLogger(__name__)
 _VARIABLE = "MODEL_LIMIT_"
-_RETRY_S = 60.0  # an endpoint that failed, or does not know the model, is not asked again before
+_RETRY_S = 60.0  # wait before asking an endpoint again that failed or does not know the model
 
-# More than any model's name needs; what lies beyond is not looked at, so that a hostile name costs little.
+# More than any model name needs; the rest is ignored, so that a hostile name costs little time.
 _LONGEST_NAME, _MOST_STARTS, _LONGEST_KNOWN = 200, 16, 64
-# Where a model's name may begin: after a route ("azure/"), a label ("ft:"), a vendor ("us.anthropic."), or a
-# host that puts its own name before the model's.
+# Where a model's name may start: after a route ("azure/"), a label ("ft:"), a vendor ("us.anthropic."), or the
+# prefix of a hosting service.
 _STARTS = re.compile(r"[/:]|(?<=[a-z])\.(?=[a-z])|\b(?:databricks|openai|snowflake)-")
-# Where a known name may end: before a date, a tag, a revision, the name of a tuned variant.
+# Where a known name may end: before a date, a tag, a revision or the name of a tuned variant.
 _BORDERS = re.compile(r"[-_.:@/ ]")
-# What goes on with one or two digits is another version, not a variant: "-4", ".1", but not "-08-2024".
+# A suffix of one or two digits is another version, not a variant: "-4", ".1", but not "-08-2024".
 _ANOTHER_VERSION = re.compile(r"[-_.]\d{1,2}(?![\da-z])(?!-\d\d)")
-# A window in the name, in thousands: "-32k", "_8k".
+# A context window in the name, in thousands: "-32k", "_8k".
 _THOUSANDS = re.compile(r"(?:^|[-_.:])(\d{1,4})k(?![a-z\d])")
 _SPELLINGS = (
     (re.compile(r"(?<=\d)p(?=\d)"), "."),  # Fireworks writes 3p1 for 3.1
@@ -47,19 +47,17 @@ Positive = Annotated[int, Field(strict=True, gt=0)]
 
 
 class ModelLimit(BaseModel):
-    """What a model accepts and gives, in tokens; in a table a window alone is shared by both, an input alone taken as it is."""
+    """Token limits of a model. In a table, a window alone is shared by input and output; an input limit alone is used as it is."""
 
     model_config = ConfigDict(frozen=True, coerce_numbers_to_str=True)
 
-    model: Text  # the name that was asked for, or of the row
+    model: Text  # the requested name, or the name of the row
     input_tokens: Positive
-    output_tokens: Positive | None = None  # where the source says it
+    output_tokens: Positive | None = None  # if the source states it
     window_tokens: Positive  # input and output together
-    source: Text = ""  # who says so: ``"environment MODEL_LIMIT_GPT4"``, ``"known"``, ``"default"``
-    provider: str = (
-        ""  # whose model it is, or which engine of one's own serves it, where a source says so
-    )
-    checked: str = ""  # when the row was looked up, as an ISO date
+    source: Text = ""  # such as ``"environment MODEL_LIMIT_GPT4"``, ``"known"``, ``"default"``
+    provider: str = ""  # the model's vendor, or the self-hosted engine that serves it, if known
+    checked: str = ""  # when the row was last verified, as an ISO date
 
     @model_validator(mode="before")
     @classmethod
@@ -85,9 +83,9 @@ class ModelLimit(BaseModel):
 
     @property
     def prompt_tokens(self) -> int:
-        """What a request should have at most, so that an answer still fits, in tokens.
+        """The largest recommended request, in tokens, that leaves room for the answer.
 
-        Of a shared window ``output_tokens`` are held back, but a quarter of it at most; an input that was named is taken as it is.
+        A shared window reserves ``output_tokens``, at most a quarter of it; an explicit input limit is used as it is.
         """
         if self.output_tokens is None or self.input_tokens < self.window_tokens:
             return self.input_tokens
@@ -95,12 +93,12 @@ class ModelLimit(BaseModel):
 
 
 def limit_of(model: str, source: str, **tokens: int | None) -> ModelLimit:
-    """What a source says of a model, completed as a row of a table is."""
+    """Build the limits of a model, with missing numbers filled in as for a table row."""
     return ModelLimit.model_validate({**tokens, "model": model, "source": source})
 
 
 def read_table(text: str) -> tuple[dict[str, ModelLimit], list[tuple[int, str]]]:
-    """The rows of ``{"name": 16384, "other": {"input_tokens": …, …}}`` by squashed name, and what is wrong by line (from 1)."""
+    """Parse ``{"name": 16384, "other": {"input_tokens": …, …}}``: the rows by squashed name, and problems by line (from 1)."""
     try:
         document = TypeAdapter(dict[str, object]).validate_python(json.loads(text))
     except ValidationError:
@@ -126,13 +124,13 @@ def read_table(text: str) -> tuple[dict[str, ModelLimit], list[tuple[int, str]]]
 
 @cache
 def known_rows() -> Mapping[str, ModelLimit]:
-    """The table that ships with this package: its rows by squashed name."""
+    """Return the rows of the bundled table by squashed name."""
     return read_table(shipped_text())[0]
 
 
 @cache
 def shipped_text(package: Path = Path(__file__).parent.parent) -> str:
-    """The table that ships: in the package as a wheel has it, or one folder up as an editable install has it."""
+    """Return the text of the bundled table: inside the package (wheel) or one folder up (editable install)."""
     places = [folder / "model_limits.json" for folder in (package, package.parent)]
     for place in filter(Path.is_file, places):
         return place.read_text(encoding="utf-8")
@@ -142,7 +140,7 @@ def shipped_text(package: Path = Path(__file__).parent.parent) -> str:
 
 
 class Step(NamedTuple):
-    """One source, what it knows of the model, and why nothing, or what the answer rests on."""
+    """One source in a look-up, its limit if it has one, and a note on its basis or why there is none."""
 
     source: str
     limit: ModelLimit | None = None
@@ -150,23 +148,23 @@ class Step(NamedTuple):
 
 
 def squash(name: str) -> str:
-    """A name without punctuation and case: two spellings of one model give the same."""
+    """Return a name without punctuation and case, so that all spellings of a model compare equal."""
     return "".join(filter(str.isalnum, name.casefold()))
 
 
 def unrouted(name: str) -> str:
-    """A name without the route before it: ``openai/gpt-4o`` is ``gpt-4o``, wherever it is served."""
+    """Return a name without its route: ``openai/gpt-4o`` becomes ``gpt-4o``."""
     return name.rpartition("/")[2] or name
 
 
 def variable_for(model: str) -> str:
-    """The environment variable to set for a model: ``MODEL_LIMIT_GPT_4O`` for ``gpt-4o``."""
+    """Return the environment variable for a model: ``MODEL_LIMIT_GPT_4O`` for ``gpt-4o``."""
     words = "".join(c if c.isalnum() else " " for c in unrouted(model).upper()).split()
     return _VARIABLE + "_".join(words)
 
 
 def variant_of(name: str, known: Collection[str]) -> tuple[str, str] | None:
-    """The longest of the squashed ``known`` names that a dated, prefixed, tagged or fine-tuned name begins with, and the rest."""
+    """Return the longest squashed ``known`` name that starts a dated, prefixed, tagged or fine-tuned name, and the remainder."""
     spelled, starts = _spelled(name)
     for start in starts:
         borders = _BORDERS.finditer(spelled, start + 1, start + _LONGEST_KNOWN)
@@ -177,11 +175,11 @@ def variant_of(name: str, known: Collection[str]) -> tuple[str, str] | None:
 
 
 def ancestor(name: str, known: Collection[str]) -> tuple[str, str] | None:
-    """The known model that a name is a variant of, else the one that stands for its family, and what of the name is left."""
+    """Return the known model that a name is a variant of, else the model representing its family, and the rest of the name."""
     if found := variant_of(name, known):
         return found
     spelled, starts = _spelled(name)
-    route_end = spelled.rfind("/") + 1  # what serves a model is not its family: "mistral/x"
+    route_end = spelled.rfind("/") + 1  # the route does not determine the family: "mistral/x"
     for start in sorted({route_end, *starts}, reverse=True):
         for pattern, model in _families():
             if start >= route_end and (head := pattern.match(spelled, start)):
@@ -190,7 +188,7 @@ def ancestor(name: str, known: Collection[str]) -> tuple[str, str] | None:
 
 
 def _spelled(name: str) -> tuple[str, list[int]]:
-    """A name in the usual spelling, and where in it the name of a model may begin."""
+    """Return the name in normalized spelling and the offsets where a model name may start."""
     spelled = name.casefold()[:_LONGEST_NAME]
     for pattern, replacement in _SPELLINGS:
         spelled = pattern.sub(replacement, spelled)
@@ -199,14 +197,14 @@ def _spelled(name: str) -> tuple[str, list[int]]:
 
 @cache
 def _families() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Each family, most specific first, and its smallest known model: a guess too large fails in the provider's hands."""
+    """Load the families, most specific first, each with its smallest known model: a guess that is too large makes requests fail."""
     table = Path(__file__).with_name("ancestors.json").read_text("utf-8")
     rows = TypeAdapter(dict[str, str]).validate_json(table).items()
     return tuple((re.compile(rf"(?:{row})(?![a-z])(?!(?<=\d)\d)"), model) for row, model in rows)
 
 
 class _UserFile:
-    """A table that the user wrote; read again whenever it is asked, and parsed when it changed."""
+    """A user's table of limits; read on each look-up, parsed when changed."""
 
     def __init__(self, path: Path, *, required: bool) -> None:
         self._path = path
@@ -217,20 +215,20 @@ class _UserFile:
         self._trouble = ""
 
     def ask(self, model: str) -> Step:
-        """The row whose name is the model's: the full name first, then the one without its route."""
+        """Return the model's row: by its full name, else by its name without the route."""
         text, trouble = None, ""
         try:
             text = self._path.read_text(encoding="utf-8-sig")
         except FileNotFoundError:
             trouble = "no such file"
-        except (OSError, ValueError) as error:  # ValueError: it is no UTF-8
+        except (OSError, ValueError) as error:  # ValueError: not UTF-8
             trouble = f"unreadable ({type(error).__name__})"
         if text is None:
             if trouble != self._trouble and (self._required or trouble != "no such file"):
                 _LOGGER.warning("%s: %s; the next source of limits is used", self._name, trouble)
             self._rows, self._trouble = {}, trouble
         elif text == shipped_text():
-            # In a clone of this project ./model_limits.json is no user's file. As one it would hide discovery.
+            # In a clone of this project, ./model_limits.json is the bundled table; as a user's file it would override discovery.
             self._rows, self._trouble = {}, "the known table itself"
         elif text != self._seen:
             self._rows, problems = read_table(text)
@@ -246,25 +244,25 @@ class _UserFile:
 
 
 def standard_files() -> tuple[Path, ...]:
-    """Where a user's own limits are looked for, the nearest first."""
-    own = os.path.expanduser("~/.autogen/model_limits.json")  # noqa: PTH111 - as it is for users without a home
+    """Return the default paths of user tables, the nearest first."""
+    own = os.path.expanduser("~/.autogen/model_limits.json")  # noqa: PTH111 - does not raise for users without a home
     return (Path("model_limits.json"), Path(own), Path("/etc/autogen/model_limits.json"))
 
 
 class ModelLimits:
-    """How many tokens models accept, from the first source that knows.
+    """Looks up the token limits of models, from the first source that knows them.
 
     Args:
-        files: tables of limits, the first that knows a model wins; left out, ``standard_files()``. Another that
-            does not exist is warned of.
-        environ: variables to look in; left out, the process's.
-        discovery: an endpoint to ask. Only ``alookup`` asks it; ``lookup`` uses what it found.
-        default_tokens: what is assumed where nobody knows.
-        ttl_s: how long an answer is kept, in seconds.
-        clock: seconds that only go up.
+        files: tables of limits, the first that has a model wins; default ``standard_files()``. Any other missing
+            file logs a warning.
+        environ: environment variables to read; default the process's.
+        discovery: an endpoint to ask. Only ``alookup`` sends requests; ``lookup`` uses what they returned.
+        default_tokens: input limit of unknown models.
+        ttl_s: how long an answer is cached, in seconds.
+        clock: a monotonic clock, in seconds.
 
     Raises:
-        ValueError: ``default_tokens`` or ``ttl_s`` is out of range, or ``files`` a single path.
+        ValueError: ``default_tokens`` or ``ttl_s`` is out of range, or ``files`` is a single path.
     """
 
     def __init__(
@@ -282,7 +280,7 @@ class ModelLimits:
         if not ttl_s >= 0:
             raise ValueError(f"ttl_s={ttl_s}: give the seconds to keep an answer, or 0")
         if isinstance(files, str | PathLike):
-            raise ValueError(f"files={str(files)!r}: give several, such as [{str(files)!r}]")  # noqa: TRY004 - a wrong argument is a ValueError here
+            raise ValueError(f"files={str(files)!r}: give several, such as [{str(files)!r}]")  # noqa: TRY004 - invalid arguments raise ValueError here
         standard = standard_files()
         paths = standard if files is None else tuple(map(Path, files))
         self._files = [_UserFile(path, required=path not in standard) for path in paths]
@@ -297,10 +295,10 @@ class ModelLimits:
         self._due_at: dict[str, float] = {}
 
     def lookup(self, model: str) -> ModelLimit:
-        """The limits of a model, at once and without the network.
+        """Return the limits of a model without network access.
 
         Raises:
-            ValueError: ``model`` is no name.
+            ValueError: ``model`` is not a valid name.
         """
         _check(model)
         kept = self._kept.get(model)
@@ -311,12 +309,12 @@ class ModelLimits:
         return limit
 
     async def alookup(self, model: str) -> ModelLimit:
-        """The limits of a model; where discovery is on and comes next, its endpoint is asked first.
+        """Return the limits of a model, asking the discovery endpoint if needed.
 
-        It is not asked while an answer of it is fresh, or where the environment or a file of the user knows the model.
+        The endpoint is not asked while its last answer is fresh, or if the environment or a user file has the model.
 
         Raises:
-            ValueError: ``model`` is no name.
+            ValueError: ``model`` is not a valid name.
         """
         _check(model)
         due = self._discovery is not None and self._clock() >= self._due_at.get(model, 0.0)
@@ -330,7 +328,7 @@ class ModelLimits:
         return self.lookup(model)
 
     def trace(self, model: str) -> list[Step]:
-        """What each source says of a model, in the order in which they are asked; the first answer wins."""
+        """Return what each source knows of a model, in look-up order; the first limit wins."""
         _check(model)
         limit, until = self._kept.get(model, (None, 0.0))
         left_s = until - self._clock()
@@ -340,7 +338,7 @@ class ModelLimits:
         return [cached, *self._steps(model)]
 
     def _steps(self, model: str) -> Iterator[Step]:
-        """The answers of all sources but the cache, each asked when its turn comes."""
+        """Yield the steps of all sources except the cache, each evaluated lazily."""
         yield from self._own_steps(model)
         found, note = self._found.get(model), "off"
         if self._discovery:
@@ -368,7 +366,7 @@ class ModelLimits:
         yield Step("default", limit_of(model, "default", input_tokens=self._default_tokens))
 
     def _own_steps(self, model: str) -> Iterator[Step]:
-        """What the user says: ``MODEL_LIMIT_<NAME>`` in any spelling, with or without its route, then the files."""
+        """Yield the user's sources: ``MODEL_LIMIT_<NAME>`` in any spelling, with or without route, then the files."""
         environ = os.environ if self._environ is None else self._environ
         by_name = {squash(v.removeprefix(_VARIABLE)): v for v in environ if v.startswith(_VARIABLE)}
         for name in (squash(model), squash(unrouted(model))):
@@ -383,7 +381,7 @@ class ModelLimits:
             yield file.ask(model)
 
     def _tokens(self, variable: str, value: str) -> int:
-        """A positive integer as Python writes it (``8192``, ``1_048_576``); anything else is reported, and 0."""
+        """Parse a positive integer in Python notation (``8192``, ``1_048_576``); log a warning once and return 0 for others."""
         with suppress(ValueError):
             if (tokens := int(value)) > 0:
                 return tokens
@@ -398,7 +396,7 @@ class ModelLimits:
 
 
 def answer(row: ModelLimit, model: str, source: str) -> ModelLimit:
-    """The numbers of a row as the answer for ``model``."""
+    """Return a copy of the row with this model name and source."""
     return row.model_copy(update={"model": model, "source": source})
 
 

@@ -1,8 +1,8 @@
-"""Count the tokens of a text: exactly where a vocabulary is at hand, from above where none is.
+"""Count the tokens of a text: exactly if a vocabulary is available, else as an upper bound.
 
-Promise: any ``str`` is counted, in linear time, never below what cl100k_base or o200k_base make of it, and every number
-travels with its source. Nothing here reaches for the network but ``fetch_ranks``, which has a time limit. Why the estimate
-is a bound, and what was measured, stands in docs/decisions/0003-counting.md.
+Promise: any ``str`` is counted in linear time, every count carries its source, and an estimate is never below the count of
+cl100k_base or o200k_base. Only ``fetch_ranks`` uses the network, with a time limit. For the proof of the bound and
+measurements see docs/decisions/0003-counting.md.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ Source = Literal["provider", "tokenizer", "estimate"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Count:
-    """A number of tokens and where it came from."""
+    """A number of tokens and its source."""
 
     tokens: int
     source: Source
@@ -46,13 +46,13 @@ class TokenCounter(Protocol):
     """Counts the tokens of a text."""
 
     def count(self, text: str, /) -> Count:
-        """Tokens of ``text``: exact from a tokenizer, an upper bound from an estimate."""
+        """Return the tokens of ``text``: exact for a tokenizer, an upper bound for an estimate."""
         ...
 
 
-SEAM_TOKENS = 8  # a cut anywhere was seen to hide 5 at most; docs/decisions/0003-counting.md
+SEAM_TOKENS = 8  # added per cut; measured need: 5 at most; docs/decisions/0003-counting.md
 _LOG = getLogger(__name__)
-# Name -> sha256 of the ranks that tiktoken 0.14 accepts (tiktoken_ext.openai_public, checked 2026-11-21).
+# Encoding -> sha256 of the ranks file that tiktoken 0.14 accepts (tiktoken_ext.openai_public, checked 2026-11-21).
 _RANKS_SHA256 = MappingProxyType(
     {
         "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
@@ -62,11 +62,11 @@ _RANKS_SHA256 = MappingProxyType(
 _RANKS_URL = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
 _EXACT_SLICE_CHARS = 200_000  # tiktoken 0.14 panics on a piece of a million spaces
 _SLICE_CHARS = 1_000_000
-_CLOSE_LOOK_CHARS = 24  # a close look at a piece costs the square of its length
+_CLOSE_LOOK_CHARS = 24  # the close bound takes time quadratic in the length of a piece
 
-# Both encodings first cut a text into pieces, by these rules (tiktoken_ext.openai_public; here for ASCII).
+# Pre-tokenization: both encodings first split a text into pieces by these rules (tiktoken_ext.openai_public; here for ASCII).
 _TAIL = r"(?:'(?:[sdmtSDMT]|[lL][lL]|[vV][eE]|[rR][eE]))"
-_LEAD = r"[\0-\t\v\f\x0e-/:-@\[-`{-\x7f]"  # what may stand before the letters of a word
+_LEAD = r"[\0-\t\v\f\x0e-/:-@\[-`{-\x7f]"  # may precede the letters of a word in its piece
 _MARK = r"[\0-\x08\x0e-\x1f!-/:-@\[-`{-\x7f]"
 _FOREIGN = r"[^\0-\x7f]"
 _CL100K = re.compile(
@@ -78,7 +78,7 @@ _O200K = re.compile(
     r"|\s*[\r\n]+|\s+(?!\S)|\s+",
     re.ASCII,
 )
-# The borders that both have in common; o200k_base lets slashes follow a line break, then the next ones are not.
+# Piece borders shared by both encodings. o200k_base lets slashes follow a line break; the borders after that differ.
 _WORD = rf"[A-Za-z]++{_TAIL}?"
 _AFTER_SLASH = rf"(?=/)(?:{_MARK}++[\r\n]*+)++(?:{_WORD})?"
 _SHARED = (
@@ -86,27 +86,27 @@ _SHARED = (
     r"|\s++\Z|\s*[\r\n]+|\s+(?!\S)|\s"
 )
 _ASCII_PIECES = re.compile(_SHARED, re.ASCII)
-# What touches a character beyond ASCII is glued to it: there the rules above would need the Unicode tables.
+# Text next to a non-ASCII character is kept in its piece: splitting there would need Unicode tables.
 _GLUED = rf"{_FOREIGN}++(?>[\r\n]++{_AFTER_SLASH}|{_SHARED})?"
 _MIXED_PIECES = re.compile(rf"(?>{_SHARED})(?:{_GLUED})*+|(?:{_GLUED})++", re.ASCII)
 _RUN = re.compile(r"(.)\1{7,}", re.DOTALL)
-# Where a token may end inside a character: the space that takes the first byte of what follows, and a few more.
+# Where a token may end inside a character: a space merged with the first byte of the next character, and a few more.
 _WIDE_AFTER_SPACE = re.compile(r" (?=[\u0800-\U0010ffff])")
 _TEARABLE = re.compile(
     r"([^\0-\x7f])(?=([\u0540-\u057f\u0980-\u09bf\u0c00-\u0c3f\u0e00-\u0e3f\u10c0-\u10ff\u1780-\u17bf"
     r"\ud000-\ud7ff\uff40-\uff7f]))"
 )
-# Both encodings end a piece here, whatever stands before and after.
+# Both encodings always end a piece here, whatever the context.
 _BORDER = re.compile(r"(?<=\n)(?=[!-.0-~])|(?<=[A-Za-z0-9])(?= [A-Za-z])")
 
 
 class _ExactCounter:
-    """Counts with a vocabulary, special tokens read as plain text."""
+    """Counts with a vocabulary; special tokens count as plain text."""
 
     _tokens: Callable[[str], int]
 
     def count(self, text: str, /) -> Count:
-        """The tokens of ``text``: halves of a surrogate pair joined, lone ones replaced by U+FFFD."""
+        """Return the tokens of ``text``, with surrogate pairs joined and lone surrogates replaced by U+FFFD."""
         if not text.isascii():
             try:
                 text.encode()
@@ -122,19 +122,19 @@ class BpeOpenAICounter(_ExactCounter):
     """Counts with ``bpe-openai``: exact, offline, about twice as fast as tiktoken."""
 
     def __init__(self, encoding: str) -> None:
-        """Loads the vocabulary, 60 ms the first time; ``MissingExtra`` where ``bpe-openai`` is not installed."""
+        """Load the vocabulary (60 ms the first time); raise ``MissingExtra`` if ``bpe-openai`` is not installed."""
         _require_known(encoding)
         tokenizer = _bindings().tokenizer_for_encoding(encoding)
         self._tokens = cast("Callable[[str], int]", tokenizer.count)
 
 
 class TiktokenCounter(_ExactCounter):
-    """Counts with tiktoken, from ranks that are on disk."""
+    """Counts with tiktoken, from a ranks file on disk."""
 
     def __init__(self, encoding: str) -> None:
-        """Loads the vocabulary, 0.5 s the first time; ``FileNotFoundError`` where its ranks are not on disk."""
+        """Load the vocabulary (0.5 s the first time); raise ``FileNotFoundError`` if its ranks are not on disk."""
         path = _ranks_path(encoding)
-        # tiktoken downloads what it does not find, without a time limit; so its folder is looked at before it is asked.
+        # tiktoken downloads missing ranks without a time limit, so check its cache folder first.
         found = path.read_bytes() if path and path.is_file() else b""
         if sha256(found).hexdigest() != _RANKS_SHA256[encoding]:
             raise FileNotFoundError(
@@ -146,30 +146,30 @@ class TiktokenCounter(_ExactCounter):
 
 
 class EstimateCounter:
-    """Counts any text from above, offline and without loading a vocabulary."""
+    """Computes an upper bound for any text, offline and without loading a vocabulary."""
 
     def count(self, text: str, /) -> Count:
-        """An upper bound on the tokens of ``text`` in cl100k_base and in o200k_base."""
+        """Return an upper bound on the tokens of ``text`` in cl100k_base and o200k_base."""
         tokens = sum_slices(text, _slice_bound, at_most=_SLICE_CHARS)
         return Count(tokens=tokens, source="estimate")
 
 
 def counter_for(encoding: str) -> TokenCounter:
-    """bpe-openai's counter, else tiktoken's, each made once; else the estimator, until the ranks have arrived.
+    """Return the bpe-openai counter, else the tiktoken one (both cached), else an estimator until the ranks are on disk.
 
     Raises:
-        ValueError: no known encoding.
+        ValueError: the encoding is unknown.
     """
     try:
         return _exact_counter(encoding)
-    except OSError:  # no ranks on disk, or none that can be read
+    except OSError:  # ranks missing or unreadable
         return EstimateCounter()
 
 
 async def fetch_ranks(encoding: str, *, timeout_s: float) -> bool:
-    """Have tiktoken download the ranks of an encoding, once per process; whether ``counter_for`` is exact now.
+    """Download the ranks of an encoding with tiktoken, once per process; return True if ``counter_for`` is exact now.
 
-    It waits so long at most; the download goes on in a daemon thread, and a later call finds it.
+    Waits at most ``timeout_s``; the download continues in a daemon thread, and a later call uses its result.
     """
     if isinstance(counter_for(encoding), EstimateCounter):
         with suppress(TimeoutError):
@@ -179,7 +179,7 @@ async def fetch_ranks(encoding: str, *, timeout_s: float) -> bool:
 
 
 def sum_slices(text: str, tokens: Callable[[str], int], *, at_most: int) -> int:
-    """The sum of ``tokens`` over slices of a text of so many characters, never below what it is for the whole."""
+    """Sum ``tokens`` over slices of at most ``at_most`` characters; the sum is never below the tokens of the whole text."""
     total = start = 0
     while len(text) - start > at_most:
         end = start + at_most
@@ -191,25 +191,25 @@ def sum_slices(text: str, tokens: Callable[[str], int], *, at_most: int) -> int:
     return total + tokens(text[start:] if start else text)
 
 
-@cache  # an exception is not kept: ranks that arrive later are found
+@cache  # exceptions are not cached, so ranks that arrive later are used
 def _exact_counter(encoding: str) -> TokenCounter:
     try:
         return BpeOpenAICounter(encoding)
-    except ImportError:  # not installed, or not for this machine
+    except ImportError:  # not installed, or no build for this platform
         return TiktokenCounter(encoding)
 
 
 @cache
 def _download(encoding: str) -> Future[None]:
-    """A download under way, or done, or failed; the thread does not keep the process alive."""
+    """Start the download in a daemon thread; the future completes when it has finished or failed."""
     done: Future[None] = Future()
-    done.set_running_or_notify_cancel()  # whoever stops waiting does not stop the download
+    done.set_running_or_notify_cancel()  # a cancelled waiter does not cancel the download
 
     def run() -> None:
         try:
             _load_tiktoken(encoding)
-        except Exception:  # noqa: BLE001 - nobody awaits this thread
-            # Offline, refused, damaged, or no place to write: the estimator goes on counting.
+        except Exception:  # noqa: BLE001 - nothing would receive it
+            # Offline, refused, corrupted or not writable: the estimator stays in use.
             _LOG.info("tiktoken ranks did not arrive", exc_info=True, extra={"encoding": encoding})
         finally:
             done.set_result(None)
@@ -219,14 +219,14 @@ def _download(encoding: str) -> Future[None]:
 
 
 def _load_tiktoken(encoding: str) -> "Encoding":
-    from tiktoken import get_encoding  # noqa: PLC0415 - 30 ms that only those pay who count with it
+    from tiktoken import get_encoding  # noqa: PLC0415 - takes 30 ms to import
 
     return get_encoding(encoding)
 
 
 @cache
 def _bindings() -> ModuleType:
-    """The native module of bpe-openai, without its package: that builds tables for 0.8 s which counting has no use for."""
+    """Import the native module of bpe-openai without its package, which spends 0.8 s on tables that counting does not need."""
     name = "bpe_openai._bindings"
     package = find_spec("bpe_openai")
     spec = package and PathFinder.find_spec(name, package.submodule_search_locations)
@@ -238,7 +238,7 @@ def _bindings() -> ModuleType:
 
 
 def _ranks_path(encoding: str) -> Path | None:
-    """Where tiktoken looks; ``None`` where its cache is switched off with an empty folder name."""
+    """Return the path in tiktoken's cache, or ``None`` if the cache is disabled by an empty folder name."""
     _require_known(encoding)
     default = str(Path(gettempdir(), "data-gym-cache"))
     folder = environ.get("TIKTOKEN_CACHE_DIR", environ.get("DATA_GYM_CACHE_DIR", default))
@@ -254,14 +254,14 @@ def _require_known(encoding: str) -> None:
 
 
 class _Known(NamedTuple):
-    """What both vocabularies are known to hold."""
+    """Known contents of both vocabularies."""
 
-    tokens: frozenset[str]  # all numbers of one to three digits are among them
-    # Of two characters, but for digits, which are cut in threes across pairs.
+    tokens: frozenset[str]  # including all numbers of one to three digits
+    # Tokens of two characters, without digits: those are split in threes, across pairs.
     pairs: frozenset[str]
-    # Of 64 code points, where a token holds a character but for its last byte.
+    # Blocks of 64 code points whose characters, without their last byte, are one token.
     two_token_blocks: frozenset[int]
-    # The last six bits of a character and the block of the next, with the tokens lost between them.
+    # (last six bits of a character, block of the next) -> extra tokens where a token spans both.
     torn: Mapping[tuple[int, int], int]
 
 
@@ -282,7 +282,7 @@ def _known() -> _Known:
 
 
 def _slice_bound(text: str) -> int:
-    """The bound for one slice; so many close looks that the time stays linear, the rest by their lengths."""
+    """Return the bound for one slice; the number of close bounds is limited to keep the time linear."""
     known = _known().tokens
     close_looks = 64 + len(text) // 32
     total = 0 if text.isascii() else _foreign_tokens(text)
@@ -300,18 +300,18 @@ def _slice_bound(text: str) -> int:
 
 @lru_cache(maxsize=65_536)
 def _close_bound(piece: str) -> int:
-    """The most tokens that either encoding can make of a short ASCII piece."""
+    """Return the most tokens that either encoding can produce for a short ASCII piece."""
     cl100k, o200k = _CL100K.findall(piece), _O200K.findall(piece)
     bound = sum(map(_longest_division, cl100k))
     return bound if cl100k == o200k else max(bound, sum(map(_longest_division, o200k)))
 
 
 def _longest_division(piece: str) -> int:
-    """The most parts in which no two neighbours together are a known token."""
+    """Return the most parts a piece can be split into with no two adjacent parts forming a known token."""
     known = _known().tokens
     if piece in known:
         return 1
-    # For each end: (parts, length of the last part) of every division, as parts * 32 + length.
+    # For each end: (parts, length of the last part) of every division, encoded as parts * 32 + length.
     best_first = [[0]]
     for end in range(1, len(piece) + 1):
         found: list[int] = []
@@ -332,11 +332,11 @@ def _longest_known_run(character: str) -> int:
 
 
 def _quick_bound(piece: str) -> int:
-    """Runs of one character by their length; of the rest, three characters cost two tokens where both pairs are known."""
+    """Bound the tokens of a piece in linear time: repeated characters by run length, the rest by known pairs."""
     total = start = 0
     for run in _RUN.finditer(piece):
         length = len(run[0])
-        # Two neighbours are longer than every known run; 3 more for the ends, where others may reach in.
+        # Two adjacent tokens are longer than the longest known run; 3 more for tokens that overlap the ends.
         bound = min(length, 2 * length // (_longest_known_run(run[1]) + 1) + 3)
         total += bound + _pairs_bound(piece[start : run.start()])
         start = run.end()
@@ -344,19 +344,19 @@ def _quick_bound(piece: str) -> int:
 
 
 def _pairs_bound(piece: str) -> int:
-    """Characters that follow each other as tokens are no known pair: with k of these at most n - k/3 tokens."""
+    """Return at most n - k/3 tokens for n characters with k known pairs: two adjacent one-character tokens are no known pair."""
     return len(piece) - sum(map(_known().pairs.__contains__, map(add, piece, piece[1:]))) // 3
 
 
 def _foreign_tokens(text: str) -> int:
-    """What the characters of a text may cost beyond one token each."""
+    """Return the tokens that non-ASCII characters may cost beyond one each."""
     tokens, _, blocks, torn = _known()
     wide = 0
     for char, times in Counter(text).items():
         if not char.isascii() and char not in tokens:
             width = len(char.encode("utf-8", "surrogatepass"))
             wide += times * (1 if ord(char) >> 6 in blocks else width - 1)
-    # What is lost where one token holds the end of a character and the begin of the next.
+    # Extra tokens where one token holds the end of a character and the start of the next.
     pairs = _TEARABLE.findall(text)
     lost = sum(torn.get((ord(char) % 64, ord(after) >> 6), 0) for char, after in pairs)
     return wide + len(_WIDE_AFTER_SPACE.findall(text)) + lost

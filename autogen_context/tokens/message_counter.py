@@ -1,6 +1,6 @@
-"""Count the messages and tools of a request, as an upper bound, and say where the number comes from.
+"""Count the messages and tools of a request as an upper bound, and report the source of the number.
 
-Promise: each text is counted once while its count is remembered; what a chat format adds is counted too. Every model name
+Promise: a text is counted once while its count is cached; the overhead of the chat format is included. Every model name
 has a family, whose figures (``families.json``, with source and date) are upper bounds. Only ``load_tokenizer`` waits.
 """
 
@@ -17,24 +17,24 @@ from autogen_context.messages.message import Image, Message, content_digest
 from autogen_context.tokens.calibrate import Calibration
 from autogen_context.tokens.measure import Count, Source, TokenCounter, counter_for, fetch_ranks
 
-ESTIMATE_LOWEST_RATIO = 0.25  # an estimate is an upper bound; at worst some four times the truth
+ESTIMATE_LOWEST_RATIO = 0.25  # an estimate is at most about four times the exact count
 REMEMBERED_TEXTS = 50_000
-# Parts of a content cost more apart than joined by newlines: up to 4 tokens where both ends are long runs of newlines, by
-# o200k_base and cl100k_base, 2026-11.
+# Separate text parts cost more than parts joined by newlines: up to 4 tokens if both ends are long runs of newlines
+# (o200k_base and cl100k_base, 2026-11).
 PER_PART = 4
-LONGEST_KEY = 4_096  # characters; a longer text is remembered by its digest, not by itself
+LONGEST_KEY = 4_096  # characters; the cache key of a longer text is its digest
 
 _TILE_PX, _FIT_PX, _SHORT_PX = 512, 2048, 768  # OpenAI: "Images and vision", high detail
 _PATCH_PX = 32
 _CROP_PX, _SMALL_CROP_PX, _ONE_CROP_PX = 768, 256, 384  # Google: "Understand and count tokens"
 _CROP_OF_SHORT_SIDE = 1.5
-# What may stand before the name of a model: providers, regions, folders, and the mark of a fine-tuned one.
+# Prefixes of a model name: providers, regions, folders and the marker of fine-tuned models.
 _BEFORE_THE_NAME = re.compile(r"^(?:.*/)?(?:ft:)?(?:[a-z-]+\.)*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tiles:
-    """A base, and tiles of 512 pixels after the image was shrunk (GPT-4o and its like)."""
+    """A base cost plus a cost per 512-pixel tile of the downscaled image (GPT-4o and similar)."""
 
     base: int
     per_tile: int
@@ -42,7 +42,7 @@ class Tiles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patches:
-    """Patches of 32 pixels; what has more is shrunk to the most (GPT-4.1-mini and its like)."""
+    """A cost per 32-pixel patch; images above the maximum are downscaled to it (GPT-4.1-mini and similar)."""
 
     at_most_patches: int
     multiplier: float
@@ -51,7 +51,7 @@ class Patches:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crops:
-    """Crops of two thirds of the short side, 256 to 768 pixels (Gemini up to 2.5)."""
+    """A cost per crop of two thirds of the short side, 256 to 768 pixels (Gemini up to 2.5)."""
 
     per_crop: int
     at_most_crops: int
@@ -59,7 +59,7 @@ class Crops:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Area:
-    """Tokens by the number of pixels, up to a limit (Claude, and wherever nothing better is known)."""
+    """Tokens by the number of pixels, up to a limit (Claude, and models without a known rule)."""
 
     pixels_per_token: int
     at_most_tokens: int
@@ -70,48 +70,48 @@ ImageRule = Tiles | Patches | Crops | Area
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overheads:
-    """What a chat format adds to the texts, in tokens."""
+    """Tokens that a chat format adds to the texts."""
 
     per_message: int
-    per_name: int  # beside the author's name itself
-    per_request: int  # once, for the start of the answer
-    per_call: int  # beside its name and arguments
-    per_result: int  # beside its message and its text; a short name of its tool is part of it
+    per_name: int  # in addition to the author's name
+    per_request: int  # once, for the start of the reply
+    per_call: int  # in addition to its name and arguments
+    per_result: int  # in addition to its message and text; includes a short tool name
     image: ImageRule
-    per_own: int = 0  # for each message of our own in the user's role: the author's name that the host gives it
-    per_tool: int = 0  # beside its schema as JSON
-    per_tool_list: int = 0  # once, where a request has tools at all
+    per_own: int = 0  # per user-role message written by the engine: the author name the host adds
+    per_tool: int = 0  # in addition to its schema as JSON
+    per_tool_list: int = 0  # once, if the request has tools
 
     def assumed(self, *, calls: int, results: int) -> int:
-        """What is added for so many calls and results: no provider says how much, so it is an upper bound."""
+        """Return the overhead of tool calls and results: an upper bound, since no provider documents it."""
         return calls * self.per_call + results * self.per_result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """How the models of one family count."""
+    """How tokens are counted for one family of models."""
 
     name: str
-    pattern: str  # regular expression that the names of its models begin with
-    ratio: float  # the most tokens billed for one of the encoding; 1.0 where it is the family's own
-    lowest_ratio: float  # a bill of fewer tokens for one of the encoding is not believed
-    chat: Overheads  # what the chat format adds, roles apart
+    pattern: str  # regular expression for the start of its model names
+    ratio: float  # most tokens billed per token of the encoding; 1.0 if it is the family's own
+    lowest_ratio: float  # least tokens billed per token of the encoding; a lower bill is ignored
+    chat: Overheads  # without the roles
     source: str
-    checked: str  # when the figures were looked up, as YYYY-MM-DD
+    checked: str  # when the figures were last verified, as YYYY-MM-DD
     encoding: str = "o200k_base"
 
 
 @lru_cache(maxsize=256)
 def family_of(model: str) -> Family:
-    """The family of a model, whatever stands before its name; the cautious ``unknown`` if no other fits."""
+    """Return the family of a model, ignoring prefixes of its name; the conservative ``unknown`` if none matches."""
     name = _BEFORE_THE_NAME.sub("", model.strip().lower().replace("_", "-").replace(" ", "-"))
     return next(family for family in families() if re.match(family.pattern, name))
 
 
 @cache
 def families() -> tuple[Family, ...]:
-    """The table, most specific family first; the last one fits every name."""
-    from pydantic import TypeAdapter  # noqa: PLC0415 - only who counts pays for it
+    """Load the table, most specific family first; the last one matches every name."""
+    from pydantic import TypeAdapter  # noqa: PLC0415 - slow to import
 
     table = json.loads(Path(__file__).with_name("families.json").read_text("utf-8"))
     rows = [table["providers"][row["provider"]] | row for row in table["families"]]
@@ -120,7 +120,7 @@ def families() -> tuple[Family, ...]:
 
 
 def image_tokens(image: Image, rule: ImageRule) -> int:
-    """An upper bound on the tokens of an image; where a side is not known, of the largest that is plausible."""
+    """Return an upper bound on the tokens of an image; an unknown size counts as the largest plausible one."""
     width, height = image.width, image.height
     short, long = sorted((width, height))
     known = short > 0
@@ -145,7 +145,7 @@ def image_tokens(image: Image, rule: ImageRule) -> int:
 
 
 class MessageCounter:
-    """Counts messages with one counter of texts and one chat format; ``source`` says where its numbers come from."""
+    """Counts messages with a text counter and a chat format; ``source`` is the source of its numbers."""
 
     def __init__(
         self,
@@ -163,9 +163,9 @@ class MessageCounter:
     def for_model(
         cls, model: str, counter: TokenCounter | None = None, *, own_name: str = ""
     ) -> Self:
-        """How to count for a model, by its name, and with another counter of texts than its family's where one is given.
+        """Return a counter for a model; ``counter`` replaces the text counter of its family.
 
-        ``own_name`` is the author's name under which the host sends messages of our own.
+        ``own_name`` is the author name that the host gives to messages written by the engine.
         """
         family = family_of(model)
         chat, chosen = family.chat, counter or counter_for(family.encoding)
@@ -174,17 +174,17 @@ class MessageCounter:
         overheads = replace(chat, per_message=chat.per_message + 1, per_own=own)
         counts = chosen.count("").source == "tokenizer"
         calibration = Calibration(
-            ratio=1.0 if counter else family.ratio,  # who brings a counter brings the model's own
+            ratio=1.0 if counter else family.ratio,  # a given counter is the model's own
             lowest_ratio=family.lowest_ratio if counts else ESTIMATE_LOWEST_RATIO,
         )
         return cls(chosen, overheads, calibration)
 
     def count(self, text: str, /) -> Count:
-        """Tokens of a text that is not remembered, such as a trial."""
+        """Count a text without caching the result, for example a trial."""
         return self._counter.count(text)
 
     def text(self, text: str) -> int:
-        """Tokens of a text."""
+        """Return the tokens of a text, from the cache if possible."""
         if not text:
             return 0
         key = text if len(text) <= LONGEST_KEY else content_digest(text)
@@ -196,7 +196,7 @@ class MessageCounter:
         return tokens
 
     def message(self, message: Message) -> int:
-        """Tokens of a message with everything its format adds; results count as the messages they are sent as."""
+        """Return the tokens of a message with format overhead; each tool result counts as a separate message."""
         over = self.overheads
         sent_as = len(message.results) + bool(message.text or not message.results)
         tokens = sent_as * over.per_message + (message.text_parts - 1) * PER_PART
@@ -216,9 +216,9 @@ class MessageCounter:
         return tokens
 
     def tools(self, tools: Sequence[Mapping[str, object]]) -> int:
-        """What the schemas of tools add to a request; a ``ValueError`` where one is no JSON.
+        """Return an upper bound on the tokens of tool schemas; raise ``ValueError`` if one is not JSON-serializable.
 
-        Providers write them shorter than their JSON without spaces.
+        Providers write schemas more compactly than JSON without spaces.
         """
         over = self.overheads
         tokens = len(tools) * over.per_tool + (over.per_tool_list if tools else 0)
@@ -233,6 +233,6 @@ class MessageCounter:
 
 
 async def load_tokenizer(model: str, *, timeout_s: float) -> None:
-    """Have the model's tokenizer ready, if it can be within the limit; 0 does not try."""
+    """Load the model's tokenizer, waiting at most ``timeout_s``; 0 skips it."""
     if timeout_s > 0:
         await fetch_ranks(family_of(model).encoding, timeout_s=timeout_s)

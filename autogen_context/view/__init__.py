@@ -1,1 +1,1 @@
-"""What became of each unit of a conversation."""
+"""The state of a context: the decision on each unit of a conversation, notices, pins and versions."""

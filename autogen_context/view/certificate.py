@@ -1,4 +1,4 @@
-"""Certify what is sent.
+"""Certificates: checks on a prepared message list.
 
 Promise: a certificate is computed from the messages that are sent, not from the plan that chose them.
 """
@@ -14,20 +14,20 @@ from autogen_context.tokens.measure import Count
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
-    """What holds for a prepared list.
+    """Checked properties of a prepared message list.
 
     Attributes:
-        limit_tokens: what the request may have as input: the window without the reserve.
-        bound: an upper bound of what it has, and where that number comes from.
-        counted_tokens: the same before calibration: messages, tools that were handed over, what the format adds.
-        assumed_tokens: of these, what is no text but assumed of the format and of tools.
-        fixed_tokens: of the counted ones, what is beside messages: tools that were handed over, what the format adds to each request.
-        rewrites: how often what was sent before was not continued: compactions, and changes of the host's past.
-        pairs_closed: no result without its call, and no call without its result but pending ones at the end.
-        pins_present: every pinned message of the history is there as it came in.
-        newest_present: the newest message is there, whole or shortened.
-        instruction_present: the latest instruction is there, whole or shortened.
-        orphans: positions in the host's list of units that came in with a call or a result missing.
+        limit_tokens: maximum input tokens of the request: the window minus the reserve.
+        bound: upper bound on the input tokens, with the source of that number.
+        counted_tokens: input tokens before calibration: messages, tool schemas and the format's overhead.
+        assumed_tokens: part of ``counted_tokens`` that is not text but assumed for the format and for tools.
+        fixed_tokens: part of ``counted_tokens`` outside messages: tool schemas and overhead per request.
+        rewrites: number of times the sent prefix was not continued: compactions, and changes of the host's past.
+        pairs_closed: every result has its call, and every call has its result, except pending calls at the end.
+        pins_present: every pinned message of the history is included unchanged.
+        newest_present: the newest message is included, whole or shortened.
+        instruction_present: the latest instruction is included, whole or shortened.
+        orphans: positions in the host's list of units that arrived with a call or a result missing.
     """
 
     limit_tokens: int
@@ -44,13 +44,13 @@ class Certificate:
 
     @property
     def fits(self) -> bool:
-        """Whether the bound is within the limit, with the latest instruction in it."""
+        """True if the bound is within the limit and the latest instruction is included."""
         return self.bound.tokens <= self.limit_tokens and self.instruction_present
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """What a check found so far, to be continued with what follows."""
+    """Running totals of a check, which ``after`` continues with more messages."""
 
     tokens: int = 0
     calls: int = 0
@@ -59,7 +59,7 @@ class Checked:
     open_calls: tuple[ToolCall, ...] = ()
 
     def after(self, messages: Iterable[Message], count: Callable[[Message], int]) -> "Checked":
-        """What the check has found after more messages."""
+        """Return the totals with ``messages`` added."""
         tokens, calls, results = self.tokens, self.calls, self.results
         orphans, open_calls = self.orphans, self.open_calls
         for message in messages:
@@ -78,7 +78,7 @@ class Checked:
 
 
 def holds_some(pieces: Sequence[Piece], positions: range) -> bool:
-    """Whether one of the host's messages at these positions is sent, whole or shortened; true of no positions."""
+    """Return True if a host message at these positions is sent, whole or shortened, or if there are no positions."""
     if not positions:
         return True
     for piece in reversed(pieces):
@@ -91,6 +91,6 @@ def holds_some(pieces: Sequence[Piece], positions: range) -> bool:
 
 
 def holds_verbatim(pieces: Iterable[Piece], positions: Collection[int]) -> bool:
-    """Whether the host's messages at these positions are sent as they are."""
+    """Return True if the host's messages at these positions are all sent unchanged."""
     stretches = [range(p.start, p.stop) for p in pieces if isinstance(p, Verbatim)]
     return all(any(position in stretch for stretch in stretches) for position in positions)

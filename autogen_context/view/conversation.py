@@ -1,9 +1,9 @@
-"""A conversation as the plan sees it: the host's list as it was handed over last, in units with their cost.
+"""A conversation: the host's latest message list, split into units with their token counts.
 
-Promise: a turn reads, segments and measures only what is new in it, and the candidates are those that the whole list
-would give at once. A message is read once while its content stays the same, whether the host hands over the same objects,
-deep copies of them, or the list of another process. Identity is compared first, then snapshots; digests only with a saved
-state, and a digest is that of what was read, whatever the host made of its object since.
+Promise: a turn reads, segments and measures only its new messages, and the candidates equal those of reading the whole list
+at once. A message is read once while its content stays the same, whether the host passes the same objects, deep copies
+of them, or the list of another process. Identity is compared first, then snapshots; digests only with a saved state. A
+digest is of the content as it was read, even if the host has mutated its object since.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ Read = TypeVar("Read")
 
 
 class Conversation:
-    """The units of a host's list."""
+    """The units of a host's message list."""
 
     def __init__(
         self,
@@ -37,30 +37,30 @@ class Conversation:
         digests: Sequence[bytes] = (),
     ) -> None:
         self.history = History(host, digests)
-        self.messages = self.history.messages  # all of the host's list
+        self.messages = self.history.messages  # the whole host list
         self.candidates: list[Candidate] = []
         self.tokens = 0
         self._counter = counter
         self._mode: Orphans = orphans
-        self.orphans: list[int] = []  # positions of units that came in broken
+        self.orphans: list[int] = []  # start positions of units that arrived incomplete
         self._instructions: list[int] = []
         self._systems: list[int] = []
         self._same = len(digests)
 
     @property
     def voices(self) -> Voices:
-        """Who says something in which unit; not to be kept, it grows with the list."""
+        """Indices of instruction and system units; do not keep the result, it grows with the list."""
         return Voices(instructions=self._instructions, systems=self._systems)
 
     @property
     def system_messages(self) -> int:
-        """How many system messages open the list."""
+        """Number of system messages at the start of the list."""
         others = (i for i, m in enumerate(self.messages) if m.role not in SYSTEM_ROLES)
         return next(others, len(self.messages))
 
     @property
     def latest_instruction(self) -> range:
-        """Positions of the messages of the latest unit in which somebody instructs; empty where nobody does."""
+        """Positions of the messages of the latest instruction unit; empty if there is none."""
         if not self._instructions:
             return range(0)
         unit = self.candidates[self._instructions[-1]].unit
@@ -68,7 +68,7 @@ class Conversation:
 
     @property
     def newest_request(self) -> str:
-        """What a person, or the orchestrator in a person's role, said last; empty where nobody did."""
+        """Latest words of a user, or of an orchestrator in the user role; empty if there are none."""
         for i in reversed(self._instructions):
             message, start = self.candidates[i].unit.messages[0], self.candidates[i].unit.start
             before = self.messages[start - 1] if start else None
@@ -78,20 +78,20 @@ class Conversation:
         return ""
 
     def protected(self, pinned: frozenset[int]) -> dict[int, Protection]:
-        """Which units must stay, by position, and why."""
+        """Return the protected units by index, each with its reason."""
         return protected_of(self.candidates, pinned, self.voices)
 
     def update(self, payloads: Sequence[object]) -> int:
-        """Take the host's list in."""
+        """Read the host's list; return the number of leading messages that are unchanged."""
         candidates = self.candidates
-        # Where an update broke off, what it found to be changed is still to be told.
+        # An interrupted update may have found changes that it did not report yet.
         same = self._same = min(self._same, self.history.update(payloads))
         settled, stop = len(candidates), candidates[-1].unit.stop if candidates else 0
         if same == stop == len(payloads):
             return same
         while settled and candidates[settled - 1].unit.stop > same:
             settled -= 1
-        # A unit that waits for results may grow.
+        # A unit with pending tool calls may still grow.
         settled -= bool(settled and candidates[settled - 1].unit.unanswered)
         start = candidates[settled - 1].unit.stop if settled else 0
         open_units = [c.unit for c in candidates[settled : settled + 1] if c.unit.stop <= same]
@@ -143,34 +143,34 @@ class Conversation:
 
 
 class History:
-    """The host's list as it was handed over last."""
+    """The host's latest message list."""
 
     def __init__(self, host: HostFormat, digests: Sequence[bytes] = ()) -> None:
         self.messages: list[Message] = []
         self._host = host
         self._payloads: list[object] = []
         self._snapshots: list[object] = []
-        self._digests = list(digests)  # of the first messages: those that were asked for
+        self._digests = list(digests)  # of the first messages, computed on demand
 
     @property
     def payloads(self) -> Sequence[object]:
-        """The host's objects, as far as they were handed over: a saved state has none."""
+        """The host's own message objects; empty after restoring a saved state."""
         return tuple(self._payloads)
 
     @property
     def digests(self) -> Sequence[bytes]:
-        """A digest for each message."""
+        """One digest per message."""
         self._digests += map(self._host.digest, self._snapshots[len(self._digests) :])
         return self._digests
 
     def positions(self, digests: AbstractSet[bytes]) -> frozenset[int]:
-        """Where messages with these digests stand."""
+        """Return the positions of the messages with these digests."""
         if not digests:
             return frozenset()
         return frozenset(i for i, digest in enumerate(self.digests) if digest in digests)
 
     def update(self, payloads: Sequence[object]) -> int:
-        """Take the host's list in."""
+        """Read the host's list; return the number of leading messages that are unchanged."""
         common = self._common(payloads, self._identical(payloads))
         is_restored = len(self._digests) > len(self.messages)
         if common == len(payloads) == len(self._payloads) and not is_restored:
@@ -187,42 +187,42 @@ class History:
         return same
 
     def _identical(self, payloads: Sequence[object]) -> int:
-        """How many objects at the front are those that are held; an equal one among them is taken for the same."""
+        """Return how many leading objects are those of the last list; an equal object counts as the same."""
         known, most = self._payloads, len(self._payloads)
         if known and len(payloads) >= most and payloads[most - 1] is known[-1]:
-            known += payloads[most:]  # to be compared at once, without a copy of the others
+            known += payloads[most:]  # one list comparison, without copying the others
             try:
                 if known == payloads:
                     return most
             except (ValueError, RecursionError):
-                pass  # what cannot be compared is told by identity alone
+                pass  # incomparable objects: compare by identity only
             finally:
                 del known[most:]
         return same_at_front(known, payloads)
 
     def _common(self, payloads: Sequence[object], identical: int) -> int:
-        """How many payloads at the front have the content of those before, of which some are the same objects."""
+        """Return how many leading payloads have unchanged content; the first ``identical`` are the same objects."""
         common = min(len(self._payloads), len(payloads))
         known, rest = self._snapshots[identical:common], payloads[identical:common]
         if known == rest:
-            return common  # copies of plain data, compared at once
+            return common  # copies of plain data: one list comparison
         for at, (snapshot, payload) in enumerate(zip(known, rest, strict=True), identical):
             if snapshot != payload and [snapshot] != self._of(self._host.snapshot, [payload], at):
                 common = at
                 break
-        # A host that makes new objects of old messages now and then (Agent Framework with each run) is followed.
+        # Some hosts recreate old message objects (Agent Framework on each run): keep the newest objects.
         self._payloads[identical:common] = payloads[identical:common]
         return common
 
     def _known(self, snapshots: Sequence[object]) -> int:
-        """How many snapshots at the front are those of a saved state."""
+        """Return how many leading snapshots match the digests of a saved state."""
         digests = map(self._host.digest, snapshots)
         return sum(1 for _ in takewhile(bool, map(eq, self._digests, digests)))
 
     def _of(
         self, read: Callable[[object], Read], payloads: Sequence[object], at: int
     ) -> list[Read]:
-        """What is read of payloads, of which the first stands at a position."""
+        """Apply ``read`` to payloads, the first of which is at position ``at``; raise `InvalidTranscript` on failure."""
         found: list[Read] = []
         for index, payload in enumerate(payloads, at):
             try:
@@ -233,6 +233,6 @@ class History:
 
 
 def digest_of(host: HostFormat, payload: object) -> bytes:
-    """The digest by which a payload is recognised."""
+    """Return the digest that identifies a payload; raise `ValueError` if the host format cannot read it."""
     host.read(payload)
     return host.digest(host.snapshot(payload))

@@ -1,10 +1,11 @@
-"""What a plan is made of: units with their cost, what became of each, and all that as an immutable sequence.
+"""The values of a plan: candidate units with their tokens, the decision on each, and an immutable sequence of decisions.
 
-Promise: values only. A decision names positions in the host's list and holds what is sent for them. A longer sequence costs
-what is new in it and shares the rest with the one before; what is sent of it is found without a look at units that left.
+Promise: values only. A decision names positions in the host's list and contains the pieces sent for them. Extending a
+sequence costs time for the new decisions only and shares the rest; units that are still sent are found without scanning
+dropped ones.
 """
 
-# ruff: noqa: SLF001 - of other sequences of decisions
+# ruff: noqa: SLF001 - private attributes of other Decisions
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,36 +21,36 @@ from autogen_context.messages.piece import Piece, Verbatim, Written
 from autogen_context.messages.segment import Unit, as_it_came
 
 Action = Literal["keep", "repair", "reduce", "shorten", "drop"]
-CHUNK = 64  # decisions that sequences share together
+CHUNK = 64  # decisions per shared chunk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A unit as the plan sees it."""
+    """A unit with its token count, as the planner sees it."""
 
     unit: Unit
     tokens: int
-    repairs: tuple[Piece, ...] = ()  # what is sent in its place, where it came in broken
+    repairs: tuple[Piece, ...] = ()  # sent instead of the messages if the unit arrived incomplete
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """What is sent of it as long as nothing is left out."""
+        """Pieces of the whole unit, repaired if necessary."""
         return self.repairs or as_it_came(self.unit)
 
     @property
     def said(self) -> Sequence[Message]:
-        """The same as messages."""
+        """The same as ``pieces``, as messages."""
         return said_by(self.repairs, self.unit) if self.repairs else self.unit.messages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rank:
-    """How a unit stood when a compaction chose by score.
+    """Rank of a unit in a compaction that selected by score.
 
     Attributes:
-        score: of its best part, for each token, as it was compared.
-        place: by that score, 1 for the highest.
-        among: how many units stood for choice.
+        score: score per token of its best part, as compared.
+        place: rank by that score, 1 for the highest.
+        among: number of units compared.
     """
 
     score: float
@@ -58,25 +59,25 @@ class Rank:
 
     @override
     def __str__(self) -> str:
-        """In words."""
+        """Return the rank in words."""
         return f"{self.score:.3g} a token, place {self.place} of {self.among}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What became of a unit, and why.
+    """The decision on a unit, with its reason.
 
     Attributes:
         start: position of its first message in the host's list.
         stop: position after its last message.
         action: keep, repair, reduce (without loss, on arrival), shorten or drop.
-        reason: why, in words.
-        tokens_before: what the unit cost as it came in.
-        tokens_after: what it costs now.
-        pieces: what is sent for it; for the first of the dropped, a notice.
-        handle: the key of the original in its store, where it was reduced, shortened or dropped.
-        before: what is sent in front of it: earlier exchanges that it asks for, notices. Its tokens count as the unit's.
-        rank: how it stood when a compaction chose by score; ``None`` where it was not compared.
+        reason: the reason in words.
+        tokens_before: tokens of the unit as it arrived.
+        tokens_after: tokens of the unit as it is sent.
+        pieces: pieces sent for it; for the first dropped unit, a notice.
+        handle: key of the original in its store, if the unit was reduced, shortened or dropped.
+        before: pieces sent before it: retrieved exchanges, notices. Their tokens count as the unit's.
+        rank: rank in the compaction that selected by score; ``None`` if it was not compared.
     """
 
     start: int
@@ -92,17 +93,17 @@ class Decision:
 
     @property
     def hides(self) -> bool:
-        """Whether something of it is out of sight."""
+        """True if part of the unit is no longer sent."""
         return self.action in ("shorten", "drop")
 
     @property
     def sent(self) -> tuple[Piece, ...]:
-        """All that is sent for it."""
+        """All pieces sent for it, with those before it."""
         return (*self.before, *self.pieces) if self.before else self.pieces
 
 
 class Decisions(Sequence[Decision]):
-    """One decision for each unit, oldest first."""
+    """An immutable sequence of decisions, one per unit, oldest first."""
 
     __slots__ = (
         "_full",
@@ -121,34 +122,34 @@ class Decisions(Sequence[Decision]):
         self.tokens = sum(decision.tokens_after for decision in settled)
         self.hidden = sum(decision.hides for decision in settled)
         self.last = settled.pop() if settled else None  # the decision on the newest unit
-        self._units = len(settled)  # before that one
+        self._units = len(settled)  # without the newest
         stop = self._units - self._units % CHUNK
         self._full = tuple(tuple(settled[at : at + CHUNK]) for at in range(0, stop, CHUNK))
-        self._open = settled[stop:]  # shared with others, and only ever appended to
-        self._line = object()  # one for all that only went on from here
-        # Of the first so many units those of which something is sent; of the others something is.
+        self._open = settled[stop:]  # shared with other sequences; append only
+        self._line = object()  # identity shared by all sequences that only extend this one
+        # Units sent, among the first ``_live_stop``; later units may all be sent.
         self._live = tuple(i for i, decision in enumerate(settled) if decision.sent)
         self._live_stop = self._units
 
     @property
     def live(self) -> list[int]:
-        """Positions of the units of which something may be sent, ascending; of all others nothing is."""
+        """Indices of the units that may be sent, ascending; no piece of any other unit is sent."""
         return [*self._live, *range(self._live_stop, len(self))]
 
     @property
     def stop(self) -> int:
-        """How many of the host's messages are decided on."""
+        """Number of host messages that the decisions cover."""
         return self.last.stop if self.last else 0
 
     def extended(self, decision: Decision) -> "Decisions":
-        """These and one more."""
+        """Return the sequence with one decision appended."""
         if self.last is None:
             return Decisions([decision])
         made, own = self._made(), self._units % CHUNK
         made.last = decision
         made.tokens += decision.tokens_after
         made.hidden += decision.hides
-        if len(self._open) != own:  # another went on from here
+        if len(self._open) != own:  # another sequence has extended the shared chunk
             made._open, made._line = self._open[:own], object()
         made._open.append(self.last)
         made._units += 1
@@ -157,7 +158,7 @@ class Decisions(Sequence[Decision]):
         return made
 
     def changed(self, changes: Mapping[int, Decision]) -> "Decisions":
-        """These with others on some units, by position."""
+        """Return the sequence with the decisions at some indices replaced."""
         if not changes:
             return self
         made = self._made()
@@ -183,7 +184,7 @@ class Decisions(Sequence[Decision]):
         return made
 
     def with_last(self, decision: Decision) -> "Decisions":
-        """These with another decision on the newest unit."""
+        """Return the sequence with the newest decision replaced; raise `IndexError` if it is empty."""
         if self.last is None:
             raise IndexError("there is no unit yet")
         made = self._made()
@@ -193,18 +194,18 @@ class Decisions(Sequence[Decision]):
         return made
 
     def until(self, messages: int) -> "Decisions":
-        """Those on the host's first messages alone."""
+        """Return the decisions on units within the host's first ``messages`` messages."""
         units = len(self)
         while units and self[units - 1].stop > messages:
             units -= 1
         return self if units == len(self) else Decisions(self[:units])
 
     def continues(self, other: "Decisions") -> bool:
-        """Whether it has the settled decisions of another one, seen without a look at them."""
+        """Return True if this sequence only extends another one's settled decisions; takes constant time."""
         return self._line is other._line and self._units >= other._units
 
     def settled_since(self, other: "Decisions") -> list[Decision] | None:
-        """The decisions on all units but the newest that another one has not; ``None`` where it has others than these."""
+        """Return the settled decisions added since another sequence; ``None`` if this one does not continue it."""
         if not self.continues(other):
             return None
         start, full = other._units, len(self._full) * CHUNK
@@ -259,7 +260,7 @@ class Decisions(Sequence[Decision]):
     def __get_pydantic_core_schema__(
         cls, _source: object, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        """Saved as the list of its decisions."""
+        """Serialize as the list of decisions."""
         return core_schema.no_info_after_validator_function(
             cls,
             handler(tuple[Decision, ...]),
@@ -269,7 +270,7 @@ class Decisions(Sequence[Decision]):
         )
 
     def _made(self) -> "Decisions":
-        """Another one of the same."""
+        """Return a shallow copy."""
         made = Decisions.__new__(Decisions)
         made._full, made._open, made._units = self._full, self._open, self._units
         made._line, made._live, made._live_stop = self._line, self._live, self._live_stop
@@ -278,7 +279,7 @@ class Decisions(Sequence[Decision]):
 
 
 def kept(candidate: Candidate, reason: str) -> Decision:
-    """The decision to leave a unit as it is."""
+    """Return the decision to send a unit whole."""
     return Decision(
         start=candidate.unit.start,
         stop=candidate.unit.stop,
@@ -298,7 +299,7 @@ def replaced(
     tokens: int,
     rank: Rank | None = None,
 ) -> Decision:
-    """The decision to send other pieces, ``tokens`` in all, for a unit, or none; its original is kept."""
+    """Return the decision to send other pieces, or none, with ``tokens`` in total; the original is kept."""
     return Decision(
         start=candidate.unit.start,
         stop=candidate.unit.stop,
@@ -313,7 +314,7 @@ def replaced(
 
 
 def said_by(pieces: Iterable[Piece], unit: Unit) -> list[Message]:
-    """What pieces of a unit, one for each message, say as messages."""
+    """Return the messages of a unit's pieces, of which there is one per message."""
     return [
         piece.message if isinstance(piece, Written) else unit.messages[piece.start - unit.start]
         for piece in pieces
@@ -321,17 +322,17 @@ def said_by(pieces: Iterable[Piece], unit: Unit) -> list[Message]:
 
 
 def handle_of(unit: Unit) -> str:
-    """The key under which a unit's original is kept: it depends on the content alone."""
+    """Return the key of a unit's original, which depends only on its content."""
     return content_digest(repr(unit.messages))[:6].hex()
 
 
 def tokens_of(decisions: Mapping[int, Decision]) -> int:
-    """What the units have together after these decisions."""
+    """Return the total tokens after these decisions."""
     return sum(decision.tokens_after for decision in decisions.values())
 
 
 def faults_of_decisions(decisions: Iterable[Decision], *, known: int) -> Iterator[str]:
-    """Where decisions do not cover the front of ``known`` messages in order, or send what is not their own, or twice."""
+    """Yield faults: gaps, units out of order or beyond ``known`` messages, messages sent twice or of another unit."""
     stop = 0
     for decision in decisions:
         if decision.start != stop or decision.stop <= stop:

@@ -1,8 +1,8 @@
-"""What is told beside the host's messages, and ``ContextProvider``: the seam for who knows something of the world.
+"""Notices sent beside the host's messages, and ``ContextProvider``, the interface for sources of outside information.
 
-Promise: values; what a notice quotes cannot pass for a line of ours. What holds is told once when it changes, and once after
-each compaction, in its newest form; what was told and no longer holds is taken back; what was never told is not. A provider
-tells and decides nothing: what is told, when and where, is the engine's.
+Promise: values only; text quoted in a notice cannot pass for a line of the library. A valid notice is sent once when it
+changes and once after each compaction, in its newest form. A sent notice that becomes invalid is retracted; one never sent is
+not. Providers only supply notices; the engine decides which are sent, when and where.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -16,12 +16,12 @@ from autogen_context.messages.segment import Unit
 
 Topic = Literal["task", "requirement", "decision", "file", "outcome", "provider", "project"]
 Name = tuple[Topic, Text]
-"""What a notice is about: a later one of the same name takes its place."""
+"""Identifies the subject of a notice: a later notice of the same name replaces it."""
 
 Names = Annotated[frozenset[Name], PlainSerializer(sorted)]
-"""Some names; the same ones are saved as the same data."""
+"""A set of names; equal sets serialize equally."""
 
-LABELS: Mapping[Topic, str] = {  # the most important first
+LABELS: Mapping[Topic, str] = {  # most important first
     "task": "Task: ",
     "requirement": "Requirement: ",
     "decision": "Decided: ",
@@ -38,15 +38,15 @@ RANKS: Mapping[Topic, int] = {topic: rank for rank, topic in enumerate(LABELS)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
-    """One thing that is told.
+    """One notice.
 
     Attributes:
-        topic: what kind of thing; left out, whatever a provider has to tell.
-        key: which one.
-        text: how it is, on one line.
-        position: how many of the host's messages were known when it came.
-        detail: what is told with it, quoted below its line: it may be the content of a file.
-        news: how it is told the first time, where that is not how it is told later.
+        topic: its kind; by default anything from a provider.
+        key: identifies it within its topic.
+        text: its content, on one line.
+        position: number of host messages known when it was created.
+        detail: text quoted below its line, such as the content of a file.
+        news: wording for the first time it is sent, if that differs from ``text``.
     """
 
     topic: Topic = "provider"
@@ -58,46 +58,46 @@ class Notice:
 
     @property
     def name(self) -> Name:
-        """What it is about."""
+        """The notice's subject."""
         return self.topic, self.key
 
     @property
     def told(self) -> str:
-        """It as it is told; whatever it quotes cannot pass for a line of ours."""
+        """The text to send; every quoted line is prefixed, so that it cannot pass for a line of the library."""
         line = self.news or f"{LABELS[self.topic]}{self.text}"
         return "\n".join([line, *(f"> {quoted}" for quoted in self.detail.splitlines())])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notices:
-    """What is told of one conversation."""
+    """The notices of one conversation."""
 
-    standing: tuple[Notice, ...] = ()  # what holds, in the order in which it came
-    due: tuple[Notice, ...] = ()  # what is to be told next
-    in_sight: Names = frozenset()  # what was told since the last compaction
-    waits: bool = False  # what is due had no room even after a compaction; no other is made for it
+    standing: tuple[Notice, ...] = ()  # valid notices, in order of arrival
+    due: tuple[Notice, ...] = ()  # to be sent next
+    in_sight: Names = frozenset()  # sent since the last compaction
+    waits: bool = False  # due notices had no room even after a compaction; not retried
 
     @property
     def files(self) -> tuple[Notice, ...]:
-        """Those on files."""
+        """The valid notices about files."""
         return tuple(notice for notice in self.standing if notice.topic == "file")
 
     @property
     def is_sound(self) -> bool:
-        """Whether no two are about the same."""
+        """True if no two notices have the same name."""
         names = ([notice.name for notice in each] for each in (self.standing, self.due))
         return all(len(set(each)) == len(each) for each in names)
 
     def get(self, topic: Topic, key: str) -> Notice | None:
-        """What holds of something; ``None`` where nothing does."""
+        """Return the valid notice about a subject; ``None`` if there is none."""
         return next((notice for notice in self.standing if notice.name == (topic, key)), None)
 
     def of(self, topic: Topic) -> list[str]:
-        """The keys of a topic."""
+        """Return the keys of a topic's valid notices."""
         return [notice.key for notice in self.standing if notice.topic == topic]
 
     def put(self, notice: Notice) -> "Notices":
-        """Something holds from now on, in the place of what held of it; it is told next, unless that was told already."""
+        """Return the notices with one added or replaced by name; it becomes due unless its content is unchanged."""
         holds = replace(notice, news="")
         before = self.get(*notice.name)
         standing = [holds if known.name == notice.name else known for known in self.standing]
@@ -107,44 +107,44 @@ class Notices:
         return replace(self, standing=tuple(standing), due=due, waits=self.waits and said)
 
     def withdraw(self, name: Name, news: str = "") -> "Notices":
-        """Something no longer holds; ``news`` says so, where it was told before."""
+        """Return the notices without a name; if that notice was sent, ``news`` becomes due to retract it."""
         due = without(self.due, {name})
         if news and name in self.in_sight:
             due = (*due, Notice(topic=name[0], key=name[1], text=news, news=news))
         return replace(self, standing=without(self.standing, {name}), due=due)
 
     def after_telling(self, names: frozenset[Name]) -> "Notices":
-        """Some of what was due is told."""
+        """Return the notices after those of these names were sent."""
         return replace(self, due=without(self.due, names), in_sight=self.in_sight | names)
 
     def anew(self, *, overruled: Collection[Name] = (), waits: bool = False) -> "Notices":
-        """Nothing that was told is in sight any more: what holds is due, but for what messages said otherwise since."""
+        """Return the notices after a rewrite removed all sent ones: all are due but the ``overruled`` names."""
         due = without(self.standing, overruled)
         return Notices(standing=self.standing, due=due, waits=waits and bool(due))
 
     def cut_back(self, messages: int) -> "Notices":
-        """The host has another past from a message on: what was told there is told again."""
+        """Return the notices cut back to ``messages`` messages, after which the history changed; all are due again."""
         known = (replace(n, position=min(n.position, messages)) for n in self.standing)
         return replace(self, standing=tuple(known)).anew()
 
 
 def without(notices: Iterable[Notice], names: Collection[Name]) -> tuple[Notice, ...]:
-    """The notices but for those of these names."""
+    """Return the notices except those of these names."""
     return tuple(notice for notice in notices if notice.name not in names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderTurn:
-    """What a provider may know of the turn that is prepared.
+    """The turn being prepared, as passed to a provider.
 
     Attributes:
         units: all units of the conversation, oldest first.
-        known: how many of these, at the front, are as they were when the provider was asked last. 0 means that the
-            conversation may be another one, so that what was told may not stand any more.
-        window_tokens: the most input tokens a request may have.
-        used_tokens: what the request has so far.
-        room_tokens: what it may have in all.
-        standing: what was told before and still holds.
+        known: number of leading units unchanged since the provider's last call. 0 means that the conversation may be
+            another one, in which earlier notices may be missing.
+        window_tokens: maximum input tokens of a request.
+        used_tokens: tokens of the request so far.
+        room_tokens: total tokens available to it.
+        standing: notices sent before that are still valid.
     """
 
     units: Sequence[Unit] = ()
@@ -156,18 +156,18 @@ class ProviderTurn:
 
     @property
     def new(self) -> Sequence[Unit]:
-        """The units that came since the provider was asked last."""
+        """The units added since the provider's last call."""
         return self.units[self.known :]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreambleOffer:
-    """What is to stand behind the system prompt; it is placed where nothing of what was sent is continued.
+    """A preamble to place after the system prompt, at a moment when the sent prefix is not continued anyway.
 
     Attributes:
-        parts: the first says what it is, and nothing stands without it; of the others some may be left out.
-        most_tokens: what they may have together.
-        newer: what is no longer as it says, until another one is placed.
+        parts: the first is the heading, always included; others may be omitted.
+        most_tokens: maximum tokens of all parts together.
+        newer: notices that correct the preamble until a newer one is placed.
     """
 
     parts: tuple[Text, ...] = ()
@@ -177,13 +177,13 @@ class PreambleOffer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What a provider has to tell.
+    """The result of a provider for one turn.
 
     Attributes:
-        notices: what holds, each under its key; one that says the same as before is not told again.
-        withdrawn: what no longer holds; the text says so where it was told, and is empty where nothing is to be said.
-        preambles: what is to stand behind the system prompt; of several, each in the place of the one before. What is newer than one
-            that is about to be replaced is told still.
+        notices: valid notices by key; an unchanged one is not sent again.
+        withdrawn: notices no longer valid; the text retracts a sent one, and is empty to withdraw it silently.
+        preambles: preambles for the place after the system prompt, each replacing the previous. The ``newer`` notices of a
+            replaced one are still sent.
     """
 
     notices: tuple[Notice, ...] = ()
@@ -195,39 +195,39 @@ NOTHING = Told()
 
 
 class ContextProvider(Protocol):
-    """Tells one conversation of the world beside its messages, such as files or a project."""
+    """Supplies one conversation with information from outside its messages, such as files or a project."""
 
     @property
     def name(self) -> str:
-        """What tells it from the others of a manager."""
+        """Name unique among the providers of a manager."""
         ...
 
     async def before_turn(self, turn: ProviderTurn, /) -> None:
-        """Look at the world; ``prepare`` awaits it, within a time. ``prepare_nowait`` does not call it."""
+        """Refresh the information; ``prepare`` awaits it, with a timeout. ``prepare_nowait`` does not call it."""
         ...
 
     def turn(self, turn: ProviderTurn, /) -> Told:
-        """What is known to tell; every turn asks, and this never waits."""
+        """Return what is currently known; called on every turn, and must not block."""
         ...
 
 
 @runtime_checkable
 class SavedProvider(ContextProvider, Protocol):
-    """A provider that remembers more of a conversation than was told, or has something to end."""
+    """A provider with state to save or resources to close."""
 
     @property
     def state(self) -> Mapping[str, object]:
-        """What another one needs to go on, as JSON data."""
+        """State to resume from, as JSON data."""
         ...
 
     def resumed(self, state: Mapping[str, object], /) -> ContextProvider:
-        """Another one, for a conversation that goes on from what one of this name saved.
+        """Return a provider for a conversation resumed from a state saved under this name.
 
         Raises:
-            StateError: it is damaged; a ``KeyError``, ``TypeError`` or ``ValueError`` becomes one.
+            StateError: the state is damaged; a ``KeyError``, ``TypeError`` or ``ValueError`` becomes one.
         """
         ...
 
     async def aclose(self) -> None:
-        """End what is still under way."""
+        """Stop background work and release resources."""
         ...

@@ -1,9 +1,9 @@
-"""What must stay, whatever else goes: system messages, pins, a pending call, the latest instruction, the newest unit.
+"""Protected units: system messages, pins, a pending call, the latest instruction, the newest unit.
 
-Promise: system prompt and pins stay as they are. The latest instruction stays before everything but those and a pending
-call, whole or shortened and marked; the newest unit stays, shortened where it must be. If even that does not fit,
-``ContextWindowExceeded`` says what needs how much. A host's memory (a system message behind others) and the first task are
-never the cause of that.
+Promise: system prompt and pins are sent unchanged. The latest instruction has priority over everything but those and a
+pending call, whole or shortened and marked. The newest unit stays, shortened if necessary. If even that does not fit,
+``ContextWindowExceeded`` lists the tokens that each needs. A host's memory (a later system message) and the first task never
+cause that error.
 """
 
 from bisect import bisect_right
@@ -20,26 +20,26 @@ from autogen_context.view.decision import Candidate, Decision, kept, replaced, t
 Protection = Literal["system", "pinned", "memory", "pending", "instruction", "newest", "task"]
 
 VERBATIM: frozenset[Protection] = frozenset({"system", "pinned"})
-INSTRUCTION_FRACTION = 0.5  # of the room, for one that does not fit beside the newest unit
-LEAST_TEXT = 32  # tokens; a message shortened to less tells nothing
-LEAST_STUB = 24  # tokens for each message of the newest unit; with less a request makes no sense
-LEAST_NEWEST = 256  # tokens for each message of the newest unit that is cut, where there are
-NEWEST_FRACTION = 0.2  # of the room, for a newest unit that does not fit; the rest is turns
+INSTRUCTION_FRACTION = 0.5  # of the room, for an instruction that does not fit beside the newest
+LEAST_TEXT = 32  # tokens; a message shortened further is useless
+LEAST_STUB = 24  # tokens per message of the newest unit; with less a request is useless
+LEAST_NEWEST = 256  # tokens per message of a shortened newest unit, if available
+NEWEST_FRACTION = 0.2  # of the room, for a newest unit that does not fit; the rest is for turns
 
 Fit = Callable[[Candidate, int], tuple[tuple[Piece, ...], int] | None]
-"""Makes a unit fit a room of so many tokens: its pieces and what they cost, or ``None`` where it cannot be."""
+"""Fits a unit into a number of tokens: returns its pieces and their tokens, or ``None`` if that is impossible."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Voices:
-    """Who says something where, by positions of units, ascending."""
+    """Indices of the instruction and system units, ascending."""
 
     instructions: Sequence[int] = ()
     systems: Sequence[int] = ()
 
 
 def is_instruction(candidates: Sequence[Candidate], i: int) -> bool:
-    """Whether a person, or the orchestrator in a person's role, says something in a unit; output of a program is nothing."""
+    """Return True if a user, or an orchestrator in the user role, says something; program output does not count."""
     message = candidates[i].unit.messages[0]
     if message.role != "user":
         return False
@@ -51,7 +51,7 @@ def is_instruction(candidates: Sequence[Candidate], i: int) -> bool:
 def protected_of(
     candidates: Sequence[Candidate], pinned: frozenset[int], voices: Voices
 ) -> dict[int, Protection]:
-    """Which of n units must stay, by position, and why; of two reasons the stronger one."""
+    """Return the protected units by index, each with its strongest reason."""
     if not candidates:
         return {}
     last, systems = candidates[-1].unit, voices.systems
@@ -77,7 +77,7 @@ def protected_of(
 
 
 def satisfied(decisions: Sequence[Decision], protected: Mapping[int, Protection]) -> bool:
-    """Whether decisions keep what must stay."""
+    """Return True if the decisions keep every protected unit."""
     for i, why in protected.items():
         action = decisions[i].action
         if action == "drop" or (action == "shorten" and why in VERBATIM):
@@ -92,7 +92,11 @@ def choose_protected(
     limit_tokens: int,
     fit: Fit,
 ) -> dict[int, Decision]:
-    """A decision for each unit that must stay, by position; a memory or a first task without any room is left out."""
+    """Decide on each protected unit, by index; omit a memory or first task without room.
+
+    Raises:
+        ContextWindowExceeded: the other protected units do not fit.
+    """
     whole = {i: kept(candidates[i], f"must stay: {why}") for i, why in protected.items()}
     if tokens_of(whole) <= limit_tokens:
         return whole
@@ -105,7 +109,7 @@ def choose_protected(
         return limit_tokens - tokens_of(chosen)
 
     def take(i: int, room: int, *, required: bool = True) -> bool:
-        """Have a unit within a room, whole or shortened, if that is enough to tell something."""
+        """Choose a unit within a room, whole or shortened; return False if too little of it would remain."""
         candidate = candidates[i]
         if candidate.tokens <= room:
             chosen[i] = whole[i]
@@ -137,7 +141,7 @@ def choose_protected(
 def too_little(
     limit_tokens: int, candidates: Sequence[Candidate], protected: Mapping[int, Protection]
 ) -> ContextWindowExceeded:
-    """The error that says what needs how much."""
+    """Return the error that lists the tokens each kind of protected unit needs."""
     parts = Counter[str]()
     for i, why in protected.items():
         parts[why] += candidates[i].tokens
@@ -147,7 +151,7 @@ def too_little(
 
 
 def least_tokens(last: Candidate | None) -> int:
-    """What a newest unit that is not decided on must have: a stub, or all of a call without any result."""
+    """Return the minimum tokens of an undecided newest unit: a stub, or the whole of a call without results."""
     if last is None:
         return 0
     stub = min(last.tokens, LEAST_STUB * len(last.unit.messages))
@@ -155,12 +159,12 @@ def least_tokens(last: Candidate | None) -> int:
 
 
 def waits_whole(last: Candidate) -> bool:
-    """Whether it is a call that has no result yet: nothing of it can be shortened."""
+    """Return True for a tool call without any result yet, which cannot be shortened."""
     return bool(last.unit.unanswered) and len(last.unit.messages) == 1
 
 
 def instruction_room(instruction: Candidate, last: Candidate | None, left: int) -> int:
-    """What the latest instruction may have: what the newest unit leaves, or half; never less than tells something."""
+    """Return the room for the latest instruction: what the newest unit leaves, or half; at least a useful minimum."""
     if last is None or waits_whole(last):
         return left - least_tokens(last)
     half = min(int(left * INSTRUCTION_FRACTION), left - least_tokens(last))
@@ -168,7 +172,7 @@ def instruction_room(instruction: Candidate, last: Candidate | None, left: int) 
 
 
 def newest_room(last: Candidate, left: int, *, is_person: bool) -> int | None:
-    """The newest unit whole, or cut so far that the turns to come can hold what is decided now; ``None`` without a stub."""
+    """Return the room for the newest unit, whole or cut to leave later turns room; ``None`` if not even a stub fits."""
     messages = len(last.unit.messages)
     if left < min(last.tokens, LEAST_STUB * messages):
         return None

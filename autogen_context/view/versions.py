@@ -1,7 +1,7 @@
-"""What a conversation's view was after each change and each compaction, to look at, to compare and to go back to.
+"""Versions: the view of a conversation after each change and compaction, to inspect, compare and roll back to.
 
-Promise: a version is an old view, which shares what it has with those before and behind it. As many as are set are kept, the
-oldest go first. A diff of a version with itself is empty, and ``str()`` of it says so.
+Promise: a version is an old view that shares structure with its neighbours. The configured number of versions is kept; the
+oldest are dropped first. The diff of a version with itself is empty, and its ``str()`` says so.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,19 +14,19 @@ from autogen_context.messages.message import Text
 from autogen_context.view.decision import Decision
 from autogen_context.view.view import ContextView
 
-SHOWN_UNITS = 20  # of those that differ, in the text
+SHOWN_UNITS = 20  # differing units listed in the text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """What is known of a version.
+    """Description of a version.
 
     Attributes:
         number: counts up from 0, the start.
-        kind: ``start``, ``compaction``, ``roll back``, or the type of the change; ``changes`` where several came at once.
-        summary: what made it, in words.
-        tokens: what the messages that are sent cost, as we count.
-        timestamp: when, in seconds since 1970, by the manager's clock.
+        kind: ``start``, ``compaction``, ``roll back``, or the type of the change; ``changes`` for several at once.
+        summary: description of its cause.
+        tokens: counted tokens of the messages as sent.
+        timestamp: creation time in seconds since 1970, by the manager's clock.
     """
 
     number: int
@@ -38,30 +38,30 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Versions:
-    """The versions of one conversation."""
+    """The versions of one conversation, at most ``most`` of them."""
 
     most: int
     kept: tuple[tuple[Version, ContextView], ...] = ()
-    stop: int = 0  # how many of the host's messages any of them may have decided on
+    stop: int = 0  # number of host messages that the kept decisions may cover
 
     def __iter__(self) -> Iterator[Version]:
-        """Those that are kept, oldest first."""
+        """Iterate over the kept versions, oldest first."""
         return (version for version, _ in self.kept)
 
     @property
     def newest(self) -> Version:
-        """The newest one."""
+        """The newest version."""
         return self.kept[-1][0]
 
     def view(self, number: int) -> ContextView:
-        """The view of a version."""
+        """Return the view of a version; raise `NoSuchVersion` if it is not kept."""
         for version, view in self.kept:
             if version.number == number:
                 return view
         raise NoSuchVersion(number, known=tuple(version.number for version, _ in self.kept))
 
     def recorded(self, kind: str, summary: str, view: ContextView, *, at_s: float) -> "Versions":
-        """These and a version of how it is now."""
+        """Return the versions with one of the given view added; the oldest is dropped beyond ``most``."""
         number = self.kept[-1][0].number + 1 if self.kept else 0
         version = Version(
             number=number, kind=kind, summary=summary, tokens=view.tokens, timestamp=at_s
@@ -76,7 +76,7 @@ class Versions:
         return replace(self, kept=kept, stop=max(self.stop, past.decisions.stop))
 
     def cut_back(self, messages: int) -> "Versions":
-        """These where the host has another past from a message on."""
+        """Return the versions cut back to ``messages`` messages, after which the host's history has changed."""
 
         def cut(view: ContextView) -> ContextView:
             return replace(
@@ -95,12 +95,12 @@ class Versions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitDiff:
-    """A unit of which something else was decided.
+    """A unit whose decision differs between two versions.
 
     Attributes:
         start: position of its first message in the host's list.
-        before: what was decided in the first version; ``None`` where it was not there.
-        after: what was decided in the second; ``None`` where it is not there.
+        before: its decision in the first version; ``None`` if it was not in it.
+        after: its decision in the second version; ``None`` if it is not in it.
     """
 
     start: int
@@ -109,22 +109,22 @@ class UnitDiff:
 
     @override
     def __str__(self) -> str:
-        """It in a line."""
+        """Return the difference as one line."""
         return f"message {self.start}: {said(self.before)} -> {said(self.after)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionDiff:
-    """What is different between two versions.
+    """Differences between two versions.
 
     Attributes:
         a: number of the first.
         b: number of the second.
-        units: of which something else was decided, in their order.
-        notes_gone: what the first told beside the messages and the second does not.
-        notes_new: what the second tells and the first did not.
-        pins_gone: digests of messages that only the first pinned, in hex.
-        pins_new: digests of messages that only the second pins, in hex.
+        units: units whose decisions differ, in conversation order.
+        notes_gone: notices only in the first.
+        notes_new: notices only in the second.
+        pins_gone: hex digests of messages pinned only in the first.
+        pins_new: hex digests of messages pinned only in the second.
     """
 
     a: int
@@ -136,12 +136,12 @@ class VersionDiff:
     pins_new: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        """Whether anything is different."""
+        """Return True if anything differs."""
         return any((self.units, self.notes_gone, self.notes_new, self.pins_gone, self.pins_new))
 
     @override
     def __str__(self) -> str:
-        """The diff in lines."""
+        """Return the differences, one per line."""
         return "\n".join([f"version {self.a} -> version {self.b}", *self._lines()])
 
     def _lines(self) -> Iterator[str]:
@@ -157,7 +157,7 @@ class VersionDiff:
 
 
 def difference(a: int, b: int, *, before: ContextView, after: ContextView) -> VersionDiff:
-    """What is different between version ``a``, as it was ``before``, and version ``b``, as it is ``after``."""
+    """Return the differences between version ``a`` with view ``before`` and version ``b`` with view ``after``."""
     old, new = (dict.fromkeys(n.told for n in view.notices.standing) for view in (before, after))
     return VersionDiff(
         a=a,
@@ -171,7 +171,7 @@ def difference(a: int, b: int, *, before: ContextView, after: ContextView) -> Ve
 
 
 def units_of(before: Sequence[Decision], after: Sequence[Decision]) -> Iterator[UnitDiff]:
-    """The units of which something else was decided, whatever the reason."""
+    """Yield the units whose range, action or sent pieces differ; reasons are not compared."""
     old, new = ({decision.start: decision for decision in each} for each in (before, after))
     for start in sorted(old.keys() | new.keys()):
         was, now = old.get(start), new.get(start)
@@ -183,7 +183,7 @@ def units_of(before: Sequence[Decision], after: Sequence[Decision]) -> Iterator[
 
 
 def said(decision: Decision | None) -> str:
-    """A decision in words."""
+    """Return a decision in words."""
     if decision is None:
         return "not there"
     in_front = ", with something in front" if decision.before else ""

@@ -1,7 +1,7 @@
-"""ContextView: how a conversation is sent, as one value.
+"""ContextView: the complete state of how a conversation is sent, as one value.
 
-Promise: immutable. A turn makes a new one that shares what it has with the one before; a version is an old one, a branch is
-the same one, a refused change leaves the one before, and a saved state is it in JSON.
+Promise: immutable. Each turn creates a new view that shares structure with the previous one. A version keeps an old view, a
+branch starts from the same view, a rejected change leaves the view as it was, and a saved state is the view as JSON.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,18 +17,18 @@ from autogen_context.view.certificate import Checked
 from autogen_context.view.decision import Decisions, faults_of_decisions
 from autogen_context.view.notice import Notices, PreambleOffer
 
-HELPED_FRACTION = 0.5  # of what a rewrite promised; one that brought less did not help
+HELPED_FRACTION = 0.5  # of the expected saving; a rewrite that saved less did not help
 
 
 def from_hex(value: object) -> bytes:
-    """Bytes from their hexadecimal digits."""
+    """Parse hexadecimal digits."""
     if not isinstance(value, str):
         raise ValueError("Input should be hexadecimal digits")  # noqa: TRY004 - pydantic collects ValueErrors
     return bytes.fromhex(value)
 
 
 def in_order(digests: frozenset[bytes]) -> list[str]:
-    """The same set gives the same data."""
+    """Return the digests in hex, sorted, so that equal sets serialize equally."""
     return sorted(digest.hex() for digest in digests)
 
 
@@ -38,12 +38,12 @@ Digests = Annotated[frozenset[Digest], PlainSerializer(in_order)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What the provider billed so far.
+    """Token usage that the provider billed so far.
 
     Attributes:
-        requests: bills recorded.
+        requests: number of billed requests.
         prompt_tokens: input tokens of all requests.
-        cached_tokens: of these, what the provider had cached.
+        cached_tokens: part of ``prompt_tokens`` read from the provider's prompt cache.
     """
 
     requests: int = 0
@@ -51,7 +51,7 @@ class Usage:
     cached_tokens: int = 0
 
     def after(self, *, prompt_tokens: int, cached_tokens: int) -> "Usage":
-        """The usage with one more bill."""
+        """Return the usage with one more request added."""
         return Usage(
             requests=self.requests + 1,
             prompt_tokens=self.prompt_tokens + prompt_tokens,
@@ -61,20 +61,20 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """What decides what a rewrite can do."""
+    """Conditions that determine what a rewrite can achieve."""
 
     movable_tokens: int
     changes: int = 0
     limit_tokens: int = 0
 
     def is_like(self, other: "Situation") -> bool:
-        """Whether nothing but what came in is different."""
+        """Return True if at most the movable tokens differ."""
         return (self.changes, self.limit_tokens) == (other.changes, other.limit_tokens)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """A rewrite that was done, remembered so that one that did not help is not repeated."""
+    """The last rewrite, remembered so that one that did not help is not repeated."""
 
     situation: Situation
     promised_tokens: int
@@ -82,12 +82,12 @@ class Attempt:
 
     @property
     def helped(self) -> bool:
-        """Whether it saved a good part of what it promised."""
+        """True if it saved at least ``HELPED_FRACTION`` of the promised tokens, and at least one."""
         least = HELPED_FRACTION * self.promised_tokens
         return self.saved_tokens > 0 and self.saved_tokens >= least
 
     def is_vain(self, now: Situation) -> bool:
-        """Whether nothing has changed that would let it do better: pins, window, past, or as much new as was promised."""
+        """Return True if it did not help and nothing relevant has changed: pins, window, past, or enough new tokens."""
         grown = now.movable_tokens - self.situation.movable_tokens
         is_same = now.is_like(self.situation) and grown < max(1, self.promised_tokens)
         return is_same and not self.helped
@@ -95,7 +95,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """What is remembered from turn to turn; the functions of ``triggers.price`` make the next one."""
+    """Compaction timing state carried from turn to turn; functions of ``triggers.price`` compute the next one."""
 
     turns: int = 0
     waited_tokens: float = 0.0
@@ -107,13 +107,13 @@ class Pace:
     finished_saving_tokens: float = 0.0
 
     def is_vain(self, now: Situation) -> bool:
-        """Whether the last rewrite did not help, and nothing has changed since."""
+        """Return True if the last rewrite did not help and nothing relevant has changed since."""
         return self.attempt is not None and self.attempt.is_vain(now)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preamble:
-    """What stands behind the system prompt, what is to stand there next, and whether that stands there or was told."""
+    """The preamble sent after the system prompt, the latest offer for it, and whether that was placed there or sent as a notice."""
 
     text: Text = ""
     offer: PreambleOffer = field(default_factory=PreambleOffer)
@@ -122,18 +122,18 @@ class Preamble:
 
     @property
     def is_offered(self) -> bool:
-        """Whether there is an offer, or one that is to go: a folder that is gone has nothing to tell."""
+        """True if there is an offer to place, or a text to remove because the offer is now empty."""
         return bool(self.offer.parts or self.text)
 
 
 def as_message(text: str) -> Message:
-    """A text as the message that stands in front: the user's, since that role every chat template takes there."""
+    """Return a text as a user message, the role that every chat template accepts at that place."""
     return Message(role="user", text=text, own=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextView:
-    """How a conversation is sent."""
+    """The state of how a conversation is sent."""
 
     decisions: Decisions = field(default_factory=Decisions)
     pins: Digests = frozenset()
@@ -148,23 +148,23 @@ class ContextView:
 
     @property
     def tokens(self) -> int:
-        """What the units cost, as they are sent."""
+        """Tokens of all units as they are sent."""
         return self.decisions.tokens
 
     def pinned(self, digest: bytes) -> Self:
-        """It with one more message that stays; it comes back if it was dropped."""
+        """Return the view with one more pinned message; a dropped message returns at the next plan."""
         return replace(self.changed(), pins=self.pins | {digest}, must_replan=True)
 
     def unpinned(self, digest: bytes) -> Self:
-        """It with a pinned message that may go at the next compaction."""
+        """Return the view without a pin; the message may be dropped at the next compaction."""
         return replace(self.changed(), pins=self.pins - {digest})
 
     def changed(self) -> Self:
-        """It where pins or the past have changed: a compaction that did not help may help now."""
+        """Return the view with its change count raised, so that a compaction that did not help may run again."""
         return replace(self, pace=replace(self.pace, changes=self.pace.changes + 1))
 
     def cut_back(self, messages: int) -> Self:
-        """It where the host has another past from a message on."""
+        """Return the view cut back to ``messages`` messages, after which the host's history has changed."""
         decisions = self.decisions.until(messages)
         notices = self.notices
         if notices.standing or notices.due:
@@ -174,12 +174,13 @@ class ContextView:
             decisions=decisions,
             notices=notices,
             must_replan=True,
-            rewrites=self.rewrites + (messages < self.sent),  # what was read alone was not sent
+            rewrites=self.rewrites
+            + (messages < self.sent),  # messages that were read but not sent break no prefix
             sent=min(self.sent, messages),
         )
 
     def rolled_back(self, past: "ContextView") -> Self:
-        """It with decisions, notices and pins of a past one; nothing that was sent is continued."""
+        """Return the view with the decisions, notices and pins of a past one; the sent prefix is not continued."""
         return replace(
             self,
             decisions=past.decisions,
@@ -191,14 +192,14 @@ class ContextView:
         )
 
     def with_before_last(self, piece: Piece, tokens: int) -> Self:
-        """It with something in front of the newest unit, behind what stands there already, from now on."""
+        """Return the view with a piece added before the newest unit, after the pieces already there."""
         last = self.decisions[-1]
         told = replace(last, before=(*last.before, piece), tokens_after=last.tokens_after + tokens)
         return replace(self, decisions=self.decisions.with_last(told))
 
 
 def faults_of(view: ContextView, messages: Sequence[Message], *, open_pairs: bool) -> Iterator[str]:
-    """What is wrong with a view of n messages, in words; nothing is repaired."""
+    """Yield a description of each inconsistency between a view and its messages; nothing is repaired."""
     if not view.notices.is_sound:
         yield "two notices are about the same"
     yield from faults_of_decisions(view.decisions, known=len(messages))

@@ -210,7 +210,7 @@ def test_without_its_file_the_store_goes_on_in_memory(
 ) -> None:
     """A folder that cannot be made is one warning; what memory gives up is reported then."""
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(ValueError, match=r"file'.*give a folder; this is none"):
+    with pytest.raises(ValueError, match=r"file'.*give a folder; this is not one"):
         DiskOriginals(tmp_path / "file", scope=SCOPE)
     store = OriginalStore(1_000, tiers=[DiskOriginals(tmp_path / "file" / "x", scope=SCOPE)])
     store.put("a", said("a" * 500))
@@ -218,7 +218,7 @@ def test_without_its_file_the_store_goes_on_in_memory(
     store.put("b", said("b" * 500))
     assert ("a" in store, "b" in store, store.evicted) == (False, True, 1)
     warnings = [record.getMessage().split(" ")[0] for record in caplog.records]
-    assert warnings == ["a", "originals"]
+    assert warnings == ["the", "originals"]
 
 
 def test_a_locked_file_says_that_nothing_was_deleted(

@@ -324,7 +324,7 @@ async def test_a_server_that_is_full_takes_nothing_and_serves_what_it_has(
         tier.write({"full": b"1"}, ttl_s=60)
         await comes_to(tier, "full", None)
         assert await read(tier, "before") == b"1"
-        assert "it declines (OutOfMemoryError)" in caplog.text
+        assert "it rejected a command (OutOfMemoryError)" in caplog.text
         assert said_of(caplog, AWAY) == 0
         redis.said(b"CONFIG SET maxmemory 0")
         tier.write({"after": b"1"}, ttl_s=60)

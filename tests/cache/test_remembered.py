@@ -101,7 +101,7 @@ async def test_what_is_cleared_is_gone(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["", "../etc", "A", "x" * 99], ids=repr)
 def test_a_kind_is_a_short_name(kind: str) -> None:
     """It names a folder."""
-    with pytest.raises(ValueError, match="give a short name"):
+    with pytest.raises(ValueError, match="give a short lowercase name"):
         ContextCache().remember(kind, "key", 1)
 
 

@@ -190,7 +190,7 @@ def test_one_who_fails_hinders_nobody(
         assert len(calls) >= times
     hearing.wait_for(root / "new1", root / "new2")
     said = [record.getMessage() for record in caplog.records]
-    assert said == ["who listens to changed files failed"]
+    assert said == ["a listener for file changes failed"]
 
 
 def test_who_leaves_hears_no_more(root: Path, watch: FileWatch, hearing: Hearing) -> None:
@@ -253,5 +253,5 @@ def test_what_means_nothing_is_refused(root: Path, watch: FileWatch) -> None:
     for seconds in (0.0, -1.0, float("nan")):
         with pytest.raises(ValueError, match=f"debounce_s={seconds}: give a number of seconds"):
             FileWatch(debounce_s=seconds)
-    with pytest.raises(ValueError, match=r"root='.*no/file': give a folder; this is none"):
+    with pytest.raises(ValueError, match=r"root='.*no/file': give a folder; this is not one"):
         watch.follow(os.path.join(root, "no", "file"))  # noqa: PTH118 - as a text

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from autogen_context.compressor.code import CODE, Span, holders, outline
 from autogen_context.compressor.kinds import OUTPUT, REDUCERS, reducer_for, shown
-from autogen_context.compressor.lines import Reducer, choose, shortened
+from autogen_context.compressor.lines import Reducer, choose, shortened, wanted_in
 from support.reducing import ROOMS, assert_promises, exact, room_of, texts_of
 from support.results import BROKEN, ERROR, LONG, NEEDLE, numbered
 from support.sources import HEADS, SOURCES
@@ -366,3 +366,10 @@ def test_a_skeleton_stays_and_what_is_asked_for(write: type[str]) -> None:
     short = CODE.cut(code.replace("value_18 + 13", "unlucky + 13"), room_of(200, "unlucky"))
     assert "return unlucky + 13" in short
     assert "def step_13(value_0):" in short
+
+
+def test_what_is_wanted_stands_alone_and_not_everywhere() -> None:
+    """A word inside another is none; a word in more than a third of the lines tells nothing, and each line has it once."""
+    lines = ["Port 1", "transport 2", "ports 3", "a port, a port", *["user"] * 20]
+    assert [at for at, share in enumerate(wanted_in(lines, {"port", "user"})) if share] == [0, 3]
+    assert wanted_in(lines, {"port", "transport"})[:4] == [0.5, 1.0, 0.0, 0.5]

@@ -92,5 +92,5 @@ def test_doubts_are_told_once_until_a_bill_is_plausible_again(
         keeper.record_usage(prepared, prompt_tokens=510 if plausible else 0)
     begins = [now for before, now in pairwise([True, *bills]) if before and not now]
     told = [r.getMessage() for r in caplog.records]
-    assert told == ["a bill that cannot be true was ignored"] * len(begins)
+    assert told == ["an implausible bill was ignored"] * len(begins)
     assert keeper.usage.requests == sum(bills)
