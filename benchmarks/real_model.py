@@ -1,10 +1,10 @@
 """A real agent at long work with a real model on this machine, its context kept by this library and by others.
 
-Promise: every manager has the same script, tools, model and window, and none shares a token that is still known with another:
-they run one after the other, each from an empty model. The model reads every request and gives up to 16 tokens; what the agent
-goes on with is the script's next step, so that all see the same turns. Seconds are those from a tool's result, or what the
-person says, to the model's first token, the work of the manager among them. Peers that count tokens are given the model's own
-tokenizer and what the prompt and the tools take; this library has neither.
+Promise: every manager has the same script, tools and window, and a model of its own with nothing in it. Requests are read one at a
+time, the first of each manager, then the second of each, so that a busy moment is one of all. The model reads every request and gives
+up to 16 tokens; what the agent goes on with is the script's next step, so that all see the same turns. Seconds are those from a tool's
+result, or what the person says, to the model's first token, the work of the manager among them. Peers that count tokens are given
+the model's own tokenizer and what the prompt and the tools take; this library has neither.
 
     python benchmarks/real_model.py [--turns 32] [--only ours] [--threads 2] [--lines FILE] [--picture docs/real-model.svg]
     python benchmarks/real_model.py --calibration        # bound and bill of 200 requests, which nobody answers
@@ -14,11 +14,13 @@ import argparse
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from statistics import fmean, median
+from threading import Condition
 from time import perf_counter
 from typing import Any, cast
 
@@ -56,7 +58,7 @@ from typing_extensions import override
 from autogen_context.adapters.register import AgentContext
 from autogen_context.testing import ChatMessage, LoopbackServer, ServedRequest
 from autogen_context.testing.answers import completion
-from autogen_context.testing.wire import ApiError, Json, JsonObject, Reply, json_reply
+from autogen_context.testing.wire import Json, JsonObject, Reply, json_reply
 
 WINDOW = 2_000
 SIZES = (80, 320)  # tokens of a tool's result, about; the model's tokenizer takes 1.4 times as many
@@ -89,29 +91,56 @@ class Run:
 
     manager: str
     turns: Sequence[Turn]
-    total_seconds: float  # of everything, answers and tools among it
     orphans: int
+
+
+class Rounds:
+    """Gives the machine to one request of each after the other, so that a busy moment is one of all."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._left, self._at, self._moved = list(names), 0, Condition()
+
+    @contextmanager
+    def turn(self, name: str) -> Generator[None]:
+        """Wait for the turn of a manager, and have it."""
+        with self._moved:
+            self._moved.wait_for(lambda: self._left[self._at] == name)
+        yield
+        with self._moved:
+            self._at = (self._at + 1) % len(self._left)
+            self._moved.notify_all()
+
+    def leave(self, name: str) -> None:
+        """Go on without a manager that is through."""
+        with self._moved:
+            gone = self._left.index(name)
+            del self._left[gone]
+            self._at -= gone < self._at
+            self._at %= max(1, len(self._left))
+            self._moved.notify_all()
 
 
 class Server(LoopbackServer):
     """Refuses what does not fit into the model, and nothing else: its template takes every order of messages."""
 
-    def __init__(self, model: AnsweringModel, work: Work) -> None:
+    def __init__(self, model: AnsweringModel, work: Work, rounds: Rounds, name: str) -> None:
         super().__init__(model, window_tokens=WINDOW, model_names=[NAME])
         self.seconds: list[float | None] = []
-        self._of, self._work = model, work
+        self._of, self._work, self._rounds, self._manager = model, work, rounds, name
 
     @override
     def _chat(self, record: ServedRequest, body: JsonObject) -> Reply:
-        try:
+        managed_s = perf_counter() - self._work.ended
+        with self._rounds.turn(self._manager):
             if record.prompt_tokens > WINDOW:
-                raise self._too_long(record)
-            answer = self._of.answer(record.messages, tools=record.tools)
-            reading = self._of.readings[-1]
-            self.seconds.append(reading.first_token_at - self._work.ended if reading else None)
-        except ApiError:
-            answer = self._of.refused(record.messages)
-            self.seconds.append(None)
+                answer = self._of.refused(record.messages)
+                self.seconds.append(None)
+            else:
+                began = perf_counter()
+                answer = self._of.answer(record.messages, tools=record.tools)
+                reading = self._of.readings[-1]
+                read_s = reading.first_token_at - began if reading else 0.0
+                self.seconds.append(managed_s + read_s)
         return json_reply(completion(answer, model=str(body["model"])))
 
 
@@ -259,42 +288,50 @@ def managers(model: SmallModel) -> Mapping[str, Callable[[str, Tools], HostAgent
     }
 
 
-async def run(name: str, model: SmallModel, turns: int) -> Run:
-    """One manager from the first task to the last."""
-    work = Work(turns, sizes=SIZES, clock=perf_counter)
-    answering = AnsweringModel([step for task in work.tasks for step in task.steps], model)
-    bounds: list[int | None] = []
-    model.reset()
-    began = perf_counter()
-    async with Server(answering, work) as server:
-        agent = managers(model)[name](server.base_url, work.tools())
-        if agent.context:
-            answering.on_answer = lambda: bounds.append(bound_in(agent.context))
-        for task in work.tasks:
-            work.ended = perf_counter()
-            await agent.ask(task.instruction)
-        await agent.aclose()
-    took = perf_counter() - began
-    sent = [request.messages for request in server.requests]
-    made: list[Turn] = []
-    for i, request in enumerate(server.requests):
-        reading, turn = answering.readings[i], work.answers[i][1]
-        takes = turn is not None and turn.told_in >= 0
-        made.append(
-            Turn(
-                prompt_tokens=request.prompt_tokens,
-                evaluated_tokens=reading.evaluated_tokens if reading else None,
-                seconds=server.seconds[i],
-                holds=turn.about in json.dumps(sent[i]) if turn and takes else None,
-                bound_tokens=bounds[i] if bounds else None,
+class Working:
+    """One manager at the work, from the first task to the last."""
+
+    def __init__(self, name: str, model: SmallModel, turns: int, rounds: Rounds) -> None:
+        self.name, self._model, self._rounds = name, model, rounds
+        self._work = Work(turns, sizes=SIZES, clock=perf_counter)
+        steps = [step for task in self._work.tasks for step in task.steps]
+        self._answering = AnsweringModel(steps, model)
+        self._server = Server(self._answering, self._work, rounds, name)
+        self._bounds: list[int | None] = []
+
+    async def go(self) -> None:
+        """Do all of it."""
+        async with self._server as server:
+            agent = managers(self._model)[self.name](server.base_url, self._work.tools())
+            if agent.context:
+                self._answering.on_answer = lambda: self._bounds.append(bound_in(agent.context))
+            for task in self._work.tasks:
+                self._work.ended = perf_counter()
+                await agent.ask(task.instruction)
+            await agent.aclose()
+        self._rounds.leave(self.name)
+
+    @property
+    def run(self) -> Run:
+        """What is known so far."""
+        made: list[Turn] = []
+        orphaned = 0
+        for i, (request, seconds) in enumerate(
+            zip(self._server.requests, self._server.seconds, strict=False)
+        ):
+            reading, turn = self._answering.readings[i], self._work.answers[i][1]
+            takes = turn is not None and turn.told_in >= 0
+            orphaned += orphans(request.messages)
+            made.append(
+                Turn(
+                    prompt_tokens=request.prompt_tokens,
+                    evaluated_tokens=reading.evaluated_tokens if reading else None,
+                    seconds=seconds,
+                    holds=turn.about in json.dumps(request.messages) if turn and takes else None,
+                    bound_tokens=self._bounds[i] if self._bounds else None,
+                )
             )
-        )
-    return Run(
-        manager=name,
-        turns=made,
-        total_seconds=took,
-        orphans=sum(map(orphans, sent)),
-    )
+        return Run(manager=self.name, turns=made, orphans=orphaned)
 
 
 def bound_in(context: AgentContext[Any] | None) -> int | None:
@@ -306,7 +343,7 @@ def bound_in(context: AgentContext[Any] | None) -> int | None:
 def rows(runs: Iterable[Run]) -> Iterable[Sequence[str]]:
     """The table; times are of the requests that were answered."""
     yield (
-        "", "refused", "read", "of sent", "first token, median", "longest", "waited", "in all",
+        "", "refused", "read", "of sent", "first token, median", "longest", "waited",
         "still there", "orphans",
     )  # fmt: skip
     for each in runs:
@@ -322,7 +359,6 @@ def rows(runs: Iterable[Run]) -> Iterable[Sequence[str]]:
             f"{median(waits):.1f} s",
             f"{max(waits):.1f} s",
             f"{sum(waits):.0f} s",
-            f"{each.total_seconds:.0f} s",
             f"{fmean(held):.0%}",
             f"{each.orphans}",
         )
@@ -356,18 +392,20 @@ async def main() -> None:
     asked = parser.parse_args()
     logging.disable(logging.WARNING)
     dry = asked.dry or asked.calibration
-    model = SmallModel(window_tokens=WINDOW, threads=asked.threads, evaluates=not dry)
-    if asked.calibration:
-        print(table(*calibrated(await run("autogen-context", model, asked.turns))))
-        return
-    begins = tuple(asked.only or [""])
-    runs: list[Run] = []
-    for name in managers(model):
-        if name.startswith(begins):
-            runs.append(await run(name, model, asked.turns))
-            if asked.lines:
-                asked.lines.write_text(json.dumps([asdict(each) for each in runs]))
-    print(table(*rows(runs)))
+    new = partial(SmallModel, window_tokens=WINDOW, threads=asked.threads, evaluates=not dry)
+    begins = ("autogen",) if asked.calibration else tuple(asked.only or [""])
+    names = [name for name in managers(new(evaluates=False)) if name.startswith(begins)]
+    rounds = Rounds(names)
+    working = [Working(name, new(), asked.turns, rounds) for name in names]
+    doing = asyncio.gather(*(each.go() for each in working))
+    while not doing.done():
+        await asyncio.wait([doing], timeout=20)
+        runs = [each.run for each in working]
+        if asked.lines:
+            asked.lines.write_text(json.dumps([asdict(each) for each in runs]))
+    await doing
+    runs = [each.run for each in working]
+    print(table(*(calibrated(runs[0]) if asked.calibration else rows(runs))))
     if asked.picture:
         asked.picture.write_text(drawn({r.manager: [t.seconds for t in r.turns] for r in runs}))
 

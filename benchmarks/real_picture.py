@@ -47,13 +47,16 @@ def drawn(lines: Mapping[str, Seconds]) -> str:
     add(svg, "desc", id="desc").text = " ".join(in_words(*line) for line in lines.items())
     add(svg, "rect", width=str(WIDTH), height=str(HEIGHT), rx="8", fill=PAPER)
     write(svg, HEADING, (LEFT, 30), font_size="19", font_weight="600")
-    write(svg, "request", ((LEFT + RIGHT) / 2, HEIGHT - 12), text_anchor="middle", fill=QUIET)
+    write(svg, "request", ((LEFT + RIGHT) / 2, HEIGHT - 6), text_anchor="middle", fill=QUIET)
     requests = max(map(len, lines.values()))
     most = ceil(max(s for line in lines.values() for s in line if s is not None) / 2) * 2
     for second in range(0, most + 1, 2):
         y = BOTTOM - (BOTTOM - TOP) * second / most
         stroke(svg, [(LEFT, y), (RIGHT, y)], GRID)
         write(svg, f"{second} s", (LEFT - 8, y + 5), text_anchor="end", fill=QUIET)
+    for number in range(5, requests + 1, 5):
+        x = LEFT + (RIGHT - LEFT) * (number - 1) / (requests - 1)
+        write(svg, str(number), (x, BOTTOM + 28), text_anchor="middle", fill=QUIET)
     named = list(zip(COLOURS, lines.items(), strict=False))
     for colour, (_, line) in reversed(named):
         draw(svg, line, colour, requests, most, front=colour == COLOURS[0])
