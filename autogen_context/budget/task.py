@@ -126,7 +126,7 @@ def type_signals(prose: str, found: Sequence[Found]) -> Iterator[tuple[TaskType,
 def type_of(told: Sequence[tuple[TaskType, int, str]]) -> tuple[TaskType, str]:
     """Return the type of a task by its signals, and the reason."""
     if not told:
-        return "chat", "chat: no word tells of a task"
+        return "chat", "chat: no words of a task found"
     points = dict.fromkeys(TYPES, 0)
     lead = next((signal for signal in told if signal[0] != "chat"), told[0])  # skip a greeting
     for signal in told:

@@ -396,9 +396,9 @@ class GuardedCompressor:
         else:
             if isinstance(found, str) and fits(found):
                 return found
-            reason = "it gave no text, or one that has no room"
+            reason = "it returned no text, or one over the limit"
         if method not in self._warned:
             self._warned.add(method)
-            message = "the compressor's %s is not used, SemanticCompressor's is: %s"
+            message = "the compressor's %s failed; SemanticCompressor's is used: %s"
             logger.warning(message, method, reason)
         return ask(self._default)

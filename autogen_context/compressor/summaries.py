@@ -180,7 +180,7 @@ def mended(summary: Sequence[Passage], text: str, shown: Sequence[Passage]) -> l
         read = Ledger().learn_text(sentence, author="person")
         rules = (entry.text for entry in read if entry.kind in RULES)
         if not all(said.tells_of(sense_of(rule).about) for rule in rules):
-            return "it makes a rule of what is none"
+            return "it states a rule that nobody gave"
         return ""
 
     faults = [fault_of(passage.text) for passage in summary]
@@ -270,5 +270,5 @@ class Summaries:
         if not isinstance(summary, str) or not summary.strip():
             raise CompletionFailed("it is empty")
         if self._counter.count(summary).tokens > target_tokens:
-            raise CompletionFailed("it has more tokens than it may")
+            raise CompletionFailed("it exceeds its token limit")
         return summary

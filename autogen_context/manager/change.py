@@ -272,7 +272,9 @@ def changed(
     new, messages = replace(new, notices=notices), conversation.messages
     faults = list(faults_of(new, messages, open_pairs=open_pairs)) if is_known else []
     if faults:
-        raise refused(len(changes) - 1, f"the context would not be whole: {'; '.join(faults)}")
+        raise refused(
+            len(changes) - 1, f"the change would make the context inconsistent: {'; '.join(faults)}"
+        )
     return new
 
 

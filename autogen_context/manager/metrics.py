@@ -38,24 +38,24 @@ PROVIDERS = {"Google": "gcp.gemini", "xAI": "x_ai"}  # others: the name in lower
 COUNTERS = {
     "tokens": ("{token}", "Input tokens sent, by section, as counted here"),
     "cost": ("{token}", "Estimated price of what was sent, in uncached input tokens"),
-    "cost.dollars": ("USD", "The same in dollars, where the price of the model is known"),
+    "cost.dollars": ("USD", "The same in dollars, if the model's price is known"),
     "cached_tokens": ("{token}", "Of the billed input tokens, those that the provider had cached"),
-    "compactions": ("{compaction}", "How often the history was cut, by why"),
-    "impossible_turns": ("{turn}", "Turns for which what must stay exceeded the window"),
-    "cache.lookups": ("{lookup}", "What the ContextCache was asked, by whether it had it"),
-    "cache.invalidations": ("{entry}", "Entries of it that had changed or were invalidated"),
-    "recalls": ("{call}", "What the agent asked back, by whether it was found"),
+    "compactions": ("{compaction}", "Compactions, by reason"),
+    "impossible_turns": ("{turn}", "Turns whose protected messages exceeded the window"),
+    "cache.lookups": ("{lookup}", "ContextCache look-ups, by hit or miss"),
+    "cache.invalidations": ("{entry}", "ContextCache entries that had changed or were invalidated"),
+    "recalls": ("{call}", "Originals the agent asked for, by whether they were found"),
 }
 GAUGES = {
     "memory.fraction": ("1", "Tokens sent by tokens of the full history"),
-    "quality.used": ("1", "Of what stood for choice, the fraction that later turns used"),
-    "quality.relevance": ("1", "0..10: of the scores of what stood for choice, the part kept"),
-    "quality.compression": ("1", "0..10: of the values in what was shortened, the part kept"),
+    "quality.used": ("1", "Fraction of the candidate content that later turns used"),
+    "quality.relevance": ("1", "Share of the candidates' total score that was kept, 0..10"),
+    "quality.compression": ("1", "Share of the values kept in shortened texts, 0..10"),
 }
 DURATIONS = {
-    "turn.duration": "What it took to prepare a turn, waiting for models apart",
-    "compaction.duration": "What it took to choose and write the request of a turn that compacts",
-    "model_call.duration": "What a model took that a part called",
+    "turn.duration": "Time to prepare a turn, without waiting for models",
+    "compaction.duration": "Time to plan and write the request of a turn that compacts",
+    "model_call.duration": "Time of a model call made by a part",
 }
 
 

@@ -64,9 +64,9 @@ class Providers:
                     await each.before_turn(self._turn_for(each, runner, fixed_tokens))
             except TimeoutError:
                 self._given_up.add(each.name)
-                self._warn(each, "a context provider took too long; it is not waited for any more")
+                self._warn(each, "a context provider timed out; it is not called again")
             except Exception as error:  # noqa: BLE001 - a provider must not fail the turn
-                self._warn(each, "a context provider failed; what it knows is not told", error)
+                self._warn(each, "a context provider failed; its notices are skipped", error)
 
     def turn(self, runner: "TurnRunner", fixed_tokens: int) -> None:
         """Collect what each provider reports, for the turn that follows."""
@@ -74,7 +74,7 @@ class Providers:
             try:
                 told = each.turn(self._turn_for(each, runner, fixed_tokens))
             except Exception as error:  # noqa: BLE001 - as above
-                self._warn(each, "a context provider failed; what it knows is not told", error)
+                self._warn(each, "a context provider failed; its notices are skipped", error)
                 continue
             if told != NOTHING:
                 self._take(each, told, runner)

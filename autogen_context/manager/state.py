@@ -151,7 +151,7 @@ def faults_of(state: State, kept: Sequence[KeptVersion]) -> Iterator[str]:
     for view in (state.view, *(view for _, view in kept)):
         yield from faults_of_decisions(view.decisions, known=len(state.digests))
         if not view.notices.is_sound:
-            yield "two notices are about the same"
+            yield "two notices have the same name"
     for (older, _), (newer, _) in pairwise(kept):
         if newer.number <= older.number:
             yield f"version {newer.number} after {older.number}"

@@ -140,7 +140,7 @@ class AskedBack:
             return self._from_all(query)
         if not handle:
             return (
-                "Give the handle that stands in a mark, or a query to search all that is kept "
+                "Give a handle from a mark, or a query to search all stored originals "
                 f"({len(self._originals.handles)} originals)."
             )
         original = self._original(handle)

@@ -83,7 +83,7 @@ class PageServer(ThreadingHTTPServer):
                 return HTTPStatus.OK, "application/json", json.dumps(self.page.version)
         except (ValueError, OverflowError, OSError) as error:
             return HTTPStatus.INTERNAL_SERVER_ERROR, "text/plain", str(error)
-        return HTTPStatus.NOT_FOUND, "text/plain", "there is nothing here; use the address told"
+        return HTTPStatus.NOT_FOUND, "text/plain", "not found; use the address that was printed"
 
 
 class PageRequest(BaseHTTPRequestHandler):

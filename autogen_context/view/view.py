@@ -201,7 +201,7 @@ class ContextView:
 def faults_of(view: ContextView, messages: Sequence[Message], *, open_pairs: bool) -> Iterator[str]:
     """Yield a description of each inconsistency between a view and its messages; nothing is repaired."""
     if not view.notices.is_sound:
-        yield "two notices are about the same"
+        yield "two notices have the same name"
     yield from faults_of_decisions(view.decisions, known=len(messages))
     if view.decisions.stop > len(messages):
         return

@@ -84,7 +84,7 @@ class Own:
     [
         ("", "it is empty"),
         (None, "it is empty"),
-        ("x" * 10_000, "it has more tokens than it may"),
+        ("x" * 10_000, "it exceeds its token limit"),
         (KeyError("secret"), "KeyError"),
     ],
     ids=range(4),

@@ -152,7 +152,7 @@ DAMAGE: list[tuple[tuple[str | int, ...], object, str]] = [
     (("view", "rewrites"), "7", "a value is not as it was written"),
     (("stranger",), 1, "a value is not as it was written"),
     ((*NOTICES, "due", 0, "topic"), "weather", "topic': Input should be 'task'"),
-    ((*NOTICES, "due"), [ONE_NOTICE, ONE_NOTICE], "two notices are about the same"),
+    ((*NOTICES, "due"), [ONE_NOTICE, ONE_NOTICE], "two notices have the same name"),
     ((*VERSION, "version", "number"), 0, "version 0 after 0"),
     ((*VERSION, "decided", 0, 1), 99, "decisions 0 to 99 of"),
     ((*VERSION, "decided", 0, 0), 1, "the unit at 1 to 2 stands behind 0"),

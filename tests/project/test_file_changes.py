@@ -110,7 +110,7 @@ async def test_a_failure_is_not_the_callers(root: Path, caplog: pytest.LogCaptur
             coder.reads("a.py")
             assert await coder.turn(waits=waits) == []
     assert [record.message for record in caplog.records] == [
-        "a context provider failed; what it knows is not told"
+        "a context provider failed; its notices are skipped"
     ]
 
 

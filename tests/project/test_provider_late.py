@@ -119,7 +119,7 @@ async def test_a_project_that_fails_costs_its_context_alone(
     warnings = [
         r for r in caplog.records if r.levelno >= logging.WARNING and "provider" in r.message
     ]
-    assert [r.message for r in warnings] == ["a context provider failed; what it knows is not told"]
+    assert [r.message for r in warnings] == ["a context provider failed; its notices are skipped"]
 
 
 @pytest.mark.parametrize("waits", [True, False])

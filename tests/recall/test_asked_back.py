@@ -227,7 +227,7 @@ def test_a_huge_original_costs_few_counts() -> None:
 
 ANSWERS = [
     pytest.param(("<handle: 'abc123'>", "", ""), "[Original abc123, all of its 60 lines]", id="dressed"),
-    pytest.param(("", "", "1-2"), "Give the handle that stands in a mark, or a query", id="nothing"),
+    pytest.param(("", "", "1-2"), "Give a handle from a mark, or a query", id="nothing"),
     pytest.param(("f" * 500, "worker", ""), f"No original is kept under the handle '{'f' * 40}…'. Copy it", id="unknown"),
     pytest.param(("", "unicorn", ""), "Nothing that is kept has words of 'unicorn'. Try others", id="not found"),
     pytest.param(("abc123", "handler worker 42", ""), "[What matches 'handler worker 42' best", id="in one"),

@@ -234,4 +234,4 @@ def test_damage_to_the_whole_is_found() -> None:
     notice = Notice(topic="task", key="x", text="x")
     for notices in (Notices(standing=(notice, notice)), Notices(due=(notice, notice))):
         found = faults(decisions, conversation, notices)
-        assert found == ["two notices are about the same"]
+        assert found == ["two notices have the same name"]
