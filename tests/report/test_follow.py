@@ -66,7 +66,7 @@ def manager_of(log: EventLog) -> IncrementalContextManager:
 
 def test_it_has_what_the_log_has_when_it_is_asked(tmp_path: Path) -> None:
     """Before there is a log, while it grows, after it was rotated or cut off; the version tells each from the others."""
-    log = EventLog(tmp_path / "run.jsonl", max_bytes=20_000)
+    log = EventLog(tmp_path / "run.jsonl", max_bytes=12_000)
     manager, versions = manager_of(log), list[str]()
     with followed(log.path) as server:
         for first, last in ((1, 0), (1, 3), (4, 12), (13, 30)):
