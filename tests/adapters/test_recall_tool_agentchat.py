@@ -91,6 +91,6 @@ async def test_the_tool_belongs_to_its_context() -> None:
     assert {name: value["description"] for name, value in properties.items()} == RECALL_ARGUMENTS
     for arguments in ({}, {"handle": None}, {"lines": [1, 2]}, {"other": 3}):
         answer = await tool.run_json(arguments, CancellationToken())
-        assert tool.return_value_as_string(answer).startswith("Give the handle")
+        assert tool.return_value_as_string(answer).startswith("Give a handle")
     with pytest.raises(NotImplementedError, match=r"give recall_tool\(context\) to the agent"):
         tool.dump_component()
