@@ -109,8 +109,10 @@ class Engine:
             view = self.notices.without_unseen(view, candidates)
         if not view.sent and view.preamble.is_offered:
             view = self.with_preamble(view, fixed.tokens)
+        rewrites = view.rewrites
         if view.must_replan:
             view = self.restarted(view, fixed.tokens)
+        restarted = view.rewrites != rewrites
         room, finished = self.room(view), None
         used = self._used(view, fixed.tokens, room)
         cost = self.estimate(view, used, room, now_s)
@@ -131,6 +133,7 @@ class Engine:
             )  # less room each time, so the loop ends
             view, compacted = self.compacted(view, more), True
             request = self._request(view, fixed)
+        compacted = compacted or restarted
         pace = after_turn(view.pace, cost, rewrote=compacted, units=len(candidates), now_s=now_s)
         view = replace(view, pace=pace, must_replan=False, sent=view.decisions.stop)
         self._arrived = view.decisions

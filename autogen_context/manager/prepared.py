@@ -46,7 +46,7 @@ class Prepared(Generic[Payload]):
         messages: the list to send; unchanged messages are the caller's own objects.
         certificate: size and guarantees of the list.
         decisions: the decision on each unit of the history, oldest first.
-        compacted: whether this turn compacted the history.
+        compacted: whether this turn compacted the history, or sent it whole again after a pin or a change of the past.
         cost_estimate: whether a compaction pays in this turn, with its numbers, acted upon or not; ``None`` with
             ``enabled=False``. It is not compared by ``==``.
         finished: the finished work that a cost-based compaction cuts or, with ``dry_run``, would cut, and its price;
