@@ -36,7 +36,7 @@ from autogen_context.prioritizer.attention import (
     relevances,
 )
 from autogen_context.recall.facts import Fact, Facts
-from autogen_context.view.notice import Notice, ProviderTurn, Told
+from autogen_context.view.notice import Notice, ProviderTurn, ProviderUpdate
 
 logger = logging.getLogger(__name__)
 
@@ -300,7 +300,7 @@ class KnowledgeProvider:
             next(questions(turn), ""), lambda prompt: self._count(prompt) <= room
         )
 
-    def turn(self, turn: ProviderTurn, /) -> Told:
+    def turn(self, turn: ProviderTurn, /) -> ProviderUpdate:
         """Return notices for the newest question, and withdraw those of earlier questions."""
         question, *earlier = [*islice(questions(turn), 1 + QUESTIONS_BACK)] or [""]
         notices: list[Notice] = []
@@ -320,7 +320,7 @@ class KnowledgeProvider:
         gone = [n for n in turn.standing if n.topic == "provider" and n.key not in keys]
         mine = [n for n in gone if n.key.startswith(f"{self.name}: ")]
         withdrawn = (Notice(key=n.key.partition(": ")[2], text="") for n in mine)
-        return Told(notices=tuple(notices), withdrawn=tuple(withdrawn))
+        return ProviderUpdate(notices=tuple(notices), withdrawn=tuple(withdrawn))
 
     def _within(self, entry: Entry, room_tokens: int) -> Notice | None:
         """Return an entry as a notice, shortened to fit, or ``None`` if too little of it would fit."""

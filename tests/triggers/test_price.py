@@ -16,7 +16,7 @@ from autogen_context.triggers.price import (
     estimate,
     price_of_rewrite,
 )
-from autogen_context.view.view import HELPED_FRACTION, Attempt, Pace, Situation
+from autogen_context.view.view import HELPED_FRACTION, Pace
 
 TENTH = Rates(cached_fraction=0.1)
 PLAIN = st.builds(Rates, cached_fraction=st.floats(0.01, 0.99), write_fraction=st.floats(1, 2))
@@ -147,28 +147,17 @@ def test_what_waiting_has_cost(*, rewrote: bool) -> None:
     assert (after.turns, after.seen_units) == (1, 3)
 
 
-SITUATIONS = st.builds(Situation, movable_tokens=st.integers(0, 100_000), changes=st.integers(0, 3))
-ATTEMPTS = st.builds(
-    Attempt,
-    situation=SITUATIONS,
-    promised_tokens=st.integers(0, 50_000),
-    saved_tokens=st.integers(-1_000, 50_000),
-)
-
-
 @settings(max_examples=40)
-@given(ATTEMPTS)
-def test_what_helped_is_never_held_back(attempt: Attempt) -> None:
-    """Only what saved nothing, or less than half of what it promised, can be in vain."""
-    is_little = attempt.saved_tokens < max(1, HELPED_FRACTION * attempt.promised_tokens)
-    assert attempt.is_vain(attempt.situation) == is_little
-
-
-@settings(max_examples=40)
-@given(ATTEMPTS, SITUATIONS)
-def test_a_change_ends_the_wait(attempt: Attempt, now: Situation) -> None:
-    """Of pins, window or past; or as much more as was promised."""
-    if now.changes != attempt.situation.changes:
-        assert not attempt.is_vain(now)
-    grown = attempt.situation.movable_tokens + max(1, attempt.promised_tokens)
-    assert not attempt.is_vain(Situation(movable_tokens=grown, changes=attempt.situation.changes))
+@given(TOKENS, st.integers(0, 50_000), st.integers(-1_000, 50_000), st.integers(0, 1_000))
+def test_what_did_not_help_waits_for_a_change(
+    tokens: int, promised: int, saved: int, more: int
+) -> None:
+    """In vain is what saved nothing, or less than half of what it promised, until as much more came or the limit is another."""
+    pace = Pace(waited_tokens=9).compacted(
+        tokens, promised_tokens=promised, saved_tokens=saved, limit_tokens=500
+    )
+    is_little = saved < max(1, HELPED_FRACTION * promised)
+    is_more = more >= max(1, promised)
+    assert pace.is_vain(tokens + more, limit_tokens=500) == (is_little and not is_more)
+    assert not pace.is_vain(tokens, limit_tokens=501)
+    assert pace.waited_tokens == 0
