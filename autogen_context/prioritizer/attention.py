@@ -108,7 +108,7 @@ class AttentionScorer:
             vectors = await self._vectors.vectors([query, *(part.text for part in parts)])
         except EmbeddingFailed as error:
             logger.warning("parts are scored by words alone", extra={"model": error.model})
-            vectors = []
+            return self._scores(query, parts, [])
         return self._scores(query, parts, vectors)
 
     def score_nowait(self, query: str, parts: Sequence[ContextPart]) -> list[AttentionScore]:

@@ -145,8 +145,7 @@ def test_who_speaks_now(newest: Message, said: str) -> None:
 # ---- what stays of the working memory
 
 COURTESIES = ("ok", "Thanks a lot!", "got it", "👍", "...", "Alles klar, danke", "好的", "Спасибо!")
-SHORT = ["use port 8081", "No.", "stop", "8081", "never", "v2", "ok, use tabs", "Ann", "why"]
-SHORT += ["ok?", "好的？"]  # noqa: RUF001 - a Chinese question
+SHORT = ("use port 8081", "No.", "stop", "8081", "never", "v2", "ok, use tabs", "Ann", "why", "ok?")
 
 
 @pytest.mark.parametrize(
@@ -154,6 +153,7 @@ SHORT += ["ok?", "好的？"]  # noqa: RUF001 - a Chinese question
     [
         *(("The port is 8081.", text, False) for text in COURTESIES),
         *(("I set it up.", text, True) for text in SHORT),
+        ("I set it up.", "好的？", True),  # noqa: RUF001 - a Chinese question
         *(("Shall I delete it?", text, True) for text in COURTESIES),
         ("The port is 8081.", "thanks " * 40, True),
         ("Use port 8081.", "OK, use port 8081.", False),
