@@ -8,7 +8,7 @@ stored, and is a new object each time.
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -210,7 +210,7 @@ class Guarded:
                 await self._cache.warm(kind, keys)
 
     @contextmanager
-    def _guard(self) -> Iterator[None]:
+    def _guard(self) -> Generator[None]:
         try:
             yield
         except Exception as error:  # any that a custom cache may raise

@@ -121,7 +121,9 @@ class Source(NamedTuple):
             return FACTS.validate_json(cache.remembered(KIND, self.key))  # type: ignore[arg-type]  # checked by pydantic
         except ValueError:  # it is not there, or somebody else put it there
             bare = without_secrets(self.text)
-            documents = {paper: read_document(paper, self.name, bare) for paper in self.papers}
+            documents: Mapping[Paper, Document] = {
+                paper: read_document(paper, self.name, bare) for paper in self.papers
+            }
             symbols = symbols_of(bare, self.language) if self.language else None
             facts = Facts(symbols=symbols, documents=documents)
             cache.remember(KIND, self.key, FACTS.dump_json(facts).decode())

@@ -276,13 +276,16 @@ def test_a_child_process_has_a_line_of_its_own(server: RedisServer) -> None:
     assert tier.read_all(["after"]) == {"after": b"2"}
 
 
+PARTS: dict[str, Callable[[str], object]] = {
+    "server": RedisServer,
+    "tier": RedisTier,
+    "cache": lambda url: ContextCache(shared=url),
+}
+
+
+@pytest.mark.parametrize("part", PARTS.values(), ids=PARTS)
 @pytest.mark.parametrize(
     "url", [*("", "127.0.0.1:6379", "http://:pass@h", "redis://"), "redis://:pass@h:port", ":pass"]
-)
-@pytest.mark.parametrize(
-    "part",
-    [RedisServer, RedisTier, lambda url: ContextCache(shared=url)],
-    ids=["server", "tier", "cache"],
 )
 def test_a_url_of_something_else_is_an_error(url: str, part: Callable[[str], object]) -> None:
     """F35: it says what to give instead, and no password; so does every part that takes a server."""
