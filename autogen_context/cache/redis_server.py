@@ -15,6 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from math import inf
+from random import SystemRandom
 from threading import Event, Lock, Timer
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypeVar, cast
 from urllib.parse import urlsplit
@@ -243,11 +244,9 @@ class RedisServer:
         self._try_later(fault)
 
     def _try_later(self, fault: Fault) -> None:
-        from redis.backoff import EqualJitterBackoff  # noqa: PLC0415 - optional
-
-        # Jitter, so that not all processes reconnect at once.
-        backoff = EqualJitterBackoff(cap=self.limits.retry_max_s, base=self.limits.retry_s)
-        pause_s = backoff.compute(min(self._tries - 1, 32)) if self._tries else 0.0
+        jitter = SystemRandom().uniform(0.5, 1.0)  # so that not all processes reconnect at once
+        longest_s = self.limits.retry_s * 2 ** min(self._tries - 1, 32) if self._tries else 0.0
+        pause_s = jitter * min(longest_s, self.limits.retry_max_s)
         self._fault, self._tries = fault, self._tries + 1
         if not self.closed.is_set():
             again = Timer(pause_s, _try_again, [ref(self)])

@@ -34,8 +34,11 @@ def empty(request: pytest.FixtureRequest) -> None:
 @asynccontextmanager
 async def tier_on(url: str, limits: RedisLimits = PATIENT) -> AsyncGenerator[RedisTier]:
     """A tier with a line of its own."""
-    async with RedisServer(url, limits=limits) as server:
+    server = RedisServer(url, limits=limits)
+    try:
         yield RedisTier(server, tenant="acme")
+    finally:
+        await asyncio.to_thread(server.close)
 
 
 async def read(tier: RedisTier, key: str) -> bytes | None:
@@ -162,7 +165,8 @@ async def test_what_was_forgotten_while_the_server_was_away_is_not_served_again(
         far.listen(heard.append)
         await until(lambda: bool(heard))
         async with port_that(here) as port:
-            near = RedisTier(RedisServer(redis.through(port), limits=FIRM), tenant="acme")
+            line = RedisServer(redis.through(port), limits=FIRM)
+            near = RedisTier(line, tenant="acme")
             near.write({"old": b"1", "kept": b"1"}, ttl_s=60)
             await comes_to(far, "kept", b"1")
         await forget(near, "old")
@@ -174,6 +178,7 @@ async def test_what_was_forgotten_while_the_server_was_away_is_not_served_again(
             await comes_to(far, "new", b"2")
             assert [await read(tier, "old") for tier in (far, near)] == [None, None]
             await comes_to(near, "kept", b"1")
+            await asyncio.to_thread(line.close)
 
 
 @pytest.mark.parametrize("ends", ["killed", "cut", "silent"])
@@ -269,15 +274,17 @@ async def test_a_wrong_password_is_an_error_from_the_first(redis: LocalRedis) ->
     redis.said(b"ACL SETUSER narrow on >hunter2 ~* resetchannels -@all +ping")
     at = f"127.0.0.1:{redis.port}/0"
     for login in (":hunter2@", "nobody:hunter2@", "", "narrow:hunter2@"):
-        tier = RedisTier(RedisServer(f"redis://{login}{at}", limits=PATIENT))
-        for _ in range(2):
-            with pytest.raises(StoreRefused, match=f"redis://{at} rejects") as told:
-                await read(tier, "key")
-            assert "hunter2" not in str(told.value)
-    with pytest.raises(StoreRefused), RedisServer(f"redis://:hunter2@{at}", limits=FIRM):
-        pass
+        async with tier_on(f"redis://{login}{at}") as tier:
+            for _ in range(2):
+                with pytest.raises(StoreRefused, match=f"redis://{at} rejects") as told:
+                    await read(tier, "key")
+                assert "hunter2" not in str(told.value)
+    server = RedisServer(f"redis://{at}", limits=FIRM)
     with pytest.raises(StoreRefused):
-        RedisOriginals(RedisServer(f"redis://{at}", limits=PATIENT), scope=Scope())
+        server.connect()
+    with pytest.raises(StoreRefused):
+        RedisOriginals(server, scope=Scope())
+    server.close()
 
 
 async def test_what_the_server_does_not_delete_is_not_served_again(redis: LocalRedis) -> None:
