@@ -59,6 +59,7 @@ class CompactionPlanner:
         self._spans = Spans(parts.config.people)
         self.prioritizer = parts.prioritizer or ContextPrioritizer()
         self.references = References(parts.kinds)
+        self.answered = False  # whether the last plan kept what answers a question about the past
         self.telling: EvictionNotice[Name] = EvictionNotice(
             parts.counter, parts.config.people, compressor=parts.compressor
         )
@@ -95,6 +96,7 @@ class CompactionPlanner:
         conversation, candidates = self._conversation, self._conversation.candidates
         self.follow()
         protected, need = conversation.protected(pinned), self._need(limit_tokens, stale)
+        self.answered = bool(need.relevance)
         compared = standing(self.references, need)
         self.references.cut(compared)
         near = (

@@ -29,9 +29,7 @@ from autogen_context.triggers.price import (
     Rewrite,
     after_turn,
     estimate,
-    is_cold,
     price_of_rewrite,
-    turns_expected,
 )
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Decision, Decisions
@@ -127,10 +125,12 @@ class Engine:
         asks, answer = self.retrieved(view, room)
         if self.must_compact(cost, room, needs_room=asks and answer is None):
             view = self.compacted(view)
+            # After a question about the past, it has kept what answers that.
+            answer = None if self.planner.answered else self.retrieved(view, self.room(view))[1]
         elif self._judges_finished:
             view, finished = self._finishing.judge(view, room.needed_tokens, now_s=now_s)
-        if view.rewrites > rewrites and view.decisions.hidden:
-            _, answer = self.retrieved(view, self.room(view))
+            if finished and finished.is_done:
+                _, answer = self.retrieved(view, self.room(view))
         view = self.with_injected(view, answer)
         request, extra_tokens = self._request(view), 0
         while request.certificate.bound.tokens > request.certificate.limit_tokens:
@@ -225,9 +225,9 @@ class Engine:
             is_forced = not satisfied(view.decisions, protected)
         rewrite = self._possible(view, room, tokens - view.tokens)
         return estimate(
-            price_of_rewrite(rewrite, rates, is_cold=is_cold(pace, rates, now_s)),
+            price_of_rewrite(rewrite, rates, is_cold=rates.is_cold(idle_s=pace.idle_s(now_s))),
             waited_tokens=pace.waited_tokens,
-            turns=turns_expected(pace.turns),
+            turns=pace.expected_turns,
             is_forced=is_forced,
             is_vain=is_vain,
         )
@@ -304,8 +304,9 @@ class Engine:
 
     def retrieved(self, view: ContextView, room: Room) -> tuple[bool, Message | None]:
         """Return whether a person asks about something that left the window, and the retrieved context that fits."""
-        messages = self.conversation.messages
-        if not view.decisions.hidden or messages[-1].role != "user":
+        messages, newest = self.conversation.messages, view.decisions.last
+        is_sent = newest is None or newest.start < view.sent
+        if is_sent or not view.decisions.hidden or messages[-1].role != "user":
             return False, None
         pieces, most_tokens = self._writer.pieces(view.decisions), room.budget.retrieved_tokens
         most_tokens = min(most_tokens, room.free_tokens)

@@ -258,7 +258,7 @@ class Retriever:
         room_tokens: int,
     ) -> tuple[bool, Message | None]:
         """Return whether the newest question needs hidden content not yet placed before it, and that content if it fits."""
-        query = "" if view.decisions[-1].before else said_now(messages)
+        query = said_now(messages)
         if not query:
             return False, None
 

@@ -42,7 +42,7 @@ from autogen_context.view.versions import Version, Versions
 if TYPE_CHECKING:  # imported on demand
     from autogen_context.manager.events import TurnLog
     from autogen_context.prioritizer.selection import Explanation
-    from autogen_context.recall.asked_back import AskedBack
+    from autogen_context.recall.recall_tool import RecallTool
 
 logger = logging.getLogger(__name__)
 
@@ -167,11 +167,11 @@ class TurnRunner:
     # Questions, changes and bills
 
     @cached_property
-    def asked_back(self) -> "AskedBack":
+    def recall_tool(self) -> "RecallTool":
         """Answers the tool ``recall_context``."""
-        from autogen_context.recall.asked_back import AskedBack  # noqa: PLC0415 - imported on demand
+        from autogen_context.recall.recall_tool import RecallTool  # noqa: PLC0415 - imported on demand
 
-        return AskedBack(
+        return RecallTool(
             self.originals,
             # without the counter's cache, which every trial would fill
             count=lambda text: self.counter.count(text).tokens,
@@ -180,7 +180,7 @@ class TurnRunner:
 
     def recall_context(self, handle: str, query: str, lines: str) -> str:
         """Return the answer of the tool ``recall_context``."""
-        answer = self.asked_back.recall_context(handle, query, lines)
+        answer = self.recall_tool.recall_context(handle, query, lines)
         if self._events is not None:  # a found original begins with a header line in brackets
             self._events.asked_back(handle, query, found=answer.startswith("["))
         return answer

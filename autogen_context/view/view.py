@@ -75,6 +75,15 @@ class Pace:
     retry_at_tokens: int = 0
     limit_tokens: int = 0  # at the last compaction
 
+    @property
+    def expected_turns(self) -> int:
+        """Estimate of the remaining turns, this one included: as many as there have been."""
+        return self.turns + 1
+
+    def idle_s(self, now_s: float | None) -> float:
+        """Return the seconds since the last turn; 0 without a clock."""
+        return 0.0 if now_s is None or self.last_turn_s is None else now_s - self.last_turn_s
+
     def compacted(
         self, tokens: int, *, promised_tokens: int, saved_tokens: int, limit_tokens: int
     ) -> Self:
