@@ -111,13 +111,11 @@ def takes_tools(attributes: dict[str, Any]) -> bool:
     An agent that has no tools and ends its run with the first tool result would answer with a recalled original.
     """
     benches: Any = attributes.get(TOOLS)
-    if not isinstance(benches, list) and not hasattr(benches, "_tools"):
+    is_one = not isinstance(benches, list)
+    if is_one and not hasattr(benches, "_tools"):
         return False
-    own = [
-        tool
-        for bench in (benches if isinstance(benches, list) else [benches])
-        for tool in tools_of(bench)
-    ]
+    several: list[Any] = [benches] if is_one else benches
+    own = [tool for bench in several for tool in tools_of(bench)]
     if any(getattr(tool, "name", "") == RECALL_TOOL_NAME for tool in own):
         return False
     goes_on = attributes.get("_max_tool_iterations", 1) > 1
@@ -235,7 +233,9 @@ class RegisteredClient(ManagedChatCompletionClient):
     """
 
     def __init__(self, client: ChatCompletionClient, context: ManagedChatCompletionContext) -> None:
-        AgentContext.__init__(self, AgentChatFormat(), context.options_beside())
+        super(ManagedChatCompletionClient, self).__init__(
+            AgentChatFormat(), context.options_beside()
+        )
         self._client, self._context = client, context
 
     @override

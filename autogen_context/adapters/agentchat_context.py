@@ -119,7 +119,7 @@ class ManagedChatCompletionContext(
             completed(options, model), unseen=[system_message, tools].count(None)
         )
         options["model_client"] = as_complete(options.get("model_client"))
-        AgentContext.__init__(self, AgentChatFormat(), options)
+        super().__init__(AgentChatFormat(), options)
         self._options = options
         self.is_registered = False
         self._answered_by = ""

@@ -17,7 +17,7 @@ from autogen_context.adapters.classic_conversations import (
     complete_with,
     give_recall_tool,
 )
-from autogen_context.adapters.register import completed, with_reserve
+from autogen_context.adapters.register import REGISTERED, completed, with_reserve
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.parts import ManagerOptions
 from autogen_context.manager.prepared import Prepared
@@ -120,7 +120,7 @@ def check(agent: Any) -> None:
             "from 0.2.15 on, and for an agent of another host use register(agent)"
         )
     if any(isinstance(getattr(hook, "__self__", None), AgentConversations) for hook in hooks):
-        raise ValueError("agent: it has a ContextTransform already; register each agent once")
+        raise ValueError(REGISTERED)
     if hasattr(agent, "groupchat"):
         warnings.warn(
             "a GroupChatManager sends the last message on as the transform leaves it, and asks no model for a "

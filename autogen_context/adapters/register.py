@@ -186,5 +186,6 @@ def with_reserve(options: ManagerOptions, *, unseen: int) -> ManagerOptions:
         return options
     window = config.window_tokens
     each = min(UNSEEN_TOKENS, int(window * UNSEEN_FRACTION)) if window else UNSEEN_TOKENS
-    reserved = config.model_copy(update={"reserve_tokens": unseen * each})
-    return ManagerOptions(**{**options, "config": reserved})
+    options = options.copy()
+    options["config"] = config.model_copy(update={"reserve_tokens": unseen * each})
+    return options

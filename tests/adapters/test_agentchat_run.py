@@ -96,7 +96,8 @@ def scripted(*steps: Step) -> ScriptedModel:
 
 def coder(client: ChatCompletionClient, **options: Any) -> AssistantAgent:
     """An agent with the tools and the prompt of these tests."""
-    return AssistantAgent("coder", client, **{"tools": TOOLS, "system_message": PROMPT, **options})
+    given: dict[str, Any] = {"tools": TOOLS, "system_message": PROMPT, **options}
+    return AssistantAgent("coder", client, **given)
 
 
 def registered(agent: AssistantAgent, **options: Any) -> ManagedChatCompletionContext:

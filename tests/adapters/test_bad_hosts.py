@@ -43,7 +43,11 @@ class Row(NamedTuple):
 
 def of(agent: Callable[[], object], said: str, *, warns: bool = False) -> Row:
     """A row whose agent needs no patch."""
-    return Row(lambda _: agent(), said, warns)
+
+    def made(_: pytest.MonkeyPatch) -> object:
+        return agent()
+
+    return Row(made, said, warns)
 
 
 def too_old(host: str, module: str, name: str) -> Callable[[pytest.MonkeyPatch], object]:
@@ -73,6 +77,7 @@ def framework_agent() -> object:
     """An agent whose client does not say which model it asks."""
     agent: Any = KINDS["agent-framework"][0](Job(url=NOWHERE, own=dict)).agent
     agent.client.model = None
+    agent.default_options.pop("model", None)
     return agent
 
 

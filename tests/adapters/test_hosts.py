@@ -117,7 +117,7 @@ def test_the_agent_asks_back_what_left_its_window(read: Read) -> None:
     )
     assert f"worker 2 wrote {ASKED_BACK}" in found
     assert read_log(2) in whole
-    assert re.match(r"\[Original \w+, line \d+ of \d+\]\n\d+\t\S", line)
+    assert re.match(r"\[Original \w+[^,]*, line \d+ of \d+\]\n\d+\t\S", line)
     assert unknown.startswith("No original is kept under the handle 'nowhere'.")
 
 

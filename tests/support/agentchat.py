@@ -18,9 +18,9 @@ IMAGES = st.integers(1, 3).map(lambda size: Image(Pixels.new("RGB", (size, 1))))
 NAMES = st.sampled_from(["user", "coder", "autogen_context"])
 CALLS = st.builds(FunctionCall, id=IDS, name=NAMES, arguments=TEXTS)
 RESULTS = st.builds(FunctionExecutionResult, content=TEXTS, name=NAMES, call_id=IDS)
-MESSAGES: st.SearchStrategy[LLMMessage] = st.one_of(
+TEXT_MESSAGES: st.SearchStrategy[LLMMessage] = st.one_of(
     st.builds(SystemMessage, content=TEXTS),
-    st.builds(UserMessage, content=TEXTS | st.lists(TEXTS | IMAGES, max_size=3), source=NAMES),
+    st.builds(UserMessage, content=TEXTS, source=NAMES),
     st.builds(AssistantMessage, content=TEXTS, thought=st.none() | TEXTS, source=st.just("coder")),
     st.builds(
         AssistantMessage,
@@ -30,4 +30,7 @@ MESSAGES: st.SearchStrategy[LLMMessage] = st.one_of(
     ),
     st.builds(FunctionExecutionResultMessage, content=st.lists(RESULTS, min_size=1, max_size=2)),
 )
-CONVERSATIONS = st.lists(MESSAGES, max_size=12)
+MESSAGES = TEXT_MESSAGES | st.builds(
+    UserMessage, content=st.lists(TEXTS | IMAGES, max_size=3), source=NAMES
+)
+CONVERSATIONS = st.lists(TEXT_MESSAGES, max_size=12)

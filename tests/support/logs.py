@@ -39,7 +39,7 @@ def by_line(request: Request) -> Step:
 
 def found(request: Request) -> re.Match[str]:
     """Handle and first line of what was found by a query."""
-    place = re.search(r"\[Original (\w+), lines (\d+)-(\d+) of", str(request.messages))
+    place = re.search(r"\[Original (\w+)[^,]*, lines (\d+)-(\d+) of", str(request.messages))
     assert place is not None
     return place
 
