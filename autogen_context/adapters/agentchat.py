@@ -110,8 +110,7 @@ def takes_tools(attributes: dict[str, Any]) -> bool:
 
     An agent that has no tools and ends its run with the first tool result would answer with a recalled original.
     """
-    benches: Any = attributes.get(TOOLS)
-    is_one = not isinstance(benches, list)
+    benches, is_one = attributes.get(TOOLS), not isinstance(attributes.get(TOOLS), list)
     if is_one and not hasattr(benches, "_tools"):
         return False
     several: list[Any] = [benches] if is_one else benches
