@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from autogen_context.compressor.shorten import CountText, is_error_line
 from autogen_context.compressor.steps import reopened, without_outdated
 from autogen_context.compressor.summaries import Span
+from autogen_context.language.phrases import ends_of
 from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.ledger import replaces
 from autogen_context.ledger.reader import STOP, tells
@@ -24,7 +25,7 @@ from autogen_context.messages.people import People, is_strong, is_users, people_
 from autogen_context.messages.piece import Written, index_of, messages_of
 from autogen_context.messages.tool_action import ToolKind, answers_of, is_failure
 from autogen_context.prioritizer.blocks import marked, parsed, strings_in
-from autogen_context.prioritizer.category import ends_of, tells_of_error
+from autogen_context.prioritizer.category import END_CHARS, tells_of_error
 from autogen_context.prioritizer.references import UnitText
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, kept, replaced
@@ -153,7 +154,7 @@ def error_of(kind: ToolKind, answer: str) -> str:
     failed = is_failure(answer)
     if not (failed or (kind in {"run", "test"} and tells_of_error(answer))):
         return ""
-    lines = [line for line in ends_of(answer).split("\n") if is_error_line(line)]
+    lines = [line for line in ends_of(answer, END_CHARS).split("\n") if is_error_line(line)]
     telling = [line for line in lines if NAMED_ERROR.search(line)] or lines
     first = answer.strip().partition("\n")[0]
     return shortened(telling[-1] if telling else first if failed else "")
