@@ -113,7 +113,6 @@ class TurnRunner:
                 kept.view,
                 prepared,
                 count=kept.counter.message,
-                fixed_tokens=fixed.tokens,
                 started_s=started_s,
                 planned_s=planned_s,
             )

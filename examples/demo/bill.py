@@ -1,11 +1,11 @@
 """What the conversation cost and kept, beside two other ways of sending it.
 
-Promise: each number is counted on the messages that the agent and its tools produced in this run; what was not sent is
-counted as if it had been, at the same price.
+Promise: each number is of the messages that the agent and its tools produced in this run. What was sent, and what sending
+everything would have cost, comes from the run's event log; the sliding window is counted in the same way.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from autogen_core import FunctionCall
 from autogen_core.models import AssistantMessage, FunctionExecutionResult, LLMMessage
@@ -13,10 +13,9 @@ from autogen_core.models import AssistantMessage, FunctionExecutionResult, LLMMe
 from autogen_context import Prepared
 from autogen_context.adapters.agentchat import AgentChatFormat
 from autogen_context.messages.identifiers import is_telling, values_of
-from autogen_context.report.recorder import Recorder, Series
-from autogen_context.report.turns import Request, TurnRecord
+from autogen_context.report.bill import Request, bill_of, billed, price_in
+from autogen_context.report.events import Run as LoggedRun
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.tokens.prices import price_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,19 +38,19 @@ class Way:
 
 
 class Bill:
-    """Counts the requests of one conversation.
+    """The requests of one conversation.
 
     Args:
-        model: whose tokenizer and prices count.
+        run: the run in the event log.
         history: all messages of the conversation, the system prompt first.
         sent: what was prepared for each request, in order.
-        billed_tokens: what the server counted in each of them; the first one says what the tools cost.
+        billed_tokens: what the server counted in each of them.
         window_tokens: what the server takes in a request.
     """
 
     def __init__(
         self,
-        model: str,
+        run: LoggedRun,
         *,
         history: Sequence[LLMMessage],
         sent: Sequence[Prepared[LLMMessage]],
@@ -59,18 +58,14 @@ class Bill:
         window_tokens: int,
     ) -> None:
         self._history, self._sent, self._billed = history, sent, billed_tokens
-        self._window = window_tokens
-        self._counter, self._host = counter_of(model), AgentChatFormat()
-        self._price = price_of(model)
-        self._tokens = [self._count(message) for message in history]
-        self._fixed = billed_tokens[0] - sum(map(self._count, sent[0].messages))
+        self._window, self._price = window_tokens, price_in(run)
+        numbers = {event["turn"] for event in run.others if event["event"] == "usage"}
+        self.records = [record for record in bill_of(run) if record.turn in numbers]
+        host, counter = AgentChatFormat(), MessageCounter.for_model(run.turns[0]["model"])
+        self._tokens = [counter.message(host.read(message)) for message in history]
+        self._fixed = run.turns[-1]["fixed"]
         self._stops = [i for i, m in enumerate(history) if isinstance(m, AssistantMessage)]
         self._needed = [self._values_needed(stop) for stop in self._stops]
-
-    @property
-    def input_per_million(self) -> float:
-        """Dollars for a million input tokens."""
-        return self._price.input_per_million or 0.0
 
     @property
     def conversation_tokens(self) -> int:
@@ -79,38 +74,34 @@ class Bill:
 
     @property
     def is_bound(self) -> bool:
-        """Whether no request was counted below what the server billed: the names of tools' results are not sent by this host."""
-        counted = [record.sent.tokens for record in self.records() if record.sent]
+        """Whether no request was counted below what the server billed."""
+        counted = [record.sent.tokens for record in self.records if record.sent]
         return all(ours >= billed for ours, billed in zip(counted, self._billed, strict=True))
-
-    def records(self) -> list[TurnRecord]:
-        """A record of each request."""
-        recorder = Recorder(count=self._count, tariff=self._price, fixed_tokens=self._fixed)
-        for stop, prepared in zip(self._stops, self._sent, strict=True):
-            recorder.record(self._history[:stop], prepared)
-        return recorder.records
 
     def ways(self) -> list[Way]:
         """Everything; a sliding window of system prompt, task and the newest steps that fit; and what was sent."""
+        starts = [self._start(stop) for stop in self._stops]
+        head = self._history[: self._stops[0]]
+        whole = [self._history[:stop] for stop in self._stops]
+        newest = [[*head, *self._history[a:b]] for a, b in zip(starts, self._stops, strict=True)]
+        sent = [prepared.messages for prepared in self._sent]
         return [
-            self._way("everything", [self._history[:stop] for stop in self._stops]),
-            self._way("sliding window", [self._newest(stop) for stop in self._stops]),
-            self._way("autogen_context", [prepared.messages for prepared in self._sent]),
+            self._way("everything", [record.whole for record in self.records], whole),
+            self._way("sliding window", list(self._sliding(starts)), newest),
+            self._way("autogen_context", [r.sent for r in self.records if r.sent], sent),
         ]
 
-    def _way(self, name: str, lists: Sequence[Sequence[LLMMessage]]) -> Way:
-        series = Series(self._count, self._price, self._fixed)
-        requests = [series.bill(messages) for messages in lists]
-        there = [
-            len(needed & values(messages))
-            for needed, messages in zip(self._needed, lists, strict=True)
-        ]
+    def _way(
+        self, name: str, requests: Sequence[Request], lists: Sequence[Sequence[LLMMessage]]
+    ) -> Way:
+        pairs = zip(self._needed, lists, strict=True)
+        there = sum(len(needed & values(messages)) for needed, messages in pairs)
         return Way(
             name=name,
             requests=requests,
             rejected=sum(request.tokens > self._window for request in requests),
-            dollars=sum(r.cost_tokens for r in requests) * self.input_per_million / 1e6,
-            kept=sum(there) / sum(map(len, self._needed)),
+            dollars=sum(request.dollars or 0.0 for request in requests),
+            kept=there / sum(map(len, self._needed)),
         )
 
     def _values_needed(self, stop: int) -> frozenset[str]:
@@ -120,17 +111,21 @@ class Bill:
         used = values(self._history[stop : stop + 1])
         return frozenset(filter(is_telling, (used & back) - newest))
 
-    def _newest(self, stop: int) -> Sequence[LLMMessage]:
-        """System prompt, task, and from the first step on with which the rest fits; the newest step at least."""
-        head = self._stops[0]
-        room = self._window - self._fixed - sum(self._tokens[:head])
+    def _start(self, stop: int) -> int:
+        """The first step of a sliding window: with it the rest fits; the newest one at least."""
+        room = self._window - self._fixed - sum(self._tokens[: self._stops[0]])
         starts = [start for start in self._stops if start < stop]
         fitting = [start for start in starts if sum(self._tokens[start:stop]) <= room]
-        start = next(iter(fitting or starts[-1:]), stop)
-        return [*self._history[:head], *self._history[start:stop]]
+        return next(iter(fitting or starts[-1:]), stop)
 
-    def _count(self, message: object) -> int:
-        return self._counter.message(self._host.read(message))
+    def _sliding(self, starts: Sequence[int]) -> Iterator[Request]:
+        """What each request of a sliding window has; while it begins with the same step, it only grows."""
+        front = self._fixed + sum(self._tokens[: self._stops[0]])
+        began, tokens = -1, 0
+        for start, stop in zip(starts, self._stops, strict=True):
+            shared = 0 if not tokens else tokens if start == began else front
+            began, tokens = start, front + sum(self._tokens[start:stop])
+            yield billed(self._price, self._stops[0] + stop - start, tokens, shared)
 
 
 def values(messages: Iterable[LLMMessage]) -> frozenset[str]:
@@ -148,12 +143,3 @@ def texts(message: LLMMessage) -> Iterator[str]:
             yield part.arguments
         elif isinstance(part, FunctionExecutionResult):
             yield part.content
-
-
-def counter_of(model: str) -> MessageCounter:
-    """Counts as OpenAI documents it, and as the server does.
-
-    The model's own counter is above that: what a call adds beside its texts is documented nowhere.
-    """
-    counter = MessageCounter.for_model(model)
-    return MessageCounter(counter, replace(counter.overheads, per_call=0, per_result=0))
