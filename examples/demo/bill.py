@@ -1,11 +1,12 @@
 """What the conversation cost and kept, beside two other ways of sending it.
 
-Promise: each number is of the messages that the agent and its tools produced in this run. What was sent, and what sending
-everything would have cost, comes from the run's event log; the sliding window is counted in the same way.
+Promise: each number is of the messages that the agent and its tools produced in this run, counted as the server does; what
+was not sent is counted as if it had been, at the same price. What happened in a turn is what its event log says.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from autogen_core import FunctionCall
 from autogen_core.models import AssistantMessage, FunctionExecutionResult, LLMMessage
@@ -16,6 +17,8 @@ from autogen_context.messages.identifiers import is_telling, values_of
 from autogen_context.report.bill import Request, bill_of, billed, price_in
 from autogen_context.report.events import Run as LoggedRun
 from autogen_context.tokens.message_counter import MessageCounter
+
+NAMES = ("everything", "sliding window", "autogen_context")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,20 +60,29 @@ class Bill:
         billed_tokens: Sequence[int],
         window_tokens: int,
     ) -> None:
-        self._history, self._sent, self._billed = history, sent, billed_tokens
+        self._history, self._billed = history, billed_tokens
+        self._counter, self._host = counter_of(run.turns[0]["model"]), AgentChatFormat()
+        self._counted: dict[int, int] = {}
         self._window, self._price = window_tokens, price_in(run)
-        numbers = {event["turn"] for event in run.others if event["event"] == "usage"}
-        self.records = [record for record in bill_of(run) if record.turn in numbers]
-        host, counter = AgentChatFormat(), MessageCounter.for_model(run.turns[0]["model"])
-        self._tokens = [counter.message(host.read(message)) for message in history]
-        self._fixed = run.turns[-1]["fixed"]
+        self._fixed = billed_tokens[0] - sum(map(self._count, sent[0].messages))
         self._stops = [i for i, m in enumerate(history) if isinstance(m, AssistantMessage)]
-        self._needed = [self._values_needed(stop) for stop in self._stops]
+        self._lists = (
+            [history[:stop] for stop in self._stops],
+            [self._newest(stop) for stop in self._stops],
+            [prepared.messages for prepared in sent],
+        )
+        numbers = {event["turn"] for event in run.others if event["event"] == "usage"}
+        turns = [record for record in bill_of(run) if record.turn in numbers]
+        ways = map(self._requests, self._lists)
+        self.records = [
+            replace(turn, room_tokens=window_tokens, whole=whole, sliding=sliding, sent=ours)
+            for turn, whole, sliding, ours in zip(turns, *ways, strict=True)
+        ]
 
     @property
     def conversation_tokens(self) -> int:
         """The whole conversation with its last answer."""
-        return self._fixed + sum(self._tokens)
+        return self._fixed + sum(map(self._count, self._history))
 
     @property
     def is_bound(self) -> bool:
@@ -80,29 +92,22 @@ class Bill:
 
     def ways(self) -> list[Way]:
         """Everything; a sliding window of system prompt, task and the newest steps that fit; and what was sent."""
-        starts = [self._start(stop) for stop in self._stops]
-        head = self._history[: self._stops[0]]
-        whole = [self._history[:stop] for stop in self._stops]
-        newest = [[*head, *self._history[a:b]] for a, b in zip(starts, self._stops, strict=True)]
-        sent = [prepared.messages for prepared in self._sent]
-        return [
-            self._way("everything", [record.whole for record in self.records], whole),
-            self._way("sliding window", list(self._sliding(starts)), newest),
-            self._way("autogen_context", [r.sent for r in self.records if r.sent], sent),
-        ]
-
-    def _way(
-        self, name: str, requests: Sequence[Request], lists: Sequence[Sequence[LLMMessage]]
-    ) -> Way:
-        pairs = zip(self._needed, lists, strict=True)
-        there = sum(len(needed & values(messages)) for needed, messages in pairs)
-        return Way(
-            name=name,
-            requests=requests,
-            rejected=sum(request.tokens > self._window for request in requests),
-            dollars=sum(request.dollars or 0.0 for request in requests),
-            kept=there / sum(map(len, self._needed)),
-        )
+        whole = [record.whole for record in self.records]
+        sliding = [record.sliding for record in self.records if record.sliding]
+        sent = [record.sent for record in self.records if record.sent]
+        needed = [self._values_needed(stop) for stop in self._stops]
+        ways: list[Way] = []
+        for name, requests, lists in zip(NAMES, (whole, sliding, sent), self._lists, strict=True):
+            there = [len(n & values(messages)) for n, messages in zip(needed, lists, strict=True)]
+            way = Way(
+                name=name,
+                requests=requests,
+                rejected=sum(request.tokens > self._window for request in requests),
+                dollars=sum(request.dollars or 0.0 for request in requests),
+                kept=sum(there) / sum(map(len, needed)),
+            )
+            ways.append(way)
+        return ways
 
     def _values_needed(self, stop: int) -> frozenset[str]:
         """Names, paths and numbers in the calls of a message that stand further back than the newest results."""
@@ -111,21 +116,29 @@ class Bill:
         used = values(self._history[stop : stop + 1])
         return frozenset(filter(is_telling, (used & back) - newest))
 
-    def _start(self, stop: int) -> int:
-        """The first step of a sliding window: with it the rest fits; the newest one at least."""
-        room = self._window - self._fixed - sum(self._tokens[: self._stops[0]])
+    def _newest(self, stop: int) -> Sequence[LLMMessage]:
+        """System prompt, task, and from the first step on with which the rest fits; the newest step at least."""
+        head = self._history[: self._stops[0]]
+        room = self._window - self._fixed - sum(map(self._count, head))
         starts = [start for start in self._stops if start < stop]
-        fitting = [start for start in starts if sum(self._tokens[start:stop]) <= room]
-        return next(iter(fitting or starts[-1:]), stop)
+        fitting = [n for n in starts if sum(map(self._count, self._history[n:stop])) <= room]
+        start = next(iter(fitting or starts[-1:]), stop)
+        return [*head, *self._history[start:stop]]
 
-    def _sliding(self, starts: Sequence[int]) -> Iterator[Request]:
-        """What each request of a sliding window has; while it begins with the same step, it only grows."""
-        front = self._fixed + sum(self._tokens[: self._stops[0]])
-        began, tokens = -1, 0
-        for start, stop in zip(starts, self._stops, strict=True):
-            shared = 0 if not tokens else tokens if start == began else front
-            began, tokens = start, front + sum(self._tokens[start:stop])
-            yield billed(self._price, self._stops[0] + stop - start, tokens, shared)
+    def _requests(self, lists: Sequence[Sequence[LLMMessage]]) -> Iterator[Request]:
+        """Bill requests, each with what it has in common with the start of the one before as cached."""
+        before: Sequence[LLMMessage] = ()
+        for messages in lists:
+            pairs = takewhile(lambda pair: pair[0] == pair[1], zip(before, messages, strict=False))
+            same = sum(self._count(message) for message, _ in pairs)
+            tokens = self._fixed + sum(map(self._count, messages))
+            yield billed(self._price, len(messages), tokens, self._fixed + same if before else 0)
+            before = messages
+
+    def _count(self, message: LLMMessage) -> int:
+        if id(message) not in self._counted:  # all of them live as long as this
+            self._counted[id(message)] = self._counter.message(self._host.read(message))
+        return self._counted[id(message)]
 
 
 def values(messages: Iterable[LLMMessage]) -> frozenset[str]:
@@ -143,3 +156,12 @@ def texts(message: LLMMessage) -> Iterator[str]:
             yield part.arguments
         elif isinstance(part, FunctionExecutionResult):
             yield part.content
+
+
+def counter_of(model: str) -> MessageCounter:
+    """Counts as OpenAI documents it, and as the server does.
+
+    The model's own counter is above that: what a call adds beside its texts is documented nowhere.
+    """
+    counter = MessageCounter.for_model(model)
+    return MessageCounter(counter, replace(counter.overheads, per_call=0, per_result=0))
