@@ -42,7 +42,7 @@ ELSEWHERE = {
     "openai": "manager/test_openai_list.py",
     "replay": "report/test_bill.py",
     "testing": "testing/test_testing_server.py",
-    "triggers": "triggers/test_trigger_hybrid.py",
+    "triggers": "triggers/test_triggers.py",
 }
 HERE = sorted(
     name for name, page in PAGES.items() if PYTHON.search(page) and Path(name).stem not in ELSEWHERE

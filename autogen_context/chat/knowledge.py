@@ -25,6 +25,7 @@ from autogen_context.cache.files import read_regular
 from autogen_context.cache.fingerprint import state_of
 from autogen_context.compressor.shorten import shorten_text
 from autogen_context.errors import CompletionFailed, EmbeddingFailed
+from autogen_context.language.phrases import ends_of
 from autogen_context.models.completion import Complete
 from autogen_context.models.embedder import Vectors
 from autogen_context.models.similarity import similarities
@@ -214,7 +215,7 @@ def weighed(entry: Entry) -> str:
 
 def shown_ends(text: str) -> str:
     """Return both ends of a long text: people put a question before or after what they paste."""
-    return text if len(text) <= 2 * QUERY_CHARS else f"{text[:QUERY_CHARS]}\n{text[-QUERY_CHARS:]}"
+    return ends_of(text, QUERY_CHARS)
 
 
 def files_below(folder: str, known: Mapping[str, Read]) -> dict[str, Read]:

@@ -11,13 +11,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from autogen_context.compressor.shorten import CountText, is_error_line
+from autogen_context.language.phrases import ends_of
 from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.reader import STOP
 from autogen_context.ledger.rendering import render
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import ToolKind, answers_of, is_failure
 from autogen_context.prioritizer.blocks import marked, parsed, strings_in
-from autogen_context.prioritizer.category import ends_of, is_decision, tells_of_error
+from autogen_context.prioritizer.category import END_CHARS, is_decision, tells_of_error
 from autogen_context.prioritizer.references import UnitText
 
 STATED_FRACTION = 0.5  # of the limit, for statements
@@ -217,7 +218,7 @@ def note_of(step: UnitText) -> UnitNote:
     decided: list[str] = []  # only sentences short enough to be quoted whole
     for message in step.unit.messages:
         text = message.text if message.role == "assistant" and is_decision(message.text) else ""
-        sentences = [sentence.strip(" -*#\t\n") for sentence in spoken_in(ends_of(text))]
+        sentences = [sentence.strip(" -*#\t\n") for sentence in spoken_in(ends_of(text, END_CHARS))]
         told = [each for each in sentences if each[-1:] != ":" and len(each) <= LINE_CHARS]
         decided += filter(is_decision, told)
     return UnitNote(step.unit, actions, decided)
@@ -234,7 +235,7 @@ def error_of(kind: ToolKind, answer: str) -> str:
     failed = is_failure(answer)
     if not (failed or (kind in {"run", "test"} and tells_of_error(answer))):
         return ""
-    lines = [line for line in ends_of(answer).split("\n") if is_error_line(line)]
+    lines = [line for line in ends_of(answer, END_CHARS).split("\n") if is_error_line(line)]
     telling = [line for line in lines if NAMED_ERROR.search(line)] or lines
     first = answer.strip().partition("\n")[0]
     return shortened(telling[-1] if telling else first if failed else "")

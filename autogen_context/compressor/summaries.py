@@ -16,6 +16,7 @@ from itertools import chain
 from math import ceil
 from typing import Protocol, runtime_checkable
 
+from autogen_context.argument import require_seconds
 from autogen_context.cache.values import Cache
 from autogen_context.compressor.concepts import (
     CompressionResult,
@@ -83,8 +84,7 @@ class Summarizer:
     """Requests summaries from a model, each with a time limit; retries are left to the client."""
 
     def __init__(self, complete: Complete, *, timeout_s: float = 60.0) -> None:
-        if not timeout_s > 0:
-            raise ValueError(f"timeout_s={timeout_s}: give a positive number of seconds")
+        require_seconds("timeout_s", timeout_s)
         self._complete = complete
         self._timeout_s = timeout_s
         self._places = Places(CALLS_AT_A_TIME)

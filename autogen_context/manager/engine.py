@@ -28,9 +28,7 @@ from autogen_context.triggers.price import (
     Rewrite,
     after_turn,
     estimate,
-    is_cold,
     price_of_rewrite,
-    turns_expected,
 )
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Decision, Decisions
@@ -223,9 +221,9 @@ class Engine:
             is_forced = not satisfied(view.decisions, protected)
         rewrite = self._possible(view, used_tokens, room)
         return estimate(
-            price_of_rewrite(rewrite, rates, is_cold=is_cold(pace, rates, now_s)),
+            price_of_rewrite(rewrite, rates, is_cold=rates.is_cold(idle_s=pace.idle_s(now_s))),
             waited_tokens=pace.waited_tokens,
-            turns=turns_expected(pace.turns),
+            turns=pace.expected_turns,
             is_forced=is_forced,
             is_vain=is_vain,
         )

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from autogen_context.argument import require_kind, require_several, require_text, wrong_argument
-from autogen_context.language.phrases import phrases
-from autogen_context.language.query import QueryKind, ends_of, is_question, kind_of, sentences
+from autogen_context.language.phrases import ends_of, phrases
+from autogen_context.language.query import END_CHARS, QueryKind, is_question, kind_of, sentences
 from autogen_context.language.terms import stop_words
 from autogen_context.messages.identifiers import is_telling, values_of
 from autogen_context.messages.message import Message, joined_text
@@ -151,7 +151,7 @@ class Known:
     def named(self, query: str) -> list[str]:
         """Return the known terms that a query names or asks about, each once, in lower case."""
         found = [word for word in words_asked(query) if word in self._identifiers]
-        for sentence in sentences(ends_of(query)):
+        for sentence in sentences(ends_of(query, END_CHARS)):
             found += self._spoken_of(sentence)
         return list(dict.fromkeys(found))
 
@@ -244,7 +244,7 @@ def asked_about(query: str, authors: Iterable[str]) -> list[str]:
     own = AUTHOR.match(query)
     questions = [
         sentence
-        for sentence in sentences(ends_of(query[own.end() :] if own else query))
+        for sentence in sentences(ends_of(query[own.end() :] if own else query, END_CHARS))
         if sentence.rstrip().endswith(QUESTION_MARKS) and not ADDRESS.search(sentence)
     ]
     if not questions:

@@ -24,9 +24,8 @@ from autogen_context.errors import CompletionFailed
 from autogen_context.project.file_changes import FileChangeTracker
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
-from support.hearing import wait_until
 from support.tree import SHOP, grown
-from support.waiting import until
+from support.waiting import until, wait_until
 
 HEAD = "[The project shop, from its files."
 
@@ -139,4 +138,4 @@ def test_a_classic_agent_has_the_head_once_it_is_read(root: Path) -> None:
         assert theirs == history
         return len(sent) > len(history)
 
-    wait_until(has_come, "a head", pause_s=0.05)
+    wait_until(has_come, pause_s=0.05)
