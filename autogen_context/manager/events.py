@@ -124,8 +124,8 @@ class TurnEvent(Header):
     since: int
     units: list[UnitEvent]
     cut: float | None
-    compaction_ms: NotRequired[float]
-    quality: NotRequired[QualityEvent]
+    compaction_ms: float  # 0 if it did not compact
+    quality: QualityEvent | None  # None as well then
 
 
 class ImpossibleEvent(Header):
@@ -213,9 +213,9 @@ class TurnLog:
             "since": 0,
             "units": [],
             "cut": None,
+            "compaction_ms": round(1_000 * (now_s - planned_s), 3) if prepared.compacted else 0.0,
+            "quality": None,
         }
-        if prepared.compacted:
-            event["compaction_ms"] = round(1_000 * (now_s - planned_s), 3)
         self._certificates.append((certificate, self._turn))
         new = tuple(candidates[same:])
         now = Captured(

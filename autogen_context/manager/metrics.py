@@ -90,8 +90,8 @@ class Metrics:
             name: recorder_of(meter, f"{NAME}.{name}", *of) for name, of in INSTRUMENTS.items()
         }
         if token_usage:
-            of = "histogram", "{token}", "Number of input and output tokens used"
-            self._instruments[USAGE] = recorder_of(meter, USAGE, *of)
+            said = "Number of input and output tokens used"
+            self._instruments[USAGE] = recorder_of(meter, USAGE, "histogram", "{token}", said)
         self._logs: WeakSet[EventLog | Writer] = WeakSet()
         atexit.register(partial(flush, self._logs))  # runs before older providers shut down
 
@@ -188,10 +188,10 @@ class Metrics:
             compacted=turn["compacted"],
         )
         if turn["compacted"]:
-            why, ms = turn["estimate"].why if turn["estimate"] else "", turn.get("compaction_ms", 0)
+            why, ms = turn["estimate"].why if turn["estimate"] else "", turn["compaction_ms"]
             self._add("compactions", 1, names, why=why)
             self._record("compaction.duration", ms / 1_000, names)
-            for name, value in turn.get("quality", {}).items():
+            for name, value in (turn["quality"] or {}).items():
                 if isinstance(value, int | float):
                     self._record(f"quality.{name}", value, names)
             self._span({**turn, "event": "compaction", "ms": ms}, names, span, why=why)

@@ -13,8 +13,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from itertools import accumulate
-from statistics import median
-from typing import TYPE_CHECKING, cast
+from statistics import mean, median
+from typing import TYPE_CHECKING
 
 from autogen_context.errors import MissingExtra
 from autogen_context.manager.event_log import Event
@@ -261,15 +261,13 @@ def asked_in_words(event: Event, units: Iterable[UnitEvent]) -> str:
 
 def quality_of(run: Run) -> Mapping[str, float]:
     """Return the mean of each quality measure over the compactions of a run."""
-    told = [
-        cast("Mapping[str, float | None]", turn["quality"])
-        for turn in run.turns
-        if "quality" in turn
-    ]
+    measured = [turn["quality"] for turn in run.turns if turn["quality"]]
     values = {
-        name: [each[name] for each in told if each[name] is not None] for name in (told or [{}])[0]
+        "used": [each["used"] for each in measured if each["used"] is not None],
+        "relevance": [each["relevance"] for each in measured if each["relevance"] is not None],
+        "compression": [e["compression"] for e in measured if e["compression"] is not None],
     }
-    return {name: sum(filter(None, each)) / len(each) for name, each in values.items() if each}
+    return {name: mean(each) for name, each in values.items() if each}
 
 
 def sum_of(events: Iterable[Mapping[str, object]], key: str) -> int:

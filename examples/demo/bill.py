@@ -66,7 +66,7 @@ class Bill:
         self._window, self._price = window_tokens, price_in(run)
         self._fixed = billed_tokens[0] - sum(map(self._count, sent[0].messages))
         self._stops = [i for i, m in enumerate(history) if isinstance(m, AssistantMessage)]
-        self._lists = (
+        self._lists: Sequence[Sequence[Sequence[LLMMessage]]] = (
             [history[:stop] for stop in self._stops],
             [self._newest(stop) for stop in self._stops],
             [prepared.messages for prepared in sent],

@@ -93,7 +93,7 @@ def test_they_say_what_the_log_says(tmp_path: Path) -> None:
     assert numbers["autogen_context.recalls"] == {"True": 1}
     compacted = [turn for turn in run.turns if turn["compacted"]]
     assert numbers["autogen_context.compactions"] == {"forced": len(compacted)}
-    for name, value in compacted[-1].get("quality", {}).items():
+    for name, value in (compacted[-1]["quality"] or {}).items():
         assert numbers[f"autogen_context.quality.{name}"] == {"": value}
         assert value
     last = run.turns[-1]
@@ -124,8 +124,8 @@ def test_used_is_what_the_model_named_again(tmp_path: Path) -> None:
                 {"role": "assistant", "content": f"So it is {named}."},
             ]
             manager.prepare_nowait(said)
-        first = next(turn for turn in run_of(log).turns if "quality" in turn)
-        used[again] = first.get("quality", {}).get("used")
+        first = next(turn["quality"] for turn in run_of(log).turns if turn["quality"])
+        used[again] = first["used"]
     assert used[False] == 0
     assert (used[True] or 0) > 0.4  # what it was named in is not named again
 

@@ -85,6 +85,8 @@ def turn(number: int, units: Sequence[UnitEvent], **told: object) -> TurnEvent:
         "since": number - 1,
         "units": list(units),
         "cut": None,
+        "compaction_ms": 0.0,
+        "quality": None,
         **told,
     }
     event: TurnEvent = named
