@@ -9,6 +9,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -219,6 +220,7 @@ def stated_in(text: str, /) -> str:
 
 REASON = "a person said it"
 REPEATED = 0.5  # of a message; above it, the message only repeats newer ones
+MOST_STATED = 64  # long messages whose statements are kept
 TELLS = 7  # rank of a message that tells something without a statement
 STATES_NOTHING = 9  # rank of a message that states nothing
 
@@ -259,6 +261,7 @@ class EvictionNotice:
     ) -> None:
         self.statements: Mapping[Name, Entry] = {}
         self._compressor = compressor
+        self._read = lru_cache(MOST_STATED)(compressor.stated)  # a large paste takes a while
         self._counter = counter
         self._named = people
         self._ledger = Ledger(people)
@@ -368,7 +371,7 @@ class EvictionNotice:
         """Reduce a message to the sentences that state something; ``None`` if none does, or if that saves nothing."""
         [message, *others] = messages_of(candidate.pieces, messages)
         words, output = words_and_output(message, before)
-        text = self._compressor.stated(words)
+        text = self._read(words)
         if others or not text:
             return None
         short = without_images(replace(message, text=marked(output) + text))

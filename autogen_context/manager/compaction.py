@@ -58,6 +58,7 @@ class CompactionPlanner:
         self._spans = Spans(parts.config.people)
         self.prioritizer = parts.prioritizer or ContextPrioritizer()
         self.references = References(parts.kinds)
+        self.answered = False  # whether the last plan kept what answers a question about the past
         self.telling = EvictionNotice(
             parts.counter, parts.config.people, compressor=parts.compressor
         )
@@ -85,6 +86,7 @@ class CompactionPlanner:
         request = conversation.newest_request
         advice = self._advice.get(key_of(request)) if self._advice else None
         need = self._need(conversation, limit_tokens, stale)
+        self.answered = bool(need.relevance)
         compared = standing(self.references, need)
         self.references.cut(compared)
         near = (
