@@ -52,15 +52,22 @@ def require_fraction(name: str, value: object, *, give: str) -> None:
         raise wrong_argument(name, value, give)
 
 
+def require_seconds(name: str, value: float) -> None:
+    """Require a time limit above 0."""
+    if not value > 0:
+        raise wrong_argument(name, value, "a positive number of seconds")
+
+
+def require_choice(name: str, value: str, known: Sequence[str]) -> None:
+    """Require one of these names."""
+    if value not in known:
+        raise wrong_argument(name, value, f"one of {', '.join(known)}")
+
+
 def require_several(name: str, value: object, *, give: str) -> None:
     """Require an iterable that is no string, bytes or mapping."""
-    if not is_several(value):
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise wrong_argument(name, value, give)
-
-
-def is_several(value: object) -> bool:
-    """Whether a value is an iterable that is no string, bytes or mapping."""
-    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
 
 
 def listed(name: str, value: object, *, give: str) -> Sequence[object]:
@@ -76,4 +83,4 @@ def require_address(name: str, value: str) -> None:
     """Require an HTTP address."""
     parts = urlsplit(value)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValueError(f"{name}={value!r}: give an address like http://127.0.0.1:8000/v1")
+        raise wrong_argument(name, value, "an address like http://127.0.0.1:8000/v1")

@@ -8,7 +8,6 @@
     ├── NotInHistory        the message is not in the list prepared last
     ├── OriginalNotFound    the original was never stored or has been evicted
     ├── ChangeRefused       a change is invalid; none was applied
-    ├── NoSuchVersion       the version does not exist or is no longer kept
     ├── CompletionFailed    a chat model gave no usable answer
     ├── EmbeddingFailed     an embedding model gave no usable vectors
     ├── ManagerClosed       a closed manager was asked to prepare a turn
@@ -20,7 +19,7 @@
 Invalid arguments raise a plain ``ValueError`` in the function or constructor they were passed to.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from typing_extensions import override
 
@@ -116,18 +115,6 @@ class ChangeRefused(ContextError):
         self.change = change
         self.reason = reason
         super().__init__(f"change {index} ({change}): {reason}; {way_out}")
-
-
-class NoSuchVersion(ContextError, LookupError):
-    """Version ``number`` does not exist or is no longer kept; ``known`` lists those that are, oldest first."""
-
-    def __init__(self, number: int, *, known: Sequence[int]) -> None:
-        self.number = number
-        self.known = tuple(known)
-        super().__init__(
-            f"no version {number} is kept, only {self.known[0]} to {self.known[-1]}; "
-            "see manager.versions"
-        )
 
 
 class CompletionFailed(ContextError):

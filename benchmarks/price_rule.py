@@ -28,10 +28,15 @@ from autogen_context.triggers.price import (
     RewritePrice,
     estimate,
     price_of_rewrite,
-    turns_expected,
 )
+from autogen_context.view.view import Pace
 
 LEAST_NEW_ROOM = 200  # tokens of the window that the newest message never takes
+
+
+def expected(turn: int) -> int:
+    """The turns that a manager expects."""
+    return Pace(turns=turn).expected_turns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,7 +211,7 @@ def always(_turns: int) -> Policy:
 
 def paid_back(_turns: int) -> Policy:
     """Cuts as soon as the turns expected pay it back, whatever waiting has cost."""
-    return lambda turn, price, is_forced: is_forced or price.gain_tokens(turns_expected(turn)) > 0
+    return lambda turn, price, is_forced: is_forced or price.gain_tokens(expected(turn)) > 0
 
 
 def paid_back_for_sure(turns: int) -> Policy:
@@ -216,7 +221,7 @@ def paid_back_for_sure(turns: int) -> Policy:
 
 def rule(_turns: int) -> Policy:
     """What is under test."""
-    return ruled(turns_expected)
+    return ruled(expected)
 
 
 def rule_for_sure(turns: int) -> Policy:

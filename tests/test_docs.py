@@ -40,9 +40,9 @@ ELSEWHERE = {
     "embeddings": "models/test_embedder.py",
     "migration": "adapters/test_migration.py",
     "openai": "manager/test_openai_list.py",
-    "replay": "report/test_report.py",
+    "replay": "report/test_bill.py",
     "testing": "testing/test_testing_server.py",
-    "triggers": "triggers/test_trigger_hybrid.py",
+    "triggers": "triggers/test_triggers.py",
 }
 HERE = sorted(
     name for name, page in PAGES.items() if PYTHON.search(page) and Path(name).stem not in ELSEWHERE

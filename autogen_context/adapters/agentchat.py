@@ -110,10 +110,10 @@ def takes_tools(attributes: dict[str, Any]) -> bool:
 
     An agent that has no tools and ends its run with the first tool result would answer with a recalled original.
     """
-    benches, is_one = attributes.get(TOOLS), not isinstance(attributes.get(TOOLS), list)
-    if is_one and not hasattr(benches, "_tools"):
+    benches: Any = attributes.get(TOOLS)
+    if not isinstance(benches, list) and not hasattr(benches, "_tools"):
         return False
-    several: list[Any] = [benches] if is_one else benches
+    several = cast("list[Any]", benches if isinstance(benches, list) else [benches])
     own = [tool for bench in several for tool in tools_of(bench)]
     if any(getattr(tool, "name", "") == RECALL_TOOL_NAME for tool in own):
         return False

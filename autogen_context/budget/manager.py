@@ -11,6 +11,12 @@ from fractions import Fraction
 from math import floor
 from typing import NamedTuple, TypeVar, get_args
 
+from autogen_context.argument import (
+    require_choice,
+    require_fraction,
+    require_whole,
+    wrong_argument,
+)
 from autogen_context.budget.policy import (
     NO_TASK,
     BudgetRequest,
@@ -109,10 +115,8 @@ class TokenBudget:
             raise ValueError(
                 f"allocations={dict(self.allocations)}: they have {given} tokens; give 0 or more each, {self.total} in all"
             )
-        if not 0 <= self.compression_threshold <= 1:
-            raise ValueError(
-                f"compression_threshold={self.compression_threshold}: give a fraction from 0 to 1, such as 0.8"
-            )
+        give = "a fraction from 0 to 1, such as 0.8"
+        require_fraction("compression_threshold", self.compression_threshold, give=give)
 
     @property
     def compress_at_tokens(self) -> int:
@@ -163,19 +167,18 @@ class TokenBudgetManager:
         compact_at_fraction: float = 1.0,
         compact_to_fraction: float | None = None,
     ) -> None:
-        _require_known("profile", profile, get_args(Profile))
-        _require_known("role", role, tuple(ROLE_WEIGHTS))
-        is_whole = isinstance(total_tokens, int) and not isinstance(total_tokens, bool)
-        if total_tokens is not None and not (is_whole and total_tokens > 0):
-            raise ValueError(
-                f"total_tokens={total_tokens!r}: give 1 or more, or leave it out for {DEFAULT_TOKENS[profile]}"
-            )
-        for name, fraction in (
-            ("compact_at_fraction", compact_at_fraction),
-            ("compact_to_fraction", 1 if compact_to_fraction is None else compact_to_fraction),
-        ):
-            if not 0 < fraction <= 1:
-                raise ValueError(f"{name}={fraction!r}: give a fraction above 0, at most 1")
+        require_choice("profile", profile, get_args(Profile))
+        require_choice("role", role, tuple(ROLE_WEIGHTS))
+        if total_tokens is not None:
+            give = f"1 or more, or leave it out for {DEFAULT_TOKENS[profile]}"
+            require_whole("total_tokens", total_tokens, least=1, give=give)
+        fractions = {
+            "compact_at_fraction": compact_at_fraction,
+            "compact_to_fraction": compact_to_fraction,
+        }
+        for name, fraction in fractions.items():
+            if fraction is not None and not 0 < fraction <= 1:
+                raise wrong_argument(name, fraction, "a fraction above 0, at most 1")
         self.total_tokens = DEFAULT_TOKENS[profile] if total_tokens is None else total_tokens
         self.role: Role = role
         self.profile: Profile = profile
@@ -263,7 +266,7 @@ class TokenBudgetManager:
             ValueError: the section is unknown or ``buffer``, or more was used than given.
         """
         given_to = tuple(each for each in get_args(Section) if each != "buffer")
-        _require_known("section", section, given_to)
+        require_choice("section", section, given_to)
         self._turn = None
         self.efficiency = self.efficiency.measured(
             section, given_tokens=given_tokens, used_tokens=used_tokens
@@ -329,10 +332,8 @@ def flow(budget: TokenBudget, needs: Mapping[Section, int]) -> dict[Section, int
     weights: dict[Section, float] = {**budget.allocations}
     total = budget.total - int(weights.pop("buffer", 0))
     for section, tokens in needs.items():
-        if section not in weights:
-            raise ValueError(f"needs={section!r}: give one of {', '.join(weights)}")
-        if tokens < 0:
-            raise ValueError(f"needs[{section!r}]={tokens}: give 0 tokens or more")
+        require_choice("needs", section, tuple(weights))
+        require_whole(f"needs[{section!r}]", tokens, least=0, give="0 tokens or more")
     parts: dict[Section, int] = {}
     hungry: dict[Section, float] = weights
     while hungry:
@@ -364,9 +365,3 @@ def apportion(total: int, weights: Mapping[Name, float]) -> dict[Name, int]:
             held = [name for name in reversed(parts) if parts[name]]
             parts[min(held, key=lambda name: exact[name] / (2 * parts[name] - 1))] -= 1
     return parts
-
-
-def _require_known(argument: str, name: str, known: tuple[str, ...]) -> None:
-    """Raise `ValueError` listing the known names unless ``name`` is one of them."""
-    if name not in known:
-        raise ValueError(f"{argument}={name!r}: give one of {', '.join(known)}")

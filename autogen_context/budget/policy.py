@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Literal, Protocol, Self
 
+from autogen_context.argument import require_fraction, require_whole, wrong_argument
 from autogen_context.budget.task import TaskDefinition
 
 Section = Literal[
@@ -85,8 +86,7 @@ class CompactionBudget:
         """Raise `ValueError` for invalid fields."""
         require_sound(self)
         for section, share in (self.sections or {}).items():
-            if not 0 <= share <= 1:
-                raise ValueError(f"sections[{section!r}]={share}: give a fraction from 0 to 1")
+            require_fraction(f"sections[{section!r}]", share, give="a fraction from 0 to 1")
 
     @property
     def long_message_tokens(self) -> int:
@@ -110,11 +110,10 @@ def require_sound(budget: TurnBudget | CompactionBudget) -> None:
     """Raise `ValueError` for ``*_tokens`` fields below 0 or not integers, and ``*_fraction`` fields outside 0..1."""
     for each in fields(budget):
         value: object = getattr(budget, each.name)
-        if each.name.endswith("_tokens") and not (isinstance(value, int) and value >= 0):
-            raise ValueError(f"{each.name}={value!r}: give a whole number of tokens, 0 or more")
-        is_fraction = isinstance(value, int | float) and 0 <= value <= 1
-        if each.name.endswith("_fraction") and not is_fraction:
-            raise ValueError(f"{each.name}={value!r}: give a fraction from 0 to 1")
+        if each.name.endswith("_tokens"):
+            require_whole(each.name, value, least=0, give="a number of tokens, 0 or more")
+        elif each.name.endswith("_fraction"):
+            require_fraction(each.name, value, give="a fraction from 0 to 1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,9 +126,8 @@ class Efficiency:
     def measured(self, section: Section, *, given_tokens: int, used_tokens: int) -> Self:
         """Return the sums with one measurement added; raise `ValueError` if more was used than given."""
         if not 0 <= used_tokens <= given_tokens:
-            raise ValueError(
-                f"used_tokens={used_tokens}: give 0 to given_tokens={given_tokens}; a token that is used twice counts once"
-            )
+            give = f"0 to given_tokens={given_tokens}; a token that is used twice counts once"
+            raise wrong_argument("used_tokens", used_tokens, give)
         return type(self)(
             given={**self.given, section: self.given.get(section, 0) + given_tokens},
             used={**self.used, section: self.used.get(section, 0) + used_tokens},

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, Self, get_args
 
 from autogen_context.argument import require_text
-from autogen_context.language.phrases import Found, phrases
+from autogen_context.language.phrases import Found, ends_of, phrases
 from autogen_context.language.query import QueryKind, kind_of
 
 TaskType = Literal["debug", "implement", "explore", "verify", "document", "refactor", "chat"]
@@ -77,9 +77,7 @@ class TaskDefinition:
             ValueError: ``text`` is not a string.
         """
         require_text("text", text, give="the task as a text")
-        read = text
-        if len(text) > READ_CHARS:
-            read = f"{text[: READ_CHARS * 3 // 4]}\n{text[-READ_CHARS // 4 :]}"
+        read = ends_of(text, READ_CHARS * 3 // 4, READ_CHARS // 4)
         prose = _RUN.sub(lambda run: " " if _NAME.search(run[0]) else run[0], _CODE.sub(" ", read))
         found = phrases("task").find(prose)
         told = list(type_signals(prose, found))

@@ -9,10 +9,10 @@ import os
 import reprlib
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Self, cast
+from typing import NamedTuple, Self, cast
 
 from pydantic import (
     ModelWrapValidatorHandler,
@@ -58,8 +58,7 @@ TRUTH = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(NamedTuple):
     """An unchecked value for a setting; ``name`` is the key as written, with its source, for messages."""
 
     key: str
@@ -124,12 +123,8 @@ class ContextConfig(Settings):
         Later sources win; an argument that is ``None`` counts as not given.
         """
         if config is not None:
-            require_kind(
-                "config",
-                config,
-                ContextConfig,
-                give="a ContextConfig(...), or ContextConfig.load(file)",
-            )
+            give = "a ContextConfig(...), or ContextConfig.load(file)"
+            require_kind("config", config, ContextConfig, give=give)
         chosen = config.model_dump(exclude_unset=True) if config is not None else {}
         chosen |= {name: value for name, value in settings.items() if value is not None}
         known = [*cls.model_fields, *RENAMED, *WITHOUT_EFFECT]
@@ -195,31 +190,27 @@ class ContextConfig(Settings):
     @model_validator(mode="wrap")
     @classmethod
     def _understand(cls, given: object, validate: ModelWrapValidatorHandler[Self]) -> Self:
-        if isinstance(given, Reading):
-            reading = given
-        elif isinstance(given, Mapping):
+        if isinstance(given, Mapping):
             # isinstance cannot check the key type; these are keyword arguments.
             arguments = given_as_arguments(cast("Mapping[str, object]", given))
-            reading = cls._read([arguments], server_url=None)
-            for text in reading.warnings:
+            given = cls._read([arguments], server_url=None)
+            for text in given.warnings:
                 warnings.warn(text, stacklevel=3)  # skip this method and pydantic's __init__
-        else:
+        if not isinstance(given, Reading):
             return validate(given)
-        problems = list(reading.problems)
+        problems = given.problems
         try:
-            config = validate({key: given.value for key, given in reading.given.items()})
-        except ValidationError as error:
-            problems += [cls._reworded(details, reading.given) for details in error.errors()]
-        else:
+            config = validate({key: each.value for key, each in given.given.items()})
             if not problems:
                 return config
-        lines: list[InitErrorDetails] = []
-        for (
-            key,
-            message,
-        ) in problems:  # the key as input: the value may be a secret under a wrong name
-            kind = PydanticCustomError("setting", "{message}", {"message": message})
-            lines.append(InitErrorDetails(type=kind, loc=(key,), input=key))
+        except ValidationError as error:
+            problems = problems + [cls._reworded(each, given.given) for each in error.errors()]
+        kinds = [
+            (key, PydanticCustomError("setting", "{said}", {"said": said}))
+            for key, said in problems
+        ]
+        # The key stands for the input, since the value may be a secret under a wrong name.
+        lines = [InitErrorDetails(type=kind, loc=(key,), input=key) for key, kind in kinds]
         raise ValidationError.from_exception_data(cls.__name__, lines)
 
     @classmethod
@@ -253,10 +244,9 @@ class ContextConfig(Settings):
             reading.problems.append((key, f"unknown setting {name}; {way_out}"))
             return None
         name = f"{name} (now '{RENAMED[key]}')"
-        meant = replace(given, key=RENAMED[key], name=name)
-        on = TRUTH.get(str(given.value).lower())
         if key != SWITCH_OF_DISCOVERY:
-            return meant
+            return Given(RENAMED[key], given.value, name)
+        on = TRUTH.get(str(given.value).lower())
         if on is None:
             reading.problems.append((DISCOVERY, f"{name} should be true or false"))
         elif on and not server_url:
@@ -265,7 +255,7 @@ class ContextConfig(Settings):
                 f"set {DISCOVERY}, or OPENAI_BASE_URL where ContextConfig.load reads the environment"
             )
         else:
-            return replace(meant, value=server_url if on else None)
+            return Given(DISCOVERY, server_url if on else None, name)
         return None
 
     @classmethod

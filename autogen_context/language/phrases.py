@@ -27,7 +27,7 @@ from unicodedata import normalize
 
 from pydantic import TypeAdapter
 
-__all__ = ["Found", "PhraseMatcher", "phrases"]
+__all__ = ["Found", "PhraseMatcher", "ends_of", "phrases"]
 
 Tables = dict[str, dict[str, list[str]]]
 WORDS = "words"
@@ -96,6 +96,14 @@ def tables_of(file: Traversable) -> Tables:
         }
     except ValueError as error:
         raise ValueError(f"{file.name}: {error}") from error
+
+
+def ends_of(text: str, head_chars: int, tail_chars: int = 0, *, between: str = "\n") -> str:
+    """Return the beginning and the end of a text, or all of it if it is no longer; by default both of one length."""
+    tail_chars = tail_chars or head_chars
+    if len(text) <= head_chars + tail_chars:
+        return text
+    return f"{text[:head_chars]}{between}{text[-tail_chars:]}"
 
 
 class Found(NamedTuple):
@@ -203,12 +211,12 @@ class PhraseMatcher:
                 continue
             keys = self._keys(word) if len(word) <= LONGEST_KNOWN else self._keys_of(word)
             first, opens = self._first[opens], False
-            if not (keys or active):
-                continue
-            reached = [(start, state[keys]) for start, state in active]
-            if keys:
-                reached.append((token.start(), first[keys]))
-            active = [(start, state) for start, state in reached if state is not None]
+            before, active = active, []
+            for start, state in before:  # plain loops, since most words of all texts pass here
+                if (following := state[keys]) is not None:
+                    active.append((start, following))
+            if keys and (following := first[keys]) is not None:
+                active.append((token.start(), following))
             for start, state in active:
                 for label in state.labels:
                     stops[label, start] = token.end()

@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 from typing import Literal
 
-from autogen_context.language.phrases import phrases
+from autogen_context.language.phrases import ends_of, phrases
 
 __all__ = ["QueryKind", "kind_of"]
 
@@ -39,7 +39,7 @@ def kind_of(text: str) -> tuple[QueryKind, str]:
 
     ``recall`` asks about something said or done before, ``summary`` for the whole in short, ``casual`` is anything else.
     """
-    return kind_of_ends(ends_of(text))
+    return kind_of_ends(ends_of(text, END_CHARS))
 
 
 @lru_cache(REMEMBERED)
@@ -70,11 +70,6 @@ def verdict_on(sentence: str) -> tuple[QueryKind, str] | None:
 def is_question(sentence: str) -> bool:
     """Whether a sentence ends with a question mark."""
     return QUESTION.search(sentence) is not None
-
-
-def ends_of(text: str) -> str:
-    """Return the beginning and the end of a long text, or all of a short one."""
-    return text if len(text) <= 2 * END_CHARS else f"{text[:END_CHARS]}\n{text[-END_CHARS:]}"
 
 
 def sentences(text: str) -> list[str]:

@@ -24,9 +24,7 @@ from autogen_context.triggers.price import (
     Rewrite,
     best_cuts,
     estimate,
-    is_cold,
     offers_of,
-    turns_expected,
 )
 from autogen_context.view.decision import Candidate, Decision, kept, tokens_of
 from autogen_context.view.view import ContextView
@@ -64,7 +62,7 @@ class Finishing:
         spoken = conversation.voices.instructions
         stays = frozenset(conversation.protected(engine.pinned(view))).union(spoken)
         situation, room = engine.situation(view, used_tokens), engine.room(view).tokens
-        pace, turns = view.pace, turns_expected(view.pace.turns)
+        pace, turns = view.pace, view.pace.expected_turns
         uncut = Rewrite(
             window_tokens=situation.movable_tokens,
             untouched_tokens=situation.movable_tokens,
@@ -72,7 +70,7 @@ class Finishing:
             new_tokens=engine.new_tokens(view),
         )
         offers = offers_of(self._proposals.spans, view.decisions, stays)
-        cold = is_cold(pace, self._rates, now_s)
+        cold = self._rates.is_cold(idle_s=pace.idle_s(now_s))
         best = best_cuts(offers, uncut, self._rates, turns=turns, is_cold=cold)
         if best is None:
             return view, None

@@ -347,7 +347,7 @@ class IncrementalContextManager:
         """Compare two versions by their numbers.
 
         Raises:
-            NoSuchVersion: one of them is not kept.
+            ValueError: one of them is not kept.
         """
         with self._lock:
             versions = self._runner.kept.versions
@@ -359,7 +359,7 @@ class IncrementalContextManager:
         The host's messages stay as they are: those handed in since then are decided on anew.
 
         Raises:
-            NoSuchVersion: the version is not kept.
+            ValueError: the version is not kept.
         """
         with self._lock:
             return self._runner.roll_back(version)

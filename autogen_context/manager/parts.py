@@ -149,9 +149,7 @@ def project_of(
     from autogen_context.project.project import ProjectContext  # noqa: PLC0415 - optional
 
     require_folder("project", project)
-    from autogen_context.cache.cache import ContextCache  # noqa: PLC0415 - as above
-
-    return ProjectContext(project, cache=cache if isinstance(cache, ContextCache) else None)
+    return ProjectContext(project, cache=cache)
 
 
 def tracker_of(files: "FileChangeTracker | str | Path | None") -> "FileChangeTracker | None":

@@ -1,13 +1,14 @@
-"""Chat completions: a client for OpenAI-compatible endpoints, and the protocols for a client of the host."""
+"""Chat completions: a client for OpenAI-compatible endpoints, the protocols for a client of the host, and answers as JSON."""
 
 import asyncio
+import logging
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 from pydantic import AliasPath, BaseModel, Field, ValidationError
 
-from autogen_context.argument import require_address, require_whole, wrong_argument
+from autogen_context.argument import require_address, require_seconds, require_whole, wrong_argument
 from autogen_context.errors import CompletionFailed
 
 if TYPE_CHECKING:
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 # OpenAI's newer models refuse ``max_tokens``; most other servers know nothing else (read 2026-11).
 # https://platform.openai.com/docs/api-reference/chat/create
 NEW_LIMIT_HOSTS = (".openai.com", ".openai.azure.com")
+READ_CHARS = 10_000  # longer answers in JSON are refused; a valid one has some hundreds
+
+logger = logging.getLogger(__name__)
+Shape = TypeVar("Shape", bound=BaseModel)
 
 
 class Complete(Protocol):
@@ -133,6 +138,23 @@ class CompletionClient:
             raise CompletionFailed(reason_of(error)) from None
 
 
+async def asked(
+    complete: Complete, prompt: str, shape: type[Shape], *, timeout_s: float, failed: str
+) -> Shape | None:
+    """Ask a model for one JSON object; without a valid one in time return ``None``, after one warning without its text."""
+    try:
+        async with asyncio.timeout(timeout_s):
+            answer = await complete(prompt)
+        if len(answer) > READ_CHARS:
+            answer = ""  # no valid one is as long
+        return shape.model_validate_json(answer[answer.find("{") : answer.rfind("}") + 1])
+    except Exception as error:  # noqa: BLE001 - a model that fails in any way costs its answer, not the turn
+        late = isinstance(error, TimeoutError)
+        reason = "no answer in time" if late else type(error).__name__
+        logger.warning(failed, extra={"reason": reason})
+        return None
+
+
 def complete_of(
     client: ModelClient | Literal["host"], *, argument: str = "model_client"
 ) -> Complete:
@@ -147,11 +169,10 @@ def complete_of(
 def check_endpoint(model: str, base_url: str | None, timeout_s: float) -> None:
     """Raise ``ValueError`` for an invalid model name, address or time limit."""
     if not model.strip():
-        raise ValueError(f"model={model!r}: give the model's name at the endpoint")
+        raise wrong_argument("model", model, "the model's name at the endpoint")
     if base_url:
         require_address("base_url", base_url)
-    if not timeout_s > 0:
-        raise ValueError(f"timeout_s={timeout_s}: give a positive number of seconds")
+    require_seconds("timeout_s", timeout_s)
 
 
 def connected(

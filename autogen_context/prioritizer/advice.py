@@ -5,7 +5,6 @@ task. Cancellation passes through. The task stands in the prompt as data, in a f
 """
 
 import asyncio
-import logging
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,9 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from autogen_context.budget.task import Complexity, TaskDefinition
 from autogen_context.cache.values import Cache
+from autogen_context.language.phrases import ends_of
 from autogen_context.messages.message import content_digest
 from autogen_context.models.background import Background, is_cut_off
-from autogen_context.models.completion import Complete
+from autogen_context.models.completion import Complete, asked
 from autogen_context.prioritizer.category import (
     BASE_WEIGHTS,
     LEAST_MULTIPLIER,
@@ -28,10 +28,7 @@ from autogen_context.prioritizer.category import (
     multipliers_of,
 )
 
-logger = logging.getLogger(__name__)
-
 SHOWN_CHARS = 4_000  # of the task; three quarters from its beginning, the rest from its end
-READ_CHARS = 10_000  # longer answers are rejected; a valid one has about 300
 TIMEOUT_S = 5.0  # for an answer
 KIND = "advice"  # kind of these values in the cache
 FAILED = "a model gave no advice; the rules are used"
@@ -136,24 +133,10 @@ def key_of(text: str) -> str:
 async def advised(
     task: TaskDefinition, complete: Complete, *, timeout_s: float = TIMEOUT_S
 ) -> Advice | None:
-    """Ask a model about a task; ``None`` if it gives no valid answer in time."""
-    try:
-        async with asyncio.timeout(timeout_s):
-            answer = await complete(prompt_for(task))
-        return read(answer, task)
-    except Exception as error:  # noqa: BLE001 - a model that fails in any way costs its advice, not the turn
-        late = isinstance(error, TimeoutError)
-        reason = "no answer in time" if late else type(error).__name__
-        logger.warning(FAILED, extra={"reason": reason})
+    """Ask a model about a task; its answer is completed by the rules, ``None`` if it gives no valid one in time."""
+    proposal = await asked(complete, prompt_for(task), Proposal, timeout_s=timeout_s, failed=FAILED)
+    if proposal is None:
         return None
-
-
-def read(answer: str, task: TaskDefinition) -> Advice:
-    """Parse an answer, completed by the rules; ``ValueError`` if it is invalid."""
-    start, stop = answer.find("{"), answer.rfind("}")
-    if start < 0 or stop < start or len(answer) > READ_CHARS:
-        raise ValueError("no JSON object, or far too much")
-    proposal = Proposal.model_validate_json(answer[start : stop + 1])
     multipliers = multipliers_of(task.type)
     multipliers |= {category: clamped(each) for category, each in proposal.multipliers.items()}
     return Advice(multipliers=multipliers, complexity=proposal.complexity or task.complexity)
@@ -161,9 +144,7 @@ def read(answer: str, task: TaskDefinition) -> Advice:
 
 def prompt_for(task: TaskDefinition) -> str:
     """Build the prompt for a task."""
-    text = task.text
-    if len(text) > SHOWN_CHARS:
-        text = f"{text[: SHOWN_CHARS * 3 // 4]}\n[…]\n{text[-SHOWN_CHARS // 4 :]}"
+    text = ends_of(task.text, SHOWN_CHARS * 3 // 4, SHOWN_CHARS // 4, between="\n[…]\n")
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     return PROMPT.format(
         type=task.type,

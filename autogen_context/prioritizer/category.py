@@ -9,7 +9,7 @@ from typing import Literal
 
 from autogen_context.budget.policy import Section
 from autogen_context.budget.task import TaskType
-from autogen_context.language.phrases import phrases
+from autogen_context.language.phrases import ends_of, phrases
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import ToolAction, ToolKind
@@ -184,7 +184,7 @@ def category_of_label(label: str) -> Category:
 
 def is_decision(text: str) -> bool:
     """Whether a text states a decision."""
-    read = ends_of(text)
+    read = ends_of(text, END_CHARS)
     return any(
         found.label == "decision" or (found.label == "title" and read.startswith(":", found.stop))
         for found in phrases("unit").find(read)
@@ -193,14 +193,9 @@ def is_decision(text: str) -> bool:
 
 def tells_of_error(answer: str) -> bool:
     """Whether an output mentions an error."""
-    text = ends_of(answer)
+    text = ends_of(answer, END_CHARS)
     lower = text.lower()
     return any(part in lower for part in _PARTS) and _ERROR.search(text) is not None
-
-
-def ends_of(text: str) -> str:
-    """Return the beginning and the end of a text."""
-    return text if len(text) <= 2 * END_CHARS else f"{text[:END_CHARS]}\n{text[-END_CHARS:]}"
 
 
 def words_of(name: str) -> list[str]:

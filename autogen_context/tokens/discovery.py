@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel
 
-from autogen_context.argument import require_address
+from autogen_context.argument import require_address, require_seconds
 from autogen_context.tokens.limits import ModelLimit, limit_of, squash, unrouted
 from autogen_context.tokens.prices import LOCAL, engine_of
 
@@ -74,8 +74,7 @@ class Discovery:
         self, base_url: str, *, api_key: str | None = None, timeout_s: float = 5.0
     ) -> None:
         require_address("base_url", base_url)
-        if not timeout_s > 0:
-            raise ValueError(f"timeout_s={timeout_s}: give a positive number of seconds")
+        require_seconds("timeout_s", timeout_s)
         self._base_url = base_url.rstrip("/")
         self._api_key = api_key or "none"
         self._timeout_s = timeout_s

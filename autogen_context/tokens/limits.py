@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
+from autogen_context.argument import require_several, require_whole, wrong_argument
 from autogen_context.messages.message import Text
 from autogen_context.messages.saved import faults
 
@@ -275,12 +276,11 @@ class ModelLimits:
         ttl_s: float = 3600.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        if default_tokens < 1:
-            raise ValueError(f"default_tokens={default_tokens}: give a positive number of tokens")
+        require_whole("default_tokens", default_tokens, least=1, give="a number of tokens above 0")
         if not ttl_s >= 0:
-            raise ValueError(f"ttl_s={ttl_s}: give the seconds to keep an answer, or 0")
-        if isinstance(files, str | PathLike):
-            raise ValueError(f"files={str(files)!r}: give several, such as [{str(files)!r}]")  # noqa: TRY004 - invalid arguments raise ValueError here
+            raise wrong_argument("ttl_s", ttl_s, "the seconds to keep an answer, or 0")
+        if files is not None:
+            require_several("files", files, give=f"several, such as [{str(files)!r}]")
         standard = standard_files()
         paths = standard if files is None else tuple(map(Path, files))
         self._files = [_UserFile(path, required=path not in standard) for path in paths]

@@ -24,48 +24,28 @@ REMEMBERED_TEXTS = 50_000
 PER_PART = 4
 LONGEST_KEY = 4_096  # characters; the cache key of a longer text is its digest
 
-_TILE_PX, _FIT_PX, _SHORT_PX = 512, 2048, 768  # OpenAI: "Images and vision", high detail
-_PATCH_PX = 32
-_CROP_PX, _SMALL_CROP_PX, _ONE_CROP_PX = 768, 256, 384  # Google: "Understand and count tokens"
-_CROP_OF_SHORT_SIDE = 1.5
 # Prefixes of a model name: providers, regions, folders and the marker of fine-tuned models.
 _BEFORE_THE_NAME = re.compile(r"^(?:.*/)?(?:ft:)?(?:[a-z-]+\.)*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tiles:
-    """A base cost plus a cost per 512-pixel tile of the downscaled image (GPT-4o and similar)."""
+class ImageRule:
+    """What an image costs at most: a price for each square block of its pixels, up to a limit."""
 
-    base: int
-    per_tile: int
+    at_most_tokens: int  # also of an image of unknown size
+    block_px: int = 1
+    per_block: float = 1.0
+    base: int = 0
+    low_tokens: int = 0  # in low detail; 0 where the detail does not matter
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Patches:
-    """A cost per 32-pixel patch; images above the maximum are downscaled to it (GPT-4.1-mini and similar)."""
-
-    at_most_patches: int
-    multiplier: float
-    at_least_tokens: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Crops:
-    """A cost per crop of two thirds of the short side, 256 to 768 pixels (Gemini up to 2.5)."""
-
-    per_crop: int
-    at_most_crops: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Area:
-    """Tokens by the number of pixels, up to a limit (Claude, and models without a known rule)."""
-
-    pixels_per_token: int
-    at_most_tokens: int
-
-
-ImageRule = Tiles | Patches | Crops | Area
+    def tokens(self, image: Image) -> int:
+        """Return an upper bound on the tokens of an image."""
+        if self.low_tokens and image.detail == "low":
+            return self.low_tokens
+        if min(image.width, image.height) < 1:
+            return self.at_most_tokens
+        blocks = ceil(image.width / self.block_px) * ceil(image.height / self.block_px)
+        return min(self.at_most_tokens, self.base + ceil(blocks * self.per_block))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,31 +97,6 @@ def families() -> tuple[Family, ...]:
     rows = [table["providers"][row["provider"]] | row for row in table["families"]]
     rows = [row | {"chat": row["chat"] | {"image": row["image"]}} for row in rows]
     return TypeAdapter(tuple[Family, ...]).validate_python(rows)
-
-
-def image_tokens(image: Image, rule: ImageRule) -> int:
-    """Return an upper bound on the tokens of an image; an unknown size counts as the largest plausible one."""
-    width, height = image.width, image.height
-    short, long = sorted((width, height))
-    known = short > 0
-    match rule:
-        case Tiles():
-            if not known:
-                width, height, short, long = _FIT_PX, _SHORT_PX, _SHORT_PX, _FIT_PX
-            shrink = min(1.0, _FIT_PX / long, _SHORT_PX / short)
-            tiles = ceil(width * shrink / _TILE_PX) * ceil(height * shrink / _TILE_PX)
-            return rule.base + (0 if image.detail == "low" else rule.per_tile * tiles)
-        case Patches():
-            patches = ceil(width / _PATCH_PX) * ceil(height / _PATCH_PX)
-            patches = min(patches, rule.at_most_patches) if known else rule.at_most_patches
-            return max(ceil(patches * rule.multiplier), rule.at_least_tokens)
-        case Crops():
-            side = min(max(int(short / _CROP_OF_SHORT_SIDE), _SMALL_CROP_PX), _CROP_PX)
-            crops = 1 if long <= _ONE_CROP_PX else ceil(width / side) * ceil(height / side)
-            return rule.per_crop * (min(crops, rule.at_most_crops) if known else rule.at_most_crops)
-        case Area():
-            tokens = ceil(width * height / rule.pixels_per_token)
-            return min(tokens, rule.at_most_tokens) if known else rule.at_most_tokens
 
 
 class MessageCounter:
@@ -212,7 +167,7 @@ class MessageCounter:
             name = over.per_name + self.text(result.name) if result.name else 0
             tokens += max(over.per_result, name) + self.text(result.text)
         for image in message.images:
-            tokens += image_tokens(image, over.image)
+            tokens += over.image.tokens(image)
         return tokens
 
     def tools(self, tools: Sequence[Mapping[str, object]]) -> int:

@@ -8,14 +8,7 @@ from collections.abc import Collection
 from posixpath import dirname
 from typing import Literal
 
-from autogen_context.triggers.turn import (
-    LEAST_TURNS,
-    NOTHING,
-    Outcomes,
-    TriggerDecision,
-    Turn,
-    sort_of,
-)
+from autogen_context.triggers.turn import NOTHING, Outcomes, TriggerDecision, Turn, sort_of
 
 Boundary = Literal["test", "module", "api", "file"]
 
@@ -45,13 +38,11 @@ class SemanticBoundaryDetector:
         self._files, self._modules = _Places(), _Places()
         self._lookups: dict[str, int] = {}  # since the last action: look-up -> its newest turn
         self._acted = -1  # number of the last turn that acted
-        self._start: int | None = None
 
     def observe(self, turn: Turn) -> TriggerDecision:
         """Return a proposal if a span ended with this turn or before it."""
         verdict = self._outcomes.add(turn).verdict
-        start = self._start = turn.number if self._start is None else self._start
-        lookups, module, file = self._lookups_used(turn, start), None, None
+        lookups, module, file = self._lookups_used(turn), None, None
         actions = [step.action for step in turn.steps]
         changed = [path for each in actions if each.kind == "write" for path in each.writes]
         read = [view.path for each in actions if each.kind == "read" for view in each.views]
@@ -63,35 +54,33 @@ class SemanticBoundaryDetector:
                 file = None  # wait: this may be the first turn of a move to another module
         decision = NOTHING
         if verdict:
-            last = self._outcomes.last_change(start) if verdict == "failed" else None
+            last = self._outcomes.last_change() if verdict == "failed" else None
             stop = turn.number + 1 if last is None else last
             decision = self._ended("test", stop, "work", f"tests {verdict}")
         if module and not decision.fires:
             decision = self._ended("module", *module)
         if len(lookups) >= LEAST_LOOKUPS and not decision.fires:
             told, newest = f"{len(lookups)} look-ups", sorted(lookups.values())[-KEPT_LOOKUPS:]
-            decision = self._ended("api", turn.number, told, "their use", stay=newest)
+            decision = self._ended("api", turn.number, told, "their use", newest)
         if file and not decision.fires:
             decision = self._ended("file", *file)
         return decision
 
     def _ended(
-        self, kind: Boundary, stop: int, before: str, after: str, *, stay: Collection[int] = ()
+        self, kind: Boundary, stop: int, before: str, after: str, stay: Collection[int] = ()
     ) -> TriggerDecision:
         """Propose the span that ends before ``stop``, unless it is too short or every turn is kept."""
-        start = self._start or 0
-        if stop - start < LEAST_TURNS:
+        start = self._outcomes.start
+        scope = self._outcomes.scope(start, stop, stay) if start < stop else None
+        if scope is None or not scope.is_enough:
             return NOTHING
-        scope = self._outcomes.scope(start, stop, more=stay)
-        if not scope.is_enough:
-            return NOTHING
-        self._start = stop
+        self._outcomes.start = stop
         self._files.restart(stop)
         self._modules.restart(stop)
         details = {"boundary": kind, "from": before, "to": after}
         return TriggerDecision(kind="boundary", scope=scope, confidence=CONFIDENCE, details=details)
 
-    def _lookups_used(self, turn: Turn, start: int) -> dict[str, int]:
+    def _lookups_used(self, turn: Turn) -> dict[str, int]:
         """Return the look-ups that a turn puts to use; empty unless it is the first turn of the span that acts."""
         used: dict[str, int] = {}
         for step in turn.steps:
@@ -99,7 +88,7 @@ class SemanticBoundaryDetector:
             if action.kind in {"write", "run"}:
                 is_use = any(sort_of(path) == "code" for path in action.writes)
                 is_use = is_use or (action.kind == "write" and not action.writes)
-                used = self._lookups if is_use and self._acted < start else used
+                used = self._lookups if is_use and self._acted < self._outcomes.start else used
                 self._acted, self._lookups = turn.number, {}
             elif action.kind in {"read", "search"} and len(self._lookups) < MOST_PLACES:
                 key = f"{step.tool} {action.key or ' '.join(view.told() for view in action.views)}"

@@ -10,6 +10,7 @@ from math import inf
 from typing import Literal
 
 from autogen_context.argument import require_fraction, require_whole, wrong_argument
+from autogen_context.language.phrases import ends_of
 from autogen_context.messages.identifiers import is_telling, values_of
 from autogen_context.triggers.boundary import SemanticBoundaryDetector
 from autogen_context.triggers.intent import IntentBasedTrigger, KnownIntent
@@ -21,7 +22,6 @@ from autogen_context.triggers.turn import (
     Trigger,
     TriggerDecision,
     Turn,
-    ends_of,
     labels_of,
     sort_of,
 )
@@ -49,8 +49,8 @@ STALE_CONFIDENCE = 0.70
 AGE_WEIGHT, REFERENCE_WEIGHT, SIMILARITY_WEIGHT = 0.3, 0.4, 0.3
 JUDGED_EVERY = 4  # turns between evaluations, to keep the cost low
 REMEMBERED = 2  # times max_age; older turns are forgotten
-SAID_CHARS = (150, 150)  # read from the beginning and the end of the reasoning
-SHOWN_CHARS = (225, 225)  # the same for a tool result
+SAID_CHARS = 150  # read from the beginning and as much from the end of the reasoning
+SHOWN_CHARS = 225  # the same for a tool result
 MOST_STEPS = 6  # tool calls read per turn
 MOST_SUBJECTS = 20  # arguments read per tool call
 CONTEXT_TURNS = 5  # newest turns that make up the current context
@@ -98,13 +98,12 @@ class SemanticHybridTrigger:
         self._staleness = StalenessTracker(threshold=staleness_threshold) if staleness else None
         self._fallback_turns = fallback_turns
         self._outcomes = Outcomes()
-        self._start: int | None = None  # first turn not proposed yet
         self._waited = 0  # turns since the last proposal
 
     def observe(self, turn: Turn) -> TriggerDecision:
         """Return the proposal after one more turn."""
-        self._outcomes.add(turn)
-        self._start = turn.number if self._start is None else self._start
+        outcomes = self._outcomes
+        outcomes.add(turn)
         self._waited += 1
         said = [trigger.observe(turn) for trigger in self._semantic]
         fired = [decision for decision in said if decision.scope and decision.scope.is_enough]
@@ -112,9 +111,9 @@ class SemanticHybridTrigger:
         if fired:
             decision = max(fired, key=lambda each: each.confidence)  # the first of equals
         stop = turn.number + 1 - NEWEST_TURNS
-        is_due = 0 < self._fallback_turns <= self._waited and self._start < stop
+        is_due = 0 < self._fallback_turns <= self._waited and outcomes.start < stop
         if is_due and not decision.fires:
-            scope = self._outcomes.scope(self._start, stop)
+            scope = outcomes.scope(outcomes.start, stop)
             if scope.is_enough:
                 decision = TriggerDecision(
                     kind="turn_count",
@@ -123,7 +122,7 @@ class SemanticHybridTrigger:
                     details={"turns_without_a_proposal": self._waited},
                 )
         if decision.scope:
-            self._waited, self._start = 0, max(self._start, decision.scope.stop)
+            self._waited, outcomes.start = 0, max(outcomes.start, decision.scope.stop)
         return decision
 
 
@@ -136,7 +135,6 @@ class SubtaskTrigger:
 
     def __init__(self) -> None:
         self._outcomes = Outcomes()
-        self._start: int | None = None
         self._begin()
 
     def _begin(self) -> None:
@@ -151,31 +149,27 @@ class SubtaskTrigger:
 
     def observe(self, turn: Turn) -> TriggerDecision:
         """Return the subtask if this turn completes it."""
-        outcome = self._outcomes.add(turn)
-        start = self._start = turn.number if self._start is None else self._start
+        outcomes, outcome = self._outcomes, self._outcomes.add(turn)
         signs = list(self._signs(turn, outcome))
         if not signs:
             self._add(turn, outcome)
             return NOTHING
-        name, self._start = max(signs, key=lambda sign: SIGNALS[sign[0]])
-        self._begin()
-        if self._start <= turn.number:
-            self._add(turn, outcome)
+        name, stop = max(signs, key=lambda sign: SIGNALS[sign[0]])
         report = () if turn.steps else (turn.number,)
-        return TriggerDecision(
-            kind="subtask",
-            scope=self._outcomes.scope(start, self._start, more=report),
-            confidence=SIGNALS[name],
-            details={"signal": name},
-        )
+        scope, outcomes.start = outcomes.scope(outcomes.start, stop, report), stop
+        self._begin()
+        if stop <= turn.number:
+            self._add(turn, outcome)
+        confidence, details = SIGNALS[name], {"signal": name}
+        return TriggerDecision(kind="subtask", scope=scope, confidence=confidence, details=details)
 
     def _add(self, turn: Turn, outcome: Outcome) -> None:
         """Add a turn to the subtask."""
         self._worked = self._worked or bool(turn.steps)
         self._edits = self._edits + 1 if outcome.edited else 0
-        for action in (step.action for step in turn.steps if len(self._met) < MOST_FILES):
-            self._met.update(action.writes, (view.path for view in action.views))
-            self._looked = self._looked or action.kind in {"read", "search"}
+        if len(self._met) < MOST_FILES:
+            self._met.update(outcome.written, outcome.seen)
+        self._looked |= any(step.action.kind in {"read", "search"} for step in turn.steps)
         if outcome.changed:
             self._changed, self._proven = turn.number, None
             self._read_first = self._looked
@@ -213,24 +207,20 @@ class SubtaskTrigger:
             yield "worked_through", turn.number
         if self._edits >= EDITS_IN_A_ROW and not outcome.edited:
             yield "edits_in_a_row", turn.number
-        if "elsewhere" in said or ("denied" not in said and self._is_left(turn, outcome, clauses)):
+        if "elsewhere" in said or ("denied" not in said and self._is_left(outcome, clauses)):
             yield "moving_on", turn.number
         last = max(self._changed, self._proven or 0)
         if turn.number - last >= QUIET_TURNS:
             yield "quiet", last + 1
 
-    def _is_left(self, turn: Turn, outcome: Outcome, clauses: list[frozenset[str]]) -> bool:
+    def _is_left(self, outcome: Outcome, clauses: list[frozenset[str]]) -> bool:
         """Whether the agent announces different work and begins it.
 
         It edits other files, or edits on after the last change was tested; or it says what it will make next and reads a
         file that is new to the subtask.
         """
-        views = [view.path for step in turn.steps for view in step.action.views]
-        files = {
-            path
-            for path in (outcome.written if outcome.changed else views)
-            if sort_of(path) != "try"
-        }
+        files = set(outcome.written if outcome.changed else outcome.seen)
+        files = {path for path in files if sort_of(path) != "try"}
         if outcome.changed:
             others = bool(files) and files.isdisjoint(self._files)
             return any("next" in c for c in clauses) and (self._proven is not None or others)

@@ -8,19 +8,17 @@ next turn does not return to the phase: agents glance at a file while they imple
 repair and belongs to that phase.
 """
 
-import asyncio
 import json
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from autogen_context.argument import wrong_argument
+from autogen_context.argument import require_seconds
 from autogen_context.messages.message import content_digest
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.models.background import Background
-from autogen_context.models.completion import Complete
+from autogen_context.models.completion import Complete, asked
 from autogen_context.triggers.turn import (
     NOTHING,
     RUNNING,
@@ -35,8 +33,6 @@ from autogen_context.triggers.turn import (
     turn_of,
 )
 from autogen_context.view.decision import Candidate
-
-logger = logging.getLogger(__name__)
 
 Intent = Literal["EXPLORE", "DEBUG", "IMPLEMENT", "VERIFY", "DOCUMENT", "REFACTOR"]
 TRANSITIONS: Mapping[Intent, frozenset[Intent]] = {
@@ -63,7 +59,7 @@ class Standing(NamedTuple):
         outcome = outcome_of(turn)
         if outcome.went_well:
             return Standing()
-        changed = self.changed or _has_changed(turn, outcome)
+        changed = self.changed or outcome.changed_work
         broken = self.broken or (outcome.ran and changed)
         return Standing(changed, outcome.ran or self.failing, broken)
 
@@ -80,12 +76,11 @@ def intent_of(turn: Turn, standing: Standing = AT_FIRST) -> Intent | None:
     clauses = labels_of(turn.reasoning)
     # Last clause first, since agents announce the next step last.
     said: list[Intent] = [each for one in reversed(clauses) for each in _SAYABLE if each in one]
-    sorts = _changed_sorts(turn)
-    if "write" in kinds or sorts - {"try"}:
-        return _of_change(sorts, said, standing)
-    if kinds & RUNNING or sorts:
+    if "write" in kinds or outcome.tried - {"try"}:
+        return _of_change(outcome.tried, said, standing)
+    if kinds & RUNNING or outcome.tried:
         return _of_run(said, standing, outcome, is_test="test" in kinds)
-    seen = {sort_of(view.path) for step in turn.steps for view in step.action.views}
+    seen = set(map(sort_of, outcome.seen))
     is_page = seen == {"document"} and "DOCUMENT" in said
     if is_page or (standing.changed and "VERIFY" in said):
         return "DOCUMENT" if is_page else "VERIFY"
@@ -117,16 +112,6 @@ def _of_run(said: list[Intent], standing: Standing, outcome: Outcome, *, is_test
         if each in {"DEBUG", "VERIFY", "IMPLEMENT"}:
             return each
     return "VERIFY" if is_test else "EXPLORE"
-
-
-def _changed_sorts(turn: Turn) -> frozenset[FileSort]:
-    """Return the kinds of files that a turn tries to change."""
-    return frozenset(sort_of(path) for step in turn.steps for path in step.action.writes)
-
-
-def _has_changed(turn: Turn, outcome: Outcome) -> bool:
-    """Whether a turn changed anything but throw-away scripts."""
-    return outcome.changed and [*_changed_sorts(turn)] != ["try"]
 
 
 class _Phase(NamedTuple):
@@ -168,7 +153,7 @@ class IntentBasedTrigger:
         decision = self._decision(last, begun, outcome) if last and begun else NOTHING
         self._phase = begun or last
         self._standing = self._standing.after(turn)
-        if _has_changed(turn, outcome):
+        if outcome.changed_work:
             self._changed = turn.number
         return decision
 
@@ -210,8 +195,8 @@ class IntentBasedTrigger:
 SAID_CHARS = 2_000  # from the end of the reasoning, where agents announce the next step
 SEEN_CHARS = 500  # from the end of each observation
 STEPS = 5  # tool calls per turn
-READ_CHARS = 2_000  # longer answers are rejected; a valid one has about 50
 LEAST_CONFIDENCE = 0.5
+FAILED = "a model told no intent; the rules decide"
 ENTRIES = 512  # answers kept; the oldest is evicted first
 
 _PROMPT = """\
@@ -255,8 +240,7 @@ class IntentModel:
     """
 
     def __init__(self, complete: Complete, *, timeout_s: float = 5.0) -> None:
-        if not timeout_s > 0:
-            raise wrong_argument("timeout_s", timeout_s, "a positive number of seconds")
+        require_seconds("timeout_s", timeout_s)
         self._complete = complete
         self._timeout_s = timeout_s
         self._kept: dict[bytes, Intent | None] = {}
@@ -269,36 +253,20 @@ class IntentModel:
         """Return the model's answer; ``None`` if it was not asked or gave no valid answer."""
         return self._kept.get(content_digest(told(turn)))
 
-    async def ask(self, turn: Turn) -> Intent | None:
-        """Ask the model for the intent of a turn; ``None`` if it gives no valid answer in time.
-
-        Failures are kept as well, so that a hanging model delays a turn only once.
-        """
+    async def ask(self, turn: Turn) -> None:
+        """Ask the model for the intent of a turn, once: failures are kept as well."""
         text = told(turn)
         key = content_digest(text)
         if key in self._kept:
-            return self._kept[key]
-        intent = None
-        try:
-            async with asyncio.timeout(self._timeout_s):
-                prompt = _PROMPT.format(turn=json.dumps(text, ensure_ascii=False))
-                intent = read(await self._complete(prompt))
-        except Exception as error:  # noqa: BLE001 - a model that fails in any way costs its answer, not the turn
-            reason = type(error).__name__
-            logger.warning("a model told no intent; the rules decide", extra={"reason": reason})
-        self._kept[key] = intent
+            return
+        prompt = _PROMPT.format(turn=json.dumps(text, ensure_ascii=False))
+        answer = await asked(
+            self._complete, prompt, _Answer, timeout_s=self._timeout_s, failed=FAILED
+        )
+        is_sure = answer and answer.confidence >= LEAST_CONFIDENCE
+        self._kept[key] = answer.intent if answer and is_sure else None
         if len(self._kept) > ENTRIES:
             del self._kept[next(iter(self._kept))]
-        return intent
-
-
-def read(answer: str) -> Intent | None:
-    """Parse an answer; ``None`` if its confidence is too low. Raises ``ValueError`` without a valid JSON object."""
-    start, stop = answer.find("{"), answer.rfind("}")
-    if start < 0 or len(answer) > READ_CHARS:
-        raise ValueError("no JSON object, or far too much")
-    found = _Answer.model_validate_json(answer[start : stop + 1])
-    return found.intent if found.confidence >= LEAST_CONFIDENCE else None
 
 
 def told(turn: Turn) -> str:
@@ -327,7 +295,4 @@ class Intents:
         if unit.messages[0].role == "assistant" and unit.has_calls and not unit.unanswered:
             self._newest = newest
             turn = turn_of(unit, 0, kinds=self._kinds)  # the number does not matter here
-            self._background.start(self._ask(turn), name="intent")
-
-    async def _ask(self, turn: Turn) -> None:
-        await self._model.ask(turn)
+            self._background.start(self._model.ask(turn), name="intent")

@@ -100,11 +100,6 @@ def price_of_rewrite(rewrite: Rewrite, rates: Rates, *, is_cold: bool = False) -
     )
 
 
-def turns_expected(turns_seen: int) -> int:
-    """Estimate the remaining turns, this one included: as many as there have been."""
-    return turns_seen + 1
-
-
 def estimate(
     price: RewritePrice,
     *,
@@ -129,13 +124,6 @@ def estimate(
     else:
         why = "pays" if waited >= price.cost_tokens else "not yet"
     return CostEstimate(why=why, price=price, turns=turns, waited_tokens=waited)
-
-
-def is_cold(pace: Pace, rates: Rates, now_s: float | None) -> bool:
-    """Whether the provider's cache has expired; ``False`` without a clock (``now_s`` is ``None``)."""
-    if now_s is None or pace.last_turn_s is None:
-        return False
-    return rates.is_cold(idle_s=now_s - pace.last_turn_s)
 
 
 def after_turn(

@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import Literal, NamedTuple, Protocol
 
 from autogen_context.argument import require_kind
-from autogen_context.language.phrases import listed, phrases
+from autogen_context.language.phrases import ends_of, listed, phrases
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import ToolAction, ToolKind, answers_of, is_failure
 from autogen_context.messages.tool_call import BY_NAME, ToolKinds, actions_of
@@ -130,7 +130,7 @@ def labels_of(text: str) -> tuple[frozenset[str], ...]:
 
     The label ``whole`` counts only at the end of its clause; ``?`` marks a question.
     """
-    text = ends_of(text, SAID_CHARS).replace("\u2019", "'")
+    text = ends_of(text, *SAID_CHARS).replace("\u2019", "'")
     text = _LEFT_OUT.sub(lambda left: " " if left["markup"] else " _ ", text)
     found: list[frozenset[str]] = []
     breaks, interjections = _joints()
@@ -189,7 +189,7 @@ _TROUBLE = re.compile(
 @lru_cache(8)
 def verdict_of(text: str) -> Verdict | None:
     """Read the result from test output; a single failure makes it ``"failed"``."""
-    text, bad, good = _COLOUR.sub("", ends_of(text, VERDICT_CHARS)), list[int](), list[int]()
+    text, bad, good = _COLOUR.sub("", ends_of(text, *VERDICT_CHARS)), list[int](), list[int]()
     for line in text.split("\n"):
         found = list(_COUNT.finditer(line)) if len(line) <= LINE_CHARS else []
         if len(found) == 1 and re.search(r"[^\W\d_]", _BESIDE.sub("", _COUNT.sub("", line))):
@@ -207,12 +207,6 @@ def verdict_of(text: str) -> Verdict | None:
     if bad or _PASSED.search(text):
         return "passed"
     return "failed" if _TROUBLE.search(text) else None
-
-
-def ends_of(text: str, chars: tuple[int, int]) -> str:
-    """Return the text, or its beginning and end if it is longer than both together."""
-    head, tail = chars
-    return text if len(text) <= head + tail else f"{text[:head]}\n{text[-tail:]}"
 
 
 # The purpose of a file
@@ -259,7 +253,9 @@ class Outcome(NamedTuple):
     """The outcome of a turn."""
 
     turn: int
-    written: tuple[str, ...]  # files
+    seen: tuple[str, ...]  # files that it looked at
+    tried: frozenset[FileSort]  # of the files that it tried to change
+    written: tuple[str, ...]  # files that it changed
     answered: tuple[str, ...]  # tools that answered with something other than a file
     verdict: Verdict | None  # result of its tests
     edited: bool  # a write call succeeded
@@ -271,6 +267,11 @@ class Outcome(NamedTuple):
     def changed(self) -> bool:
         """Whether it changed anything, files or not."""
         return self.edited or bool(self.written)
+
+    @property
+    def changed_work(self) -> bool:
+        """Whether it changed anything but throw-away scripts."""
+        return self.changed and [*self.tried] != ["try"]
 
     @property
     def went_well(self) -> bool:
@@ -300,6 +301,8 @@ def outcome_of(turn: Turn) -> Outcome:
             answered.append(step.tool)  # the tool itself is the source, not a file
     return Outcome(
         turn=turn.number,
+        seen=tuple(view.path for step in turn.steps for view in step.action.views),
+        tried=frozenset(sort_of(path) for step in turn.steps for path in step.action.writes),
         written=tuple(dict.fromkeys(written)),
         answered=tuple(answered),
         verdict="failed" if "failed" in tested else "passed" if "passed" in tested else None,
@@ -315,9 +318,13 @@ class Outcomes:
 
     Kept are the last change of each file, the newest test result, and the newest answer of each service: a file can be
     read again, an answer of a service may not be available a second time.
+
+    Attributes:
+        start: first turn that was not proposed yet; its owner moves it.
     """
 
     def __init__(self) -> None:
+        self.start = 0
         self._known: deque[Outcome] = deque(maxlen=REMEMBERED)
         self._newest = -1
 
@@ -328,18 +335,19 @@ class Outcomes:
             raise ValueError(
                 f"turn {turn.number} came after turn {self._newest}: give turns in order, each once"
             )
+        self.start = turn.number if self._newest < 0 else self.start
         self._newest = turn.number
         outcome = outcome_of(turn)
         if outcome.written or outcome.verdict or outcome.answered:
             self._known.append(outcome)
         return outcome
 
-    def last_change(self, start: int) -> int | None:
+    def last_change(self) -> int | None:
         """Return the newest turn since ``start`` that changed a file, or ``None``."""
         newest = next((known.turn for known in reversed(self._known) if known.written), -1)
-        return newest if newest >= start else None
+        return newest if newest >= self.start else None
 
-    def scope(self, start: int, stop: int, *, more: Iterable[int] = ()) -> Scope:
+    def scope(self, start: int, stop: int, more: Iterable[int] = ()) -> Scope:
         """Return the scope from ``start`` to before ``stop``; ``more`` are further turns to keep."""
         seen, stay = set[str](), {number for number in more if start <= number < stop}
         for known in takewhile(lambda known: known.turn >= start, reversed(self._known)):

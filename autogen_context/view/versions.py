@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 from typing_extensions import override
 
-from autogen_context.errors import NoSuchVersion
 from autogen_context.messages.message import Text
 from autogen_context.view.decision import Decision
 from autogen_context.view.view import ContextView
@@ -54,11 +53,14 @@ class Versions:
         return self.kept[-1][0]
 
     def view(self, number: int) -> ContextView:
-        """Return the view of a version; raise `NoSuchVersion` if it is not kept."""
+        """Return the view of a version; ``ValueError`` if it is not kept."""
         for version, view in self.kept:
             if version.number == number:
                 return view
-        raise NoSuchVersion(number, known=tuple(version.number for version, _ in self.kept))
+        oldest, newest = self.kept[0][0].number, self.kept[-1][0].number
+        raise ValueError(
+            f"no version {number} is kept, only {oldest} to {newest}; see manager.versions"
+        )
 
     def recorded(self, kind: str, summary: str, view: ContextView, *, at_s: float) -> "Versions":
         """Return the versions with one of the given view added; the oldest is dropped beyond ``most``."""

@@ -95,7 +95,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """Compaction timing state carried from turn to turn; functions of ``triggers.price`` compute the next one."""
+    """Compaction timing state carried from turn to turn; ``triggers.price.after_turn`` computes the next one."""
 
     turns: int = 0
     waited_tokens: float = 0.0
@@ -105,6 +105,15 @@ class Pace:
     seen_units: int = 0
     finished_waited_tokens: float = 0.0
     finished_saving_tokens: float = 0.0
+
+    @property
+    def expected_turns(self) -> int:
+        """Estimate of the remaining turns, this one included: as many as there have been."""
+        return self.turns + 1
+
+    def idle_s(self, now_s: float | None) -> float:
+        """Return the seconds since the last turn; 0 without a clock."""
+        return 0.0 if now_s is None or self.last_turn_s is None else now_s - self.last_turn_s
 
     def is_vain(self, now: Situation) -> bool:
         """Return True if the last rewrite did not help and nothing relevant has changed since."""

@@ -4,22 +4,17 @@ import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import cast
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from typing_extensions import override
 
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.budget.manager import TokenBudgetManager
 from autogen_context.budget.policy import BudgetRequest, CompactionBudget, Profile, TurnBudget
-from autogen_context.budget.task import Complexity, TaskDefinition
-from autogen_context.errors import ContextWindowExceeded
+from autogen_context.budget.task import TaskDefinition
 from autogen_context.models.completion import Complete
-from autogen_context.prioritizer.advice import key_of
 from autogen_context.testing import ChatMessage
-from autogen_context.testing.transcripts import transcripts
 from support.counting import Characters
 
 PROFILES: tuple[Profile, ...] = ("value", "balanced", "conservative", "strict")
@@ -43,23 +38,15 @@ def request(text: str, *, messages: int = 30, asks_back: bool = False) -> Budget
     return BudgetRequest(room_tokens=12_000, task=task, messages=messages, asks_back=asks_back)
 
 
-def worked(steps: int) -> list[ChatMessage]:
+def worked() -> list[ChatMessage]:
     """An agent that lists, runs and reads, with a person who asked for it."""
     messages: list[ChatMessage] = [{"role": "user", "content": CASUAL}]
-    for step in range(steps):
+    for step in range(24):
         call = {"name": TOOLS[step % 3], "arguments": json.dumps({"path": f"src/part_{step}.py"})}
-        messages += [
-            {
-                "role": "assistant",
-                "content": f"Step {step}",
-                "tool_calls": [{"id": f"c{step}", "type": "function", "function": call}],
-            },
-            {
-                "role": "tool",
-                "tool_call_id": f"c{step}",
-                "content": f"line {step} of vault_{step} says {step * 7919}\n" * 12,
-            },
-        ]
+        calls = [{"id": f"c{step}", "type": "function", "function": call}]
+        told = f"line {step} of vault_{step} says {step * 7919}\n" * 12
+        messages.append({"role": "assistant", "content": f"Step {step}", "tool_calls": calls})
+        messages.append({"role": "tool", "tool_call_id": f"c{step}", "content": told})
     return messages
 
 
@@ -139,34 +126,6 @@ def test_complexity_moves_the_budget() -> None:
     assert easy.kept_fraction == hard.kept_fraction
 
 
-class Judged(TokenBudgetManager):
-    """Takes each task for one of a complexity."""
-
-    def __init__(self, complexity: Complexity) -> None:
-        super().__init__()
-        self.complexity: Complexity = complexity
-
-    @override
-    def for_compaction(self, request: BudgetRequest, /) -> CompactionBudget:
-        """As for that complexity."""
-        return super().for_compaction(
-            replace(request, task=replace(request.task, complexity=self.complexity))
-        )
-
-
-def test_complexity_moves_the_view() -> None:
-    """The same conversation, judged easy and judged hard, is sent differently (F3)."""
-    easy, hard = (
-        IncrementalContextManager(
-            model="gpt-4", window_tokens=1_400, counter=Characters(), budget=Judged(level)
-        ).prepare_nowait(worked(24))
-        for level in ("low", "high")
-    )
-    assert easy.compacted
-    assert hard.compacted
-    assert easy.messages != hard.messages
-
-
 def test_role_and_usage_move_the_budget() -> None:
     """A tester has more of the newest steps; what later turns used of a section moves its part, within bounds (B2)."""
     usual = TokenBudgetManager().for_compaction(request(CASUAL))
@@ -221,27 +180,11 @@ def test_a_halved_budget_halves_what_is_sent() -> None:
         manager = IncrementalContextManager(
             model="gpt-4", window_tokens=1_400, counter=Characters(), budget=budget
         )
-        prepared = manager.prepare_nowait(worked(24))
+        prepared = manager.prepare_nowait(worked())
         assert prepared.compacted
         sent.append(prepared.certificate.counted_tokens)
     assert sent[1] < 0.7 * sent[0]
     assert sent[2] < 0.8 * sent[0]
-
-
-@settings(max_examples=4)
-@given(transcripts(), st.sampled_from(PROFILES), st.integers(200, 2_000))
-def test_every_profile_keeps_the_limit(
-    messages: list[ChatMessage], profile: Profile, window: int
-) -> None:
-    """Whatever the shares are, what is sent fits, and the newest message is there."""
-    config = ContextConfig(model="gpt-4", window_tokens=window, profile=profile)
-    keeper = IncrementalContextManager(config=config, counter=Characters())
-    try:
-        prepared = keeper.prepare_nowait(messages)
-    except ContextWindowExceeded:
-        return
-    assert prepared.certificate.fits
-    assert prepared.certificate.newest_present or not messages
 
 
 def kept(messages: Sequence[ChatMessage], client: Complete | None) -> list[str]:
@@ -272,39 +215,9 @@ def test_a_models_advice_decides_what_stays() -> None:
     async def fails(_prompt: str) -> str:
         raise OSError("no route to the model")
 
-    messages = worked(24)
+    messages = worked()
     by_rules_alone = kept(messages, None)
     assert kept(messages, complete) != by_rules_alone
     assert kept(messages, fails) == by_rules_alone
     assert len(asked) == 1
     assert CASUAL in asked[0]
-
-
-def test_advice_is_in_the_state() -> None:
-    """Another manager goes on with it, without a model."""
-
-    async def complete(_prompt: str) -> str:
-        return json.dumps({"multipliers": {"structure": 4}, "complexity": "high"})
-
-    async def live() -> dict[str, object]:
-        config = ContextConfig(model="gpt-4", window_tokens=3_000, prepare_at_fraction=0.05)
-        async with IncrementalContextManager(
-            config=config, counter=Characters(), model_client=complete
-        ) as manager:
-            for _ in range(3):
-                await manager.prepare(worked(4))
-                await asyncio.sleep(0.05)  # the advice comes between turns
-            return manager.save_state()
-
-    state = asyncio.run(live())
-    advice = cast("dict[str, dict[str, object]]", state["advice"])
-    assert advice[key_of(CASUAL)]["complexity"] == "high"
-    other = IncrementalContextManager(model="gpt-4", window_tokens=3_000, counter=Characters())
-    other.load_state(state)
-    assert other.save_state()["advice"] == advice
-
-
-def test_a_table_and_a_low_mark_of_ones_own_contradict() -> None:
-    """The error names both, and the way out."""
-    with pytest.raises(ValueError, match=r"compact_to_fraction.*give one of them"):
-        ContextConfig(profile="conservative", compact_to_fraction=0.5)

@@ -45,20 +45,12 @@ def test_what_values_are(text: str, values: set[str]) -> None:
     assert values_of(text) == values
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "alike"),
-    [
-        pytest.param("HAT170", "HAT021", True, id="ids of one kind"),
-        pytest.param("HAT170", "LH4", True, id="however long"),
-        pytest.param("2026-11-21", "1999-1-2", True, id="dates"),
-        pytest.param("HAT170", "Hat170", False, id="capitals tell"),
-        pytest.param("a/b.py", "a.b.py", False, id="so do connectors"),
-        pytest.param("4711", "47x1", False, id="and digits"),
-    ],
-)
-def test_what_looks_alike(one: str, other: str, *, alike: bool) -> None:
-    """The same kinds of characters in the same order."""
-    assert (shape_of(one) == shape_of(other)) == alike
+def test_what_looks_alike() -> None:
+    """The same kinds of characters in the same order, however many: ids of one kind, dates."""
+    assert shape_of("HAT170") == shape_of("HAT021") == shape_of("LH4") != shape_of("Hat170")
+    assert shape_of("2026-11-21") == shape_of("1999-1-2")
+    assert shape_of("a/b.py") != shape_of("a.b.py")
+    assert shape_of("4711") != shape_of("47x1")
 
 
 @given(TEXTS)

@@ -1,7 +1,7 @@
 """Counters that anybody can check by hand, and a chat format beside them."""
 
 from autogen_context.tokens.measure import Count
-from autogen_context.tokens.message_counter import MessageCounter, Overheads, Tiles
+from autogen_context.tokens.message_counter import ImageRule, MessageCounter, Overheads
 
 
 class Characters:
@@ -30,6 +30,6 @@ OVERHEADS = Overheads(
     per_request=3,
     per_call=3,
     per_result=2,
-    image=Tiles(base=85, per_tile=0),
+    image=ImageRule(at_most_tokens=85),
 )
 COUNTER = MessageCounter(Characters(), OVERHEADS)

@@ -1,13 +1,13 @@
 """Turns of an agent, built as from a transcript: what a tool does is told by its name and arguments."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
 from autogen_context.messages.message import ToolCall
 from autogen_context.messages.tool_call import action_of
-from autogen_context.triggers.turn import Step, TriggerDecision, Turn
+from autogen_context.triggers.turn import Step, Trigger, TriggerDecision, Turn
 
 DONE = "The file was changed."
 
@@ -55,16 +55,20 @@ def ran_tests(observation: str | None = "9 passed in 0.12s", *, line: str = "pyt
     return shell(line, observation)
 
 
-def numbered(*turns: tuple[str, *tuple[Step, ...]]) -> list[Turn]:
-    """Turns in a row, each with what is said and its steps."""
-    return [turn(number, said, *steps) for number, (said, *steps) in enumerate(turns)]
+def numbered(*turns: str | Step | tuple[str, *tuple[Step, ...]], first: int = 0) -> list[Turn]:
+    """Turns in a row: what is said, a step, or both."""
+    found: list[Turn] = []
+    for number, each in enumerate(turns, first):
+        said, *steps = (
+            (each,) if isinstance(each, str) else ("", each) if isinstance(each, Step) else each
+        )
+        found.append(turn(number, said, *steps))
+    return found
 
 
-def observed(
-    observe: Callable[[Turn], TriggerDecision], turns: Sequence[Turn]
-) -> list[TriggerDecision]:
-    """What a trigger proposes at each turn."""
-    return [observe(each) for each in turns]
+def fired(trigger: Trigger, turns: Sequence[Turn]) -> list[TriggerDecision]:
+    """What a trigger proposes over these turns."""
+    return [decision for each in turns if (decision := trigger.observe(each)).fires]
 
 
 STEPS = [
@@ -75,24 +79,11 @@ STEPS = [
     *[called("book_flight", {"id": "7"}, "booked"), called("finish", {}, "")],
 ]  # fmt: skip  # a row a kind
 SAYINGS = [
-    *[
-        "",
-        "I'm done.",
-        "Great! The fix works. Let me look at the other one.",
-        "It still fails. Why?",
-    ],
-    *[
-        "Now I'll update the documentation.",
-        "Moving on to the next task.",
-        "Your flight has been booked.",
-    ],
-    *[
-        "Let me refactor this.",
-        "Once done, I will tell you.",
-        "Is it done?",
-        "Let me verify that it works.",
-    ],
-]
+    *["", "I'm done.", "Great! The fix works. Let me look at the other one.", "It still fails. Why?"],
+    *["Now I'll update the documentation.", "Moving on to the next task.", "Is it done?"],
+    *["Your flight has been booked.", "Let me refactor this.", "Once done, I will tell you."],
+    *["Let me verify that it works."],
+]  # fmt: skip  # a row a kind
 SESSIONS = st.lists(
     st.tuples(st.sampled_from(SAYINGS), st.lists(st.sampled_from(STEPS), max_size=2)), max_size=25
 ).map(lambda turns: [turn(number, said, *steps) for number, (said, steps) in enumerate(turns)])

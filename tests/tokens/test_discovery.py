@@ -13,17 +13,10 @@ from autogen_context.cli.limits import asked, one
 from autogen_context.tokens.discovery import Discovery
 from autogen_context.tokens.limits import ModelLimits
 
-SLOW = "slow"
-DROP = "drop"
-Route = object  # JSON to answer with, or bytes as they are, or one of the two behaviours above
-
-
-@dataclass(frozen=True)
-class Trouble:
-    """An answer with an error's status."""
-
-    status: int
-    body: object = None
+SLOW, DROP = "slow", "drop"
+Route = (
+    object  # JSON to answer with, bytes as they are, a status, or one of the two behaviours above
+)
 
 
 @dataclass
@@ -32,6 +25,7 @@ class Server:
 
     routes: Mapping[str, Route]
     url: str = ""
+    error: object = None  # the body of all answers
     asked: list[str] = field(default_factory=list[str])
     keys: list[str] = field(default_factory=list[str])
     is_asked: asyncio.Event = field(default_factory=asyncio.Event)
@@ -43,16 +37,14 @@ class Server:
         self.is_asked.set()
         lines = head.split("\r\n")
         self.keys += [line[15:] for line in lines if line.lower().startswith("authorization: ")]
-        route = self.routes.get(path)
+        route = self.routes.get(path, 404)
         if route == SLOW:
             await asyncio.sleep(30)
         if route != DROP:
-            status = "404 Not Found" if route is None else "200 OK"
-            if isinstance(route, Trouble):
-                status, route = f"{route.status} Trouble", route.body
-            body = route if isinstance(route, bytes) else json.dumps(route).encode()
+            status = route if isinstance(route, int) else 200
+            body = route if isinstance(route, bytes) else json.dumps(self.error or route).encode()
             kind = "text/html" if isinstance(route, bytes) else "application/json"
-            told = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+            told = f"HTTP/1.1 {status} x\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
             writer.write(told.encode() + body)
             await writer.drain()
         writer.close()
@@ -132,15 +124,12 @@ async def test_what_servers_say_is_read(
 async def test_routes_and_spelling_do_not_hide_a_model() -> None:
     """The exact name first, wherever it stands, then the same name under another route or none."""
     names = [("openai/m", "m"), ("m", "org/m"), ("M", "m"), ("o/m:7b", "m:7b"), ("m", "m:latest")]
+    rows = [*((asked, "a/n", served) for asked, served in names), ("m", "org/m", "m")]
     async with serving({}) as server:
-        for asked, served in names:
-            rows = [("a/n", 1000), (served, 2000)]
-            data = [{"id": name, "max_model_len": tokens} for name, tokens in rows]
+        for asked, other, served in rows:
+            data = [{"id": other, "max_model_len": 1000}, {"id": served, "max_model_len": 2000}]
             server.routes = {"/v1/models": {"data": data}}
             assert (await limits(server.url).alookup(asked)).input_tokens == 2000
-        data = [{"id": "org/m", "max_model_len": 1000}, {"id": "m", "max_model_len": 2000}]
-        server.routes = {"/v1/models": {"data": data}}
-        assert (await limits(server.url).alookup("m")).input_tokens == 2000
 
 
 ENGINES: dict[str, str] = {"vllm": "", "lm-studio": "llama.cpp", "ollama, set": "Ollama", "ollama, running": "Ollama", "llama.cpp": "llama.cpp", "llama.cpp, older": "llama.cpp", "groq": ""}  # fmt: skip
@@ -162,7 +151,7 @@ FAULTS: dict[str, dict[str, Route]] = {
     **{f"value {value!r}": listing(max_model_len=value) for value in BAD_VALUES},
     "bad output": listing(max_model_len=8192, max_completion_tokens="many"),
     "bad value behind": {**listing(), "/api/v0/models": {"data": [{"id": "m", "max_context_length": -1}]}},
-    "401": {"/v1/models": Trouble(401)},
+    "401": {"/v1/models": 401},
     "page": {"/v1/models": b"<html>hello</html>"},
     "bad rows": {"/v1/models": {"data": [1, 2]}},
     "deep": {"/v1/models": b"[" * 100_000},
@@ -221,7 +210,7 @@ async def test_what_was_found_holds_until_there_is_a_newer_answer() -> None:
         assert subject.trace("m")[2].note == "not asked yet"
         assert server.asked == []
         assert (await subject.alookup("m")).input_tokens == subject.lookup("m").input_tokens == 2000
-        server.routes = {"/v1/models": Trouble(500)}
+        server.routes = {"/v1/models": 500}
         assert (await subject.alookup("m")).input_tokens == 2000
         server.routes = listing(max_model_len=3000)
         assert (await subject.alookup("m")).input_tokens == 3000
@@ -247,8 +236,8 @@ async def test_only_the_given_key_is_sent_and_none_is_told(
 ) -> None:
     """A key of the environment stays here; a key or password is in no warning and no source."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-environment")
-    repeated = {"error": {"message": "Incorrect API key provided: sk-given"}}
-    async with serving({"/v1/models": Trouble(401, repeated)}) as server:
+    async with serving({"/v1/models": 401}) as server:
+        server.error = {"error": {"message": "Incorrect API key provided: sk-given"}}
         await Discovery(server.url).ask("m")
         await Discovery(server.url, api_key="sk-given").ask("m")
         url = server.url.replace("//", "//user:sk-password@")

@@ -16,16 +16,11 @@ from autogen_context.tokens.measure import BpeOpenAICounter, EstimateCounter, co
 from autogen_context.tokens.message_counter import (
     LONGEST_KEY,
     REMEMBERED_TEXTS,
-    Area,
-    Crops,
     ImageRule,
     MessageCounter,
     Overheads,
-    Patches,
-    Tiles,
     families,
     family_of,
-    image_tokens,
 )
 from support.counting import Recorded
 from support.units import read_all
@@ -36,7 +31,7 @@ OVERHEADS = Overheads(
     per_request=7,
     per_call=10_000,
     per_result=100_000,
-    image=Tiles(base=1_000_000, per_tile=125_000),
+    image=ImageRule(at_most_tokens=2_000_000, low_tokens=1_000_000),
 )
 EXACT = BpeOpenAICounter("o200k_base")
 WORDS = st.text("ab \n./é-", max_size=30) | st.integers(1, 40).map(lambda n: "\n" * n)
@@ -171,27 +166,22 @@ def test_each_row_is_sound() -> None:
     assert (chat.per_message, chat.per_name, chat.per_request) == (3, 1, 3)
 
 
-TILES = Tiles(base=85, per_tile=170)
-PATCHES = Patches(at_most_patches=1536, multiplier=1.62)
-FEWEST = Patches(at_most_patches=10_000, multiplier=1.62, at_least_tokens=210)
-AREA = Area(pixels_per_token=750, at_most_tokens=1640)
-CROPS = Crops(per_crop=258, at_most_crops=16)
-IMAGES: dict[str, tuple[Image, ImageRule, int]] = {
-    "OpenAI's example: 1024 square": (Image(width=1024, height=1024), TILES, 765),
-    "OpenAI's example: 2048 by 4096": (Image(width=2048, height=4096), TILES, 1105),
-    "OpenAI's example: low detail": (Image(width=4096, height=8192, detail="low"), TILES, 85),
-    "patches": (Image(width=1024, height=1024), PATCHES, 1659),
-    "patches, no fewer than": (Image(width=32, height=32), FEWEST, 210),
-    "Anthropic's example: 1092 square": (Image(width=1092, height=1092), AREA, 1590),
-    "Google's example: 960 by 540": (Image(width=960, height=540), CROPS, 1548),
-    "crops, small": (Image(width=384, height=384), CROPS, 258),
+IMAGES: dict[str, tuple[Image, str, int, int]] = {  # tokens by the provider's page, and ours
+    "1024 square": (Image(width=1024, height=1024), "gpt-4o", 765, 765),
+    "2048 by 4096": (Image(width=2048, height=4096), "gpt-4o", 1105, 1445),
+    "low detail": (Image(width=4096, height=8192, detail="low"), "gpt-4o", 85, 85),
+    "patches": (Image(width=1024, height=1024), "gpt-4.1-mini", 1659, 1659),
+    "a few patches": (Image(width=32, height=32), "gpt-5.2", 210, 212),
+    "1092 square": (Image(width=1092, height=1092), "claude-sonnet-4", 1590, 1640),
+    "960 by 540": (Image(width=960, height=540), "gemini-2.5-flash", 1548, 3096),
+    "unknown size": (Image(width=9), "gpt-4o", 1105, 1445),
 }
 
 
-@pytest.mark.parametrize(("image", "rule", "tokens"), IMAGES.values(), ids=IMAGES)
-def test_images(image: Image, rule: ImageRule, tokens: int) -> None:
-    """The providers' own examples, the limits, and sizes that are not known."""
-    assert image_tokens(image, rule) == tokens
+@pytest.mark.parametrize(("image", "model", "least", "tokens"), IMAGES.values(), ids=IMAGES)
+def test_images(image: Image, model: str, least: int, tokens: int) -> None:
+    """No less than by the providers' own examples; what is not known, as one side alone, is taken as the largest."""
+    assert family_of(model).chat.image.tokens(image) == tokens >= least
 
 
 SIDES = st.integers(-5, 20_000)
@@ -199,20 +189,18 @@ SIDES = st.integers(-5, 20_000)
 
 @given(SIDES, SIDES, st.sampled_from([family.chat.image for family in families()]))
 def test_no_image_exceeds_one_of_unknown_size(width: int, height: int, rule: ImageRule) -> None:
-    """What is not known is taken as the largest, and one side alone says nothing; every image has a token at least."""
-    tokens, unknown = image_tokens(Image(width=width, height=height), rule), Image()
-    assert 1 <= tokens <= image_tokens(unknown, rule)
-    assert min(width, height) > 0 or tokens == image_tokens(unknown, rule)
+    """Every image has a token at least, and a larger one no fewer."""
+    tokens, larger = (rule.tokens(Image(width=width + n, height=height)) for n in (0, 7))
+    unknown = rule.tokens(Image())
+    assert 1 <= tokens <= unknown
+    assert tokens <= larger or min(width, height) < 1
+    assert min(width, height) > 0 or tokens == unknown
 
 
 PLACE = {"type": "string", "description": "City and country"}
 DAYS = {"type": "array", "items": {"type": "object", "properties": {"n": {"type": "integer"}}}}
-UNIT = {"type": "string", "enum": ["celsius", "fahrenheit"]}
-PARAMETERS = {
-    "type": "object",
-    "properties": {"place": PLACE, "unit": UNIT, "days": DAYS},
-    "required": ["place"],
-}
+PROPERTIES = {"place": PLACE, "unit": {"enum": ["celsius", "fahrenheit"]}, "days": DAYS}
+PARAMETERS = {"type": "object", "properties": PROPERTIES, "required": ["place"]}
 FUNCTION = {"name": "get_weather", "description": "Get the weather of a place."}
 WEATHER = {"type": "function", "function": {**FUNCTION, "parameters": PARAMETERS}}
 # How OpenAI writes that down for its models, as its users found out by asking and by comparing bills.

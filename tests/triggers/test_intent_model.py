@@ -8,75 +8,66 @@ import pytest
 
 from autogen_context.messages.tool_call import BY_NAME
 from autogen_context.models.background import Background
+from autogen_context.models.completion import READ_CHARS
 from autogen_context.testing import ChatMessage
-from autogen_context.triggers.intent import (
-    READ_CHARS,
-    IntentModel,
-    Intents,
-    read,
-    told,
-)
-from support.turns import edit, turn
-from support.turns import read as reading
+from autogen_context.triggers.intent import Intent, IntentModel, Intents, told
+from support.turns import edit, read, turn
 from support.units import candidates_of, read_all
 
-LOOK = turn(0, "Let me see.", reading("a.py"))
-CHANGE = turn(1, "Done.", edit("a.py"))
+LOOK, CHANGE = turn(0, "Let me see.", read("a.py")), turn(1, "Done.", edit("a.py"))
 GOOD = json.dumps({"intent": "DEBUG", "confidence": 0.9})
 
 
 class Model:
-    """Answers by a script: a text, an error to raise, or an event to wait for before the answer."""
+    """Always says the same: a text, an error to raise, or ``None`` for no answer at all."""
 
-    def __init__(self, *steps: str | BaseException | asyncio.Event) -> None:
-        self.steps = list(steps)
+    def __init__(self, said: str | Exception | None) -> None:
+        self.said = said
         self.prompts: list[str] = []
 
     async def complete(self, prompt: str, /) -> str:
-        """The next answer."""
+        """What it says."""
         self.prompts.append(prompt)
-        step = self.steps.pop(0)
-        if isinstance(step, asyncio.Event):
-            await step.wait()
-            return GOOD
-        if isinstance(step, BaseException):
-            raise step
-        return step
-
-
-async def test_a_sound_answer_is_taken() -> None:
-    """Before it was asked for there is none; afterwards it is there without waiting."""
-    model = IntentModel(Model(GOOD).complete)
-    assert model(LOOK) is None
-    assert await model.ask(LOOK) == "DEBUG"
-    assert model(LOOK) == "DEBUG"
-    assert model(CHANGE) is None
+        if self.said is None:
+            await asyncio.Event().wait()
+        if isinstance(self.said, Exception):
+            raise self.said
+        return str(self.said)
 
 
 @pytest.mark.parametrize(
-    "answer",
+    ("answer", "intent", "warned"),
     [
-        pytest.param("It debugs.", id="no JSON"),
-        pytest.param('{"intent": "SLEEP"}', id="none of the six"),
-        pytest.param('{"intent": "DEBUG", "also": 1}', id="more than asked for"),
-        pytest.param('{"intent": "DEBUG", "confidence": NaN}', id="not a number"),
-        pytest.param(f"{'x' * READ_CHARS}{GOOD}", id="far too long"),
-        pytest.param(RuntimeError("key=sk-1"), id="an error"),
-        pytest.param(asyncio.Event(), id="none in time"),
+        pytest.param(GOOD, "DEBUG", 0, id="sound"),
+        pytest.param('{"intent": "VERIFY", "confidence": 0.5}', "VERIFY", 0, id="half sure"),
+        pytest.param('{"intent": "VERIFY", "confidence": 0.4}', None, 0, id="unsure"),
+        pytest.param('{"intent": null}', None, 0, id="none of the six"),
+        pytest.param("It debugs.", None, 1, id="no JSON"),
+        pytest.param('{"intent": "SLEEP"}', None, 1, id="another word"),
+        pytest.param('{"intent": "DEBUG", "also": 1}', None, 1, id="more than asked for"),
+        pytest.param('{"intent": "DEBUG", "confidence": NaN}', None, 1, id="not a number"),
+        pytest.param(f"{'x' * READ_CHARS}{GOOD}", None, 1, id="far too long"),
+        pytest.param(RuntimeError("key=sk-1"), None, 1, id="an error"),
+        pytest.param(None, None, 1, id="none in time"),
     ],
 )
-async def test_an_unsound_answer_is_none(
-    answer: str | BaseException | asyncio.Event, caplog: pytest.LogCaptureFixture
+async def test_what_is_taken_of_an_answer(
+    answer: str | Exception | None,
+    intent: Intent | None,
+    warned: int,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """The rules decide; one warning that tells nothing of turn or error; it is not asked again."""
-    model = IntentModel(Model(answer).complete, timeout_s=0.01)
-    with caplog.at_level(logging.WARNING):
-        assert await model.ask(LOOK) is None
-        assert await model.ask(LOOK) is None
+    """What is sound, from half sure on; else one warning that tells nothing of turn or error. No turn is asked about twice."""
+    script = Model(answer)
+    model = IntentModel(script.complete, timeout_s=0.01 if answer is None else 5.0)
     assert model(LOOK) is None
-    [record] = caplog.records
+    with caplog.at_level(logging.WARNING):
+        await model.ask(LOOK)
+        await model.ask(LOOK)
+    assert (model(LOOK), model(CHANGE), len(script.prompts)) == (intent, None, 1)
+    assert len(caplog.records) == warned
     assert "sk-1" not in caplog.text
-    assert "Let me see" not in record.getMessage()
+    assert "Let me see" not in caplog.text
 
 
 @pytest.mark.parametrize("said", ['"}\n', "```\nsay DEBUG", "{intent}"])
@@ -92,54 +83,35 @@ def test_a_turn_in_words() -> None:
     """What differs is told apart, in a bounded number of characters; the number of a turn is no part of it."""
     assert told(LOOK) != told(CHANGE)
     assert told(turn(0, "a")) == told(turn(9, "a"))
-    assert len(told(turn(0, "x" * 10_000, *[reading("a.py", "y" * 10_000)] * 50))) < 6_000
+    assert len(told(turn(0, "x" * 10_000, *[read("a.py", "y" * 10_000)] * 50))) < 6_000
 
 
-def test_an_unsure_answer_is_none() -> None:
-    """From half on it is taken."""
-    told = [read(f'{{"intent": "VERIFY", "confidence": {sure}}}') for sure in (0.4, 0.5, 7.0)]
-    assert told == [None, "VERIFY", "VERIFY"]
-    assert read('{"intent": null}') is None
-
-
-def call(path: str) -> ChatMessage:
-    """A message that calls a tool."""
-    function = {"name": "read_file", "arguments": f'{{"path": "{path}"}}'}
-    calls = [{"id": path, "type": "function", "function": function}]
-    return {"role": "assistant", "content": "", "tool_calls": calls}
-
-
-RESULT: ChatMessage = {"role": "tool", "tool_call_id": "a.py", "content": "x = 1"}
-ASK: list[ChatMessage] = [{"role": "user", "content": "Go."}]
+FUNCTION = {"name": "read_file", "arguments": '{"path": "a.py"}'}
+CALLS = [{"id": "1", "type": "function", "function": FUNCTION}]
+CALL: ChatMessage = {"role": "assistant", "content": "", "tool_calls": CALLS}
+RESULT: ChatMessage = {"role": "tool", "tool_call_id": "1", "content": "x = 1"}
+ASK: ChatMessage = {"role": "user", "content": "Go."}
 
 
 @pytest.mark.parametrize(
     ("messages", "asked"),
     [
-        pytest.param(ASK, 0, id="a person spoke"),
-        pytest.param([*ASK, {"role": "assistant", "content": "Yes."}], 0, id="it only spoke"),
-        pytest.param([*ASK, call("a.py")], 0, id="a call without its result"),
-        pytest.param([*ASK, call("a.py"), RESULT], 1, id="a turn"),
-        pytest.param([*ASK, call("a.py"), RESULT, *ASK], 0, id="a turn that is over"),
+        pytest.param([ASK], 0, id="a person spoke"),
+        pytest.param([ASK, {"role": "assistant", "content": "Yes."}], 0, id="it only spoke"),
+        pytest.param([ASK, CALL], 0, id="a call without its result"),
+        pytest.param([ASK, CALL, RESULT], 1, id="a turn"),
+        pytest.param([ASK, CALL, RESULT, ASK], 0, id="a turn that is over"),
     ],
 )
 async def test_the_newest_turn_is_asked_about(messages: list[ChatMessage], asked: int) -> None:
-    """Once, in the background, when all its results are there."""
-    script = Model(GOOD)
-    intents = Intents(IntentModel(script.complete), BY_NAME, Background(script))
+    """Once, in the background, when all its results are there; what is under way ends with its owner."""
+    script = Model(None)
+    background = Background(script)
+    intents = Intents(IntentModel(script.complete), BY_NAME, background)
     candidates = candidates_of(read_all(messages))
     for _ in range(3):
         intents.ask(candidates)
         await asyncio.sleep(0)
     assert len(script.prompts) == asked
-
-
-async def test_what_is_under_way_ends_with_its_owner() -> None:
-    """It is cancelled, and nothing is kept of it."""
-    script = Model(asyncio.Event())
-    model, background = IntentModel(script.complete), Background(script)
-    Intents(model, BY_NAME, background).ask(candidates_of(read_all([call("a.py"), RESULT])))
-    await asyncio.sleep(0)
     await background.aclose()
-    assert len(script.prompts) == 1
-    assert model(LOOK) is None
+    assert asyncio.all_tasks() == {asyncio.current_task()}

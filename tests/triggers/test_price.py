@@ -1,28 +1,48 @@
-"""What a rewrite costs and saves, and when it is worth that."""
+"""What a rewrite costs and saves, when it is worth that, and which finished spans are cut."""
 
+import json
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autogen_context.messages.openai_chat import OpenAIChat
+from autogen_context.messages.tool_call import BY_NAME
+from autogen_context.testing import ChatMessage
 from autogen_context.tokens.prices import Rates, prices
+from autogen_context.triggers.hybrid import SemanticHybridTrigger
 from autogen_context.triggers.price import (
     LEAST_FRACTION,
+    LEAST_TOKENS,
+    MOST_SPANS,
     CostEstimate,
+    Offer,
+    Proposals,
+    ProposedSpan,
     Rewrite,
     RewritePrice,
     after_turn,
+    best_cuts,
     estimate,
+    offers_of,
     price_of_rewrite,
 )
+from autogen_context.triggers.turn import NOTHING, Scope, TriggerDecision, Turn
+from autogen_context.view.conversation import Conversation
+from autogen_context.view.decision import Decision
 from autogen_context.view.view import HELPED_FRACTION, Attempt, Pace, Situation
+from support.counting import COUNTER
+from support.units import candidates_of, read_all
 
+SOME = settings(max_examples=40)
 TENTH = Rates(cached_fraction=0.1)
 PLAIN = st.builds(Rates, cached_fraction=st.floats(0.01, 0.99), write_fraction=st.floats(1, 2))
 EVERY_RATE = st.sampled_from([*prices().models.values(), *prices().providers.values()])
 TOKENS = st.integers(0, 200_000)
-TURNS = st.floats(1, 500)
+WAITED, TURNS = st.floats(0, 1e6), st.floats(1, 500)
 
 
 @st.composite
@@ -37,6 +57,9 @@ def rewrites(draw: st.DrawFn) -> Rewrite:
     )
 
 
+PRICES = st.builds(price_of_rewrite, rewrites(), st.just(TENTH), is_cold=st.booleans())
+
+
 def billed(rates: Rates, price: RewritePrice, *, turns: int, is_rewritten: bool) -> float:
     """What turns cost in which nothing is said, summed request by request; the first writes what is new."""
     rewrite = price.rewrite
@@ -47,7 +70,7 @@ def billed(rates: Rates, price: RewritePrice, *, turns: int, is_rewritten: bool)
     return first + (turns - 1) * rates.standing_tokens(tokens)
 
 
-@settings(max_examples=40)
+@SOME
 @given(rewrites(), PLAIN)
 def test_the_formula(rewrite: Rewrite, rates: Rates) -> None:
     """Of what was sent before, what is written again costs w - r once, and what goes saves r a turn."""
@@ -59,7 +82,7 @@ def test_the_formula(rewrite: Rewrite, rates: Rates) -> None:
     assert price.saving_tokens == pytest.approx(rewrite.saved_tokens * r, abs=1e-6)
 
 
-@settings(max_examples=40)
+@SOME
 @given(rewrite=rewrites(), rates=EVERY_RATE, turns=st.integers(1, 300), is_cold=st.booleans())
 def test_what_it_brings_is_the_difference_of_two_bills(
     rewrite: Rewrite, rates: Rates, turns: int, *, is_cold: bool
@@ -71,28 +94,14 @@ def test_what_it_brings_is_the_difference_of_two_bills(
     assert price.gain_tokens(turns) == pytest.approx(held - cut, rel=1e-6, abs=1e-3)
 
 
-HEAD, KEPT = 1_000, 3_000  # tokens: what opens a conversation, and what a rewrite leaves behind it
-
-WAITED = st.floats(0, 1e6)
-
-
-PRICES = st.builds(price_of_rewrite, rewrites(), st.just(TENTH), is_cold=st.booleans())
-
-
-@settings(max_examples=40)
+@SOME
 @given(price=PRICES, waited=WAITED, turns=TURNS, is_vain=st.booleans())
-def test_what_the_window_forces_is_done(
+def test_it_is_done_where_it_must_be_or_pays(
     price: RewritePrice, waited: float, turns: float, *, is_vain: bool
 ) -> None:
-    """Whatever it costs, and however little it helped before."""
+    """What the window forces is, whatever it costs; else the turns that are expected bring more than it costs, as waiting did."""
     cost = estimate(price, waited_tokens=waited, turns=turns, is_forced=True, is_vain=is_vain)
     assert (cost.rewrites, cost.why) == (True, "forced")
-
-
-@settings(max_examples=40)
-@given(PRICES, WAITED, TURNS)
-def test_what_is_done_without_need_pays(price: RewritePrice, waited: float, turns: float) -> None:
-    """The turns that are expected bring more than it costs, and waiting has cost as much already."""
     cost = estimate(price, waited_tokens=waited, turns=turns)
     if cost.rewrites:
         assert price.gain_tokens(turns) > 0
@@ -109,9 +118,8 @@ def estimate_of(
     vain: bool = False,
     full: float = math.inf,
 ) -> CostEstimate:
-    """Of a rewrite of a window without anything new, that leaves its head and what is kept behind it."""
-    saved = window - HEAD - KEPT
-    rewrite = Rewrite(window_tokens=window, untouched_tokens=HEAD, saved_tokens=saved)
+    """Of a rewrite of a window without anything new, that leaves its head of 1,000 tokens and 3,000 behind it."""
+    rewrite = Rewrite(window_tokens=window, untouched_tokens=1_000, saved_tokens=window - 4_000)
     price = price_of_rewrite(rewrite, TENTH, is_cold=cold)
     return estimate(price, waited_tokens=waited, turns=turns, is_vain=vain, turns_to_full=full)
 
@@ -133,18 +141,18 @@ WHY = {
 @pytest.mark.parametrize(("cost", "why"), WHY.values(), ids=WHY)
 def test_reasons(cost: CostEstimate, why: str) -> None:
     """8,000 tokens of which 4,000 would go cost 2,700 once and save 400 a turn."""
-    assert cost.why == why
-    assert cost.rewrites == (why == "pays")
+    assert (cost.why, cost.rewrites) == (why, why == "pays")
 
 
 @pytest.mark.parametrize("rewrote", [False, True])
 def test_what_waiting_has_cost(*, rewrote: bool) -> None:
-    """It adds up from turn to turn until everything is planned anew."""
+    """It adds up from turn to turn until everything is planned anew; without a clock no time passes."""
     pace = Pace(finished_waited_tokens=50, finished_saving_tokens=7)
-    after = after_turn(pace, estimate_of(8_000, 100), rewrote=rewrote, units=3, now_s=None)
+    after = after_turn(pace, estimate_of(8_000, 100), rewrote=rewrote, units=3, now_s=9.0)
     waited = (after.waited_tokens, after.finished_waited_tokens, after.finished_saving_tokens)
     assert waited == ((0, 0, 0) if rewrote else (pytest.approx(500), 57, 7))
-    assert (after.turns, after.seen_units) == (1, 3)
+    assert (after.turns, after.expected_turns, after.seen_units) == (1, 2, 3)
+    assert (after.idle_s(12.0), after.idle_s(None), pace.idle_s(12.0)) == (3.0, 0.0, 0.0)
 
 
 SITUATIONS = st.builds(Situation, movable_tokens=st.integers(0, 100_000), changes=st.integers(0, 3))
@@ -156,19 +164,152 @@ ATTEMPTS = st.builds(
 )
 
 
-@settings(max_examples=40)
-@given(ATTEMPTS)
-def test_what_helped_is_never_held_back(attempt: Attempt) -> None:
-    """Only what saved nothing, or less than half of what it promised, can be in vain."""
-    is_little = attempt.saved_tokens < max(1, HELPED_FRACTION * attempt.promised_tokens)
-    assert attempt.is_vain(attempt.situation) == is_little
-
-
-@settings(max_examples=40)
+@SOME
 @given(ATTEMPTS, SITUATIONS)
-def test_a_change_ends_the_wait(attempt: Attempt, now: Situation) -> None:
-    """Of pins, window or past; or as much more as was promised."""
-    if now.changes != attempt.situation.changes:
+def test_an_attempt_in_vain(attempt: Attempt, now: Situation) -> None:
+    """It saved nothing, or less than half of what it promised; until pins, window or past change, or as much more has come."""
+    then = attempt.situation
+    is_little = attempt.saved_tokens < max(1, HELPED_FRACTION * attempt.promised_tokens)
+    assert attempt.is_vain(then) == is_little
+    if now.changes != then.changes:
         assert not attempt.is_vain(now)
-    grown = attempt.situation.movable_tokens + max(1, attempt.promised_tokens)
-    assert not attempt.is_vain(Situation(movable_tokens=grown, changes=attempt.situation.changes))
+    grown = then.movable_tokens + max(1, attempt.promised_tokens)
+    assert not attempt.is_vain(Situation(movable_tokens=grown, changes=then.changes))
+
+
+# What triggers propose for a conversation
+
+
+def says(role: str, text: str) -> list[ChatMessage]:
+    """A message of plain text."""
+    return [{"role": role, "content": text}]
+
+
+def step(tool: str, path: str, result: str | None) -> list[ChatMessage]:
+    """A call, and its result where it has one yet."""
+    function = {"name": tool, "arguments": json.dumps({"path": path})}
+    call = {"id": path, "type": "function", "function": function}
+    asked: ChatMessage = {"role": "assistant", "content": "", "tool_calls": [call]}
+    told: ChatMessage = {"role": "tool", "tool_call_id": path, "content": result}
+    return [asked] if result is None else [asked, told]
+
+
+PARTS = st.sampled_from(
+    [
+        *[step("read_file", "a.py", "x = 1"), step("str_replace", "b.py", "Changed.")],
+        *[step("run_tests", "", "9 passed in 0.4s"), step("read_file", "a.py", None)],
+        *[says("user", "Go on."), says("assistant", "Done."), says("system", "Be brief.")],
+    ]
+)
+EDITS = st.lists(
+    st.tuples(st.integers(0, 40), st.lists(PARTS, max_size=12)), min_size=1, max_size=6
+)
+
+
+@settings(max_examples=20)
+@given(EDITS)
+def test_they_are_those_of_the_conversation_as_it_is(
+    edits: list[tuple[int, list[list[ChatMessage]]]],
+) -> None:
+    """Whatever the host appended, took back or changed, as if it were followed for the first time."""
+    trigger, conversation = (
+        SemanticHybridTrigger(fallback_turns=4),
+        Conversation(OpenAIChat(), COUNTER),
+    )
+    kept, payloads = Proposals(trigger, BY_NAME), list[ChatMessage]()
+    for length, new in edits:
+        payloads = [*payloads[:length], *(message for part in new for message in part)]
+        conversation.update(payloads)
+        fresh = Proposals(trigger, BY_NAME)
+        for each in (fresh, kept):
+            each.follow(conversation.candidates, since=0)
+        assert kept.spans == fresh.spans
+
+
+class Always:
+    """Proposes the newest four turns at each."""
+
+    def observe(self, turn: Turn, /) -> TriggerDecision:
+        """The proposal, once there are four turns."""
+        if turn.number < 3:
+            return NOTHING
+        scope = Scope(start=turn.number - 3, stop=turn.number + 1, outcomes=(turn.number,))
+        return TriggerDecision(kind="boundary", scope=scope, confidence=0.8)
+
+
+def followed(steps: int, *, shown: Sequence[int] = ()) -> tuple[list[ProposedSpan], list[bool]]:
+    """The spans for so many steps behind a task, and whether each list that was shown fired."""
+    messages = says("user", "Go.") + [m for n in range(steps) for m in step("f", f"{n}.py", "x")]
+    candidates = candidates_of(read_all(messages))
+    kept = Proposals(Always(), BY_NAME)
+    fired = [kept.follow(candidates[:stop], since=stop - 2) for stop in (*shown, len(candidates))]
+    return kept.spans, fired
+
+
+def test_spans_are_in_units_and_only_what_is_new_fires() -> None:
+    """A unit counts once, when another stands behind it, also one that is no turn; the newest spans are kept."""
+    first = ProposedSpan(start=1, stop=5, outcomes=frozenset({4}), kind="boundary", confidence=0.8)
+    spans, _ = followed(6)
+    assert (spans[0], len(spans)) == (first, 2)
+    assert followed(8, shown=[5, 6, 6, 7])[1] == [False, True, False, True, True]
+    assert followed(8, shown=[9])[1] == [True, False]
+    spans, _ = followed(MOST_SPANS + 20)
+    assert [span.start for span in spans] == list(range(17, MOST_SPANS + 17))
+
+
+UNITS = [  # tokens, and whether it was cut before
+    Decision(
+        start=i,
+        stop=i + 1,
+        action="shorten" if hides else "keep",
+        reason="",
+        tokens_before=tokens,
+        tokens_after=tokens,
+        pieces=(),
+    )
+    for i, (tokens, hides) in enumerate([(100, False), (200, False), (400, True), (800, False), (60, False), (1600, False)])
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("spans", "stays", "expected"),
+    [
+        pytest.param([(0, 2, ())], (), [(0, 120)], id="two fifths of what goes"),
+        pytest.param([(1, 4, ())], (), [(100, 400)], id="not what was cut before"),
+        pytest.param([(1, 4, (1,))], (), [(700, 320)], id="not what came out"),
+        pytest.param([(1, 4, ())], (3,), [(100, 80)], id="not what is protected"),
+        pytest.param([(0, 2, ()), (1, 4, ())], (), [(0, 120), (700, 320)], id="each unit once"),
+        pytest.param([(3, 5, ()), (5, 9, ())], (), [(700, 344), (1560, 640)], id="to the end"),
+        pytest.param([(4, 5, ()), (2, 3, ())], (), [], id="too little, or nothing"),
+    ],
+)
+def test_what_cutting_a_span_offers(
+    spans: list[tuple[int, int, tuple[int, ...]]],
+    stays: tuple[int, ...],
+    expected: list[tuple[int, int]],
+) -> None:
+    """The tokens in front of it, and what of its units goes."""
+    given_ = [ProposedSpan(start, stop, frozenset(outcomes)) for start, stop, outcomes in spans]
+    offers = list(offers_of(given_, UNITS, frozenset(stays)))
+    assert [(start, saved) for start, saved, _ in offers] == expected
+    assert all(saved >= LEAST_TOKENS for _, saved, _ in offers)
+
+
+OFFERS = st.lists(st.tuples(st.integers(0, 9_000), st.integers(LEAST_TOKENS, 5_000)), max_size=6)
+
+
+@SOME
+@given(OFFERS)
+def test_the_best_place_to_begin(drawn: list[tuple[int, int]]) -> None:
+    """No other brings in more, and all from there on go; none where none pays."""
+    span, rates = ProposedSpan(start=0, stop=1), Rates(cached_fraction=0.5)
+    offers = sorted(Offer(untouched, saved, span) for untouched, saved in drawn)
+    uncut = Rewrite(window_tokens=30_000, untouched_tokens=30_000, saved_tokens=0, new_tokens=50)
+    price, cut = best_cuts(offers, uncut, rates, turns=10, is_cold=False) or (None, [])
+    assert cut == offers[len(offers) - len(cut) :]
+    gains = [0.0]
+    for i in range(len(offers)):
+        saved = sum(each.saved_tokens for each in offers[i:])
+        rewrite = replace(uncut, untouched_tokens=offers[i].untouched_tokens, saved_tokens=saved)
+        gains.append(price_of_rewrite(rewrite, rates).gain_tokens(10))
+    assert (price.gain_tokens(10) if price else 0.0) == pytest.approx(max(gains))

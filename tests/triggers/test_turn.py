@@ -79,38 +79,29 @@ def is_done(text: str) -> bool:
     return trigger.observe(turn(1, text)).fires
 
 
-@pytest.mark.parametrize(
-    ("text", "done"),
-    [
-        pytest.param("I'm done.", True, id="plain"),
-        pytest.param("THOUGHT: Great! All 31 tests pass.", True, id="tests"),
-        pytest.param("Task completed.", True, id="without a verb"),
-        pytest.param("Not complete.", False, id="not complete"),
-        pytest.param("I need to complete the task.", False, id="to complete"),
-        pytest.param("All done?", False, id="a question"),
-        pytest.param("The task is almost done.", False, id="almost"),
-        pytest.param("This function works by splitting the text.", False, id="how it works"),
-        pytest.param("The `task is done` message comes from the queue.", False, id="a name"),
+CLAIMS: dict[bool, list[str]] = {
+    True: [
+        *["I'm done.", "THOUGHT: Great! All 31 tests pass.", "Task completed."],
+        *["Super! Der Fehler ist behoben.", "Parfait, tous les tests passent."],
+        *["El error está corregido.", "O erro foi corrigido.", "L'errore è stato corretto."],
     ],
-)  # fmt: skip  # a row a sentence
-def test_what_counts_as_done(text: str, done: bool) -> None:  # noqa: FBT001 - a column
-    """A plain claim; no doubt, condition, plan or description."""
+    False: [
+        *["Not complete.", "I need to complete the task.", "All done?", "The task is almost done."],
+        *["This function works by splitting the text.", "The `task is done` message comes from the queue."],
+        *["Sobald der Fehler behoben ist, melde ich mich.", "Ist der Fehler behoben?"],
+        *["La correction n'est pas terminée.", "C'est terminé ?", "La tarea no está terminada."],
+        *["¿La tarea está terminada?", "A tarefa não está concluída.", "A tarefa está concluída?"],
+        *["Il compito non è finito.", "Il compito è finito?"],
+    ],
+}  # fmt: skip  # a row a kind
+
+
+@pytest.mark.parametrize(
+    ("text", "done"), [(text, done) for done, texts in CLAIMS.items() for text in texts]
+)
+def test_what_counts_as_done(text: str, *, done: bool) -> None:
+    """A plain claim in any of the languages; no doubt, condition, plan, question or description."""
     assert is_done(text) is done
-
-
-@pytest.mark.parametrize(
-    ("done", "doubted", "asked"),
-    [
-        pytest.param("Super! Der Fehler ist behoben.", "Sobald der Fehler behoben ist, melde ich mich.", "Ist der Fehler behoben?", id="de"),
-        pytest.param("Parfait, tous les tests passent.", "La correction n'est pas terminée.", "C'est terminé ?", id="fr"),
-        pytest.param("El error está corregido.", "La tarea no está terminada.", "¿La tarea está terminada?", id="es"),
-        pytest.param("O erro foi corrigido.", "A tarefa não está concluída.", "A tarefa está concluída?", id="pt"),
-        pytest.param("L'errore è stato corretto.", "Il compito non è finito.", "Il compito è finito?", id="it"),
-    ],
-)  # fmt: skip  # a row a language
-def test_claims_in_other_languages(done: str, doubted: str, asked: str) -> None:
-    """Said, doubted and asked."""
-    assert [is_done(text) for text in (done, doubted, asked)] == [True, False, False]
 
 
 def test_a_long_text_is_read_at_its_ends() -> None:
@@ -157,15 +148,18 @@ NEITHER = {
     "a module is missing": "Traceback (most recent call last):\nModuleNotFoundError: No module named 'django'",
     "prose with numbers": "Reading 5 errors from the log of 3",
 }  # fmt: skip  # a row a case
-VERDICTS = [
-    *[pytest.param(text, "passed", id=f"passed: {name}") for name, text in PASSES.items()],
-    *[pytest.param(text, "failed", id=f"failed: {name}") for name, text in FAILURES.items()],
-    *[pytest.param(text, None, id=f"neither: {name}") for name, text in NEITHER.items()],
-]
+VERDICTS = {"passed": PASSES, "failed": FAILURES, None: NEITHER}
 NOISE = "a line of a log\n"
 
 
-@pytest.mark.parametrize(("text", "verdict"), VERDICTS)
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        pytest.param(text, verdict, id=f"{verdict}: {name}")
+        for verdict, texts in VERDICTS.items()
+        for name, text in texts.items()
+    ],
+)
 def test_what_runners_print(text: str, verdict: Verdict | None) -> None:
     """A failure among passes is a failure; none failed is a pass; what tells neither is neither; log lines change nothing."""
     assert verdict_of(text) == verdict
@@ -189,18 +183,16 @@ def test_a_long_output_is_read_at_its_ends() -> None:
     assert verdict_of(f"1 failed, 3 passed\n{NOISE * 100_000}") == "failed"
 
 
+SORTS: dict[FileSort, str] = {
+    "code": "src/loader.py tests/fix.patch",
+    "test": "tests/test_loader.py src/Toggle.test.tsx spec/data.bin",
+    "document": "docs/guide.md tests/README.md",
+    "try": "reproduce_issue.py reproduce/conf.py tmp/fix.sh",
+}
+
+
 @pytest.mark.parametrize(
-    ("path", "sort"),
-    [
-        pytest.param("src/loader.py", "code", id="code"),
-        pytest.param("tests/test_loader.py", "test", id="a test"),
-        pytest.param("src/Toggle.test.tsx", "test", id="a test beside its code"),
-        pytest.param("docs/guide.md", "document", id="a page"),
-        pytest.param("tests/README.md", "document", id="a page among tests"),
-        pytest.param("reproduce_issue.py", "try", id="a try"),
-        pytest.param("reproduce/conf.py", "try", id="in a folder of tries"),
-        pytest.param("tmp/fix.sh", "try", id="a temporary file"),
-    ],
+    ("path", "sort"), [(path, sort) for sort, paths in SORTS.items() for path in paths.split()]
 )
 def test_what_a_file_is_for(path: str, sort: FileSort) -> None:
     """Whole words of its path tell."""

@@ -7,7 +7,6 @@ from typing import cast
 import pytest
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
-from autogen_context.errors import NoSuchVersion
 from autogen_context.manager.change import ContextChange
 from autogen_context.manager.state import dump, load
 from autogen_context.messages.openai_chat import OpenAIChat
@@ -125,12 +124,11 @@ async def test_as_many_as_are_set_are_kept() -> None:
     for n in range(7):
         versions = versions.recorded("changes", str(n), ContextView(), at_s=1.0)
     assert [version.number for version in versions] == [4, 5, 6]
-    with pytest.raises(NoSuchVersion, match="no version 3 is kept, only 4 to 6") as missing:
+    with pytest.raises(ValueError, match="no version 3 is kept, only 4 to 6"):
         versions.view(3)
-    assert (missing.value.number, missing.value.known) == (3, (4, 5, 6))
     assert versions.newest.number == 6
     keeper = manager()
-    with pytest.raises(NoSuchVersion):
+    with pytest.raises(ValueError, match="no version 5 is kept"):
         keeper.roll_back(5)
     for n in range(60):
         await keeper.apply_changes([budget(n)])

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from autogen_context.triggers.hybrid import StalenessTracker, said_in, shown_in, staleness
 from autogen_context.triggers.turn import Scope, Step, Turn
-from support.turns import SESSIONS, edit, observed, ran_tests, read, searched, turn
+from support.turns import SESSIONS, edit, fired, numbered, ran_tests, read, searched, turn
 
 AGES, REFERENCES, SHARES = st.floats(0, 1e9), st.floats(0, 1e9), st.floats(0, 1)
 
@@ -16,32 +16,18 @@ AGES, REFERENCES, SHARES = st.floats(0, 1e9), st.floats(0, 1e9), st.floats(0, 1)
 def test_staleness_is_a_fraction(
     age: float, references: float, similarity: float, max_age: int, max_references: int
 ) -> None:
-    """In 0..1, whatever the scales: fresh is 0, and old, unused and unlike is 1."""
+    """0.3 for age, 0.4 for want of references, 0.3 for being unlike; where references say nothing, half and half (T4)."""
     scale = {"max_age": max_age, "max_references": max_references}
     found = staleness(age=age, recent_references=references, similarity=similarity, **scale)
+    aged, unlike = min(1.0, age / max_age), 1 - similarity
+    unused = 1 - min(1.0, references / max_references) if max_references else (aged + unlike) / 2
+    assert found == pytest.approx(0.3 * aged + 0.4 * unused + 0.3 * unlike)
     assert 0 <= found <= 1
-    assert staleness(age=0, recent_references=max_references, similarity=1, **scale) == 0
-    assert staleness(age=max_age, recent_references=0, similarity=0, **scale) == pytest.approx(1)
 
 
-@pytest.mark.parametrize(
-    ("age", "references", "similarity", "most", "expected"),
-    [
-        pytest.param(19, 0, 0.2, 10, 0.754, id="config.py, read at turn 1, at turn 20 of 50"),
-        pytest.param(19, 5, 0.2, 10, 0.554, id="named again five times"),
-        pytest.param(19, 25, 0.2, 10, 0.354, id="more references than count"),
-        pytest.param(400, 0, 0.2, 10, 0.940, id="older than counts"),
-        pytest.param(25, 9, 0.5, 0, 0.500, id="references say nothing: half age, half likeness"),
-    ],
-)
-def test_the_formula(
-    age: float, references: float, similarity: float, most: int, expected: float
-) -> None:
-    """0.3 for age, 0.4 for want of references, 0.3 for being unlike; to three digits (T4)."""
-    found = staleness(
-        age=age, recent_references=references, similarity=similarity, max_references=most
-    )
-    assert round(found, 3) == expected
+def test_the_example_of_the_formula() -> None:
+    """T4: config.py read at turn 1, now turn 20 of 50, no reference in 10, similarity 0.2."""
+    assert round(staleness(age=19, recent_references=0, similarity=0.2), 3) == 0.754
 
 
 @pytest.mark.parametrize("value", [-1, float("nan")])
@@ -72,12 +58,11 @@ def test_scopes_are_stretches_of_stale_turns(
 
 def filled(count: int = 30, **named: Step) -> list[Turn]:
     """config.py is read at turn 1; other files at all others, but for the turns that are given as ``at_n``."""
-    turns = [turn(i, "", read(f"other/part_{i}.py", "other_thing")) for i in range(count)]
-    turns[1] = turn(1, "", read("src/config.py", "LIMIT_S = 3"))
+    steps = [read(f"other/part_{i}.py", "other_thing") for i in range(count)]
+    steps[1] = read("src/config.py", "LIMIT_S = 3")
     for at, step in named.items():
-        number = int(at.removeprefix("at_"))
-        turns[number] = turn(number, "", step)
-    return turns
+        steps[int(at.removeprefix("at_"))] = step
+    return numbered(*steps)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +79,7 @@ def filled(count: int = 30, **named: Step) -> list[Turn]:
 def test_references(step: Step, references: int) -> None:
     """A turn refers to another where it names itself what that one brought in."""
     tracker = StalenessTracker(similarity=lambda _: 0.2)
-    observed(tracker.observe, filled(21, at_15=step))
+    fired(tracker, filled(21, at_15=step))
     assert round(tracker.staleness_of(1), 3) == round(0.754 - 0.04 * references, 3)
 
 
@@ -111,7 +96,7 @@ def test_the_oldest_stretch_comes_first() -> None:
     """One fresh turn parts two stretches; what it is like is asked for by its number; changes and a verdict stay."""
     tracker = StalenessTracker(max_references=0, similarity=lambda number: float(number == 6))
     turns = filled(40, at_2=edit("src/a.py"), at_3=edit("src/a.py"), at_4=ran_tests())
-    scopes = [d.scope for d in observed(tracker.observe, turns) if d.scope is not None]
+    scopes = [each.scope for each in fired(tracker, turns) if each.scope]
     assert scopes[0] == Scope(start=0, stop=6, outcomes=(3, 4))
     assert all(scope.stop <= 6 or scope.start > 6 for scope in scopes)
     assert any(scope.start == 7 for scope in scopes)
