@@ -110,10 +110,11 @@ def takes_tools(attributes: dict[str, Any]) -> bool:
 
     An agent that has no tools and ends its run with the first tool result would answer with a recalled original.
     """
-    benches: Any = attributes.get(TOOLS)
-    if not isinstance(benches, list) and not hasattr(benches, "_tools"):
+    benches = attributes[TOOLS] if TOOLS in attributes else None
+    is_one = not isinstance(attributes.get(TOOLS), list)
+    if is_one and not hasattr(benches, "_tools"):
         return False
-    several = cast("list[Any]", benches if isinstance(benches, list) else [benches])
+    several: list[Any] = [benches] if is_one else benches
     own = [tool for bench in several for tool in tools_of(bench)]
     if any(getattr(tool, "name", "") == RECALL_TOOL_NAME for tool in own):
         return False
