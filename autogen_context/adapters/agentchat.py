@@ -110,8 +110,9 @@ def takes_tools(attributes: dict[str, Any]) -> bool:
 
     An agent that has no tools and ends its run with the first tool result would answer with a recalled original.
     """
-    benches = attributes[TOOLS] if TOOLS in attributes else None
-    is_one = not isinstance(attributes.get(TOOLS), list)
+    if TOOLS not in attributes:
+        return False
+    benches, is_one = attributes[TOOLS], not isinstance(attributes[TOOLS], list)
     if is_one and not hasattr(benches, "_tools"):
         return False
     several: list[Any] = [benches] if is_one else benches
