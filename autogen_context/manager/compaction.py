@@ -12,9 +12,9 @@ from dataclasses import replace
 
 from autogen_context.budget.policy import BudgetRequest, CompactionBudget, Section
 from autogen_context.budget.task import TaskDefinition
-from autogen_context.compressor.eviction_notice import EvictionNotice, Said
+from autogen_context.compressor.notice import EvictionNotice, Said
 from autogen_context.compressor.shorten import fit_pieces
-from autogen_context.compressor.span import Span, Spans
+from autogen_context.compressor.summaries import Span, Spans
 from autogen_context.ledger import Entry, Kind
 from autogen_context.ledger.rendering import entry_of
 from autogen_context.manager.parts import Parts
@@ -60,7 +60,7 @@ class CompactionPlanner:
         self.prioritizer = parts.prioritizer or ContextPrioritizer()
         self.references = References(parts.kinds)
         self.answered = False  # whether the last plan kept what answers a question about the past
-        self.telling: EvictionNotice[Name] = EvictionNotice(
+        self.telling = EvictionNotice(
             parts.counter, parts.config.people, compressor=parts.compressor
         )
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from autogen_context.budget.policy import TurnBudget
 from autogen_context.compressor.arrival import Arrival
-from autogen_context.compressor.span import Span
+from autogen_context.compressor.summaries import Span
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.manager.injected import NoticeWriter, Retriever, chosen, placed_anew
 from autogen_context.manager.parts import Parts, cuts_finished

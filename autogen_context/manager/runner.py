@@ -158,7 +158,6 @@ class TurnRunner:
                 self.view,
                 prepared,
                 count=self.counter.message,
-                fixed_tokens=engine.fixed.tokens,
                 started_s=started_s,
                 planned_s=planned_s,
             )
