@@ -126,7 +126,7 @@ def setup_of(config: ContextConfig, host: HostFormat, options: ManagerOptions) -
         part = values.get(name)
         is_plain = isinstance(part, str | list | tuple)  # has methods of the same names
         if part is not None and (is_plain or not hasattr(part, needed)):
-            raise wrong_argument(name, part, give)
+            raise wrong_argument(name, values[name], give)
     client, triggers = options.get("model_client"), options.get("triggers")
     if client is not None:
         complete_of(client)
