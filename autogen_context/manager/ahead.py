@@ -44,7 +44,7 @@ class Ahead:
         self._config = config
         self._background = Background(self)
         self._events = events
-        self._embedding = Prefetch(vectors) if vectors is not None else None
+        self._embedding = Prefetch(vectors, self._background) if vectors is not None else None
         self.compressor = given.compressor or SemanticCompressor()
         self._model_client = None if given.model_client is None else complete_of(given.model_client)
         self._summarises = (

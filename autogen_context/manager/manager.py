@@ -29,7 +29,7 @@ from autogen_context.messages.message import HostFormat, Message
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.tool_schema import as_text, schemas_in
 from autogen_context.models.completion import ModelClient
-from autogen_context.models.embedder import WarmVectors
+from autogen_context.models.embedder import Vectors
 from autogen_context.tokens.measure import TokenCounter
 from autogen_context.view.conversation import digest_of
 from autogen_context.view.notice import ContextProvider
@@ -102,7 +102,7 @@ class IncrementalContextManager:
         host: HostFormat | None = None,
         counter: TokenCounter | None = None,
         budget: "BudgetPolicy | None" = None,
-        vectors: WarmVectors | None = None,
+        vectors: Vectors | None = None,
         prioritizer: "Prioritizer | None" = None,
         compressor: "Compressor | None" = None,
         model_client: ModelClient | Literal["host"] | None = None,
