@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 from autogen_context.budget.policy import BudgetRequest, CompactionBudget, Section
 from autogen_context.budget.task import TaskDefinition
-from autogen_context.compressor.eviction_notice import EvictionNotice, Said
+from autogen_context.compressor.notice import EvictionNotice, Said
 from autogen_context.compressor.shorten import fit_pieces
-from autogen_context.compressor.span import Span, Spans
+from autogen_context.compressor.summaries import Span, Spans
 from autogen_context.ledger import Entry, Kind
 from autogen_context.ledger.rendering import entry_of
 from autogen_context.manager.parts import Parts
@@ -58,7 +58,8 @@ class CompactionPlanner:
         self._spans = Spans(parts.config.people)
         self.prioritizer = parts.prioritizer or ContextPrioritizer()
         self.references = References(parts.kinds)
-        self.telling: EvictionNotice[Name] = EvictionNotice(
+        self.answered = False  # whether the last plan kept what answers a question about the past
+        self.telling = EvictionNotice(
             parts.counter, parts.config.people, compressor=parts.compressor
         )
 
@@ -85,6 +86,7 @@ class CompactionPlanner:
         request = conversation.newest_request
         advice = self._advice.get(key_of(request)) if self._advice else None
         need = self._need(conversation, limit_tokens, stale)
+        self.answered = bool(need.relevance)
         compared = standing(self.references, need)
         self.references.cut(compared)
         near = (

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from autogen_context.budget.policy import TurnBudget
 from autogen_context.compressor.arrival import Arrival
-from autogen_context.compressor.span import Span
+from autogen_context.compressor.summaries import Span
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.manager.injected import NoticeWriter, Retriever, chosen, placed_anew
 from autogen_context.manager.parts import Parts, cuts_finished
@@ -120,7 +120,7 @@ class Engine:
         elif self._cuts_finished or self._config.dry_run:
             acts = self._cuts_finished
             view, finished = self._finishing.judge(view, used, acts=acts, now_s=now_s)
-        view = self.with_told(view, fixed.tokens)
+        view = self.with_told(view, fixed.tokens, answered=compacted and self.planner.answered)
         request = self._request(view, fixed)
         more = fixed.tokens
         while request.certificate.bound.tokens > request.certificate.limit_tokens:
@@ -298,10 +298,12 @@ class Engine:
         logger.info("compacted", extra={**numbers, "room_tokens": self.room(view).tokens})
         return view
 
-    def with_told(self, view: ContextView, fixed_tokens: int) -> ContextView:
-        """Return the view with retrieved context and pending notices placed before the newest unit."""
+    def with_told(
+        self, view: ContextView, fixed_tokens: int, *, answered: bool = False
+    ) -> ContextView:
+        """Return the view with retrieved context, unless a compaction ``answered``, and notices before the newest unit."""
         candidates, count = self.conversation.candidates, self._parts.counter.message
-        if view.decisions.hidden:
+        if view.decisions.hidden and not answered:
             room = self.room(view)
             _, answer = self._answer(view, self._used(view, fixed_tokens, room), room)
             if answer is not None:
@@ -409,8 +411,9 @@ class Engine:
         self, view: ContextView, used_tokens: int, room: Room
     ) -> tuple[bool, Message | None]:
         """Return whether a person asks about something that left the window, and the retrieved context that fits."""
-        messages = self.conversation.messages
-        if not view.decisions.hidden or messages[-1].role != "user":
+        messages, newest = self.conversation.messages, view.decisions.last
+        is_sent = newest is None or newest.start < view.sent
+        if is_sent or not view.decisions.hidden or messages[-1].role != "user":
             return False, None
         used, pieces = view.tokens + used_tokens, self._writer.pieces(view.decisions)
         return self._retriever.answer(view, messages, pieces, room.tokens, used)

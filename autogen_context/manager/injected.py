@@ -265,7 +265,7 @@ class Retriever:
         used_tokens: int,
     ) -> tuple[bool, Message | None]:
         """Return whether the newest question needs hidden content not yet placed before it, and that content if it fits."""
-        if not view.decisions.hidden or view.decisions[-1].before:
+        if not view.decisions.hidden:
             return False, None
         query = said_now(messages)
         if not query:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:  # imported on demand
     from autogen_context.manager.events import TurnLog
     from autogen_context.prioritizer.advice import Advice
     from autogen_context.prioritizer.selection import Explanation
-    from autogen_context.recall.asked_back import AskedBack
+    from autogen_context.recall.recall_tool import RecallTool
 
 logger = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ class TurnRunner:
         self._is_looked_up = False
         self._bill_doubted = False  # so that repeated bills of this kind warn only once
         self._kept: _Conversation | None = None
-        self._asked_back: AskedBack | None = None
+        self._recall_tool: RecallTool | None = None
 
     # A turn
 
@@ -113,7 +113,6 @@ class TurnRunner:
                 kept.view,
                 prepared,
                 count=kept.counter.message,
-                fixed_tokens=fixed.tokens,
                 started_s=started_s,
                 planned_s=planned_s,
             )
@@ -168,22 +167,22 @@ class TurnRunner:
     # Questions, changes and bills
 
     @property
-    def asked_back(self) -> "AskedBack":
+    def recall_tool(self) -> "RecallTool":
         """Answers the tool ``recall_context``."""
         kept = self.kept
-        if self._asked_back is None:
-            from autogen_context.recall.asked_back import AskedBack  # noqa: PLC0415 - imported on demand
+        if self._recall_tool is None:
+            from autogen_context.recall.recall_tool import RecallTool  # noqa: PLC0415 - imported on demand
 
-            self._asked_back = AskedBack(
+            self._recall_tool = RecallTool(
                 kept.originals,
                 count=self._count,  # without the counter's cache, which every trial would fill
                 room_tokens=int(kept.engine.window.limit_tokens * RECALLED_FRACTION),
             )
-        return self._asked_back
+        return self._recall_tool
 
     def recall_context(self, handle: str, query: str, lines: str) -> str:
         """Return the answer of the tool ``recall_context``."""
-        answer = self.asked_back.recall_context(handle, query, lines)
+        answer = self.recall_tool.recall_context(handle, query, lines)
         if self._events is not None:  # a found original begins with a header line in brackets
             self._events.asked_back(handle, query, found=answer.startswith("["))
         return answer
@@ -336,7 +335,7 @@ class TurnRunner:
             reserve_tokens=config.reserve_tokens,
             source=counter.source,
         )
-        self._asked_back = None
+        self._recall_tool = None
         view, is_new = state.view, not state.versions
         if view == ContextView():
             view = replace(view, calibration=counter.calibration)

@@ -22,10 +22,7 @@ from autogen_context import (
     ManagedChatCompletionContext,
     register,
 )
-from autogen_context.adapters.ag2 import register_ag2
-from autogen_context.adapters.agent_framework import register_agent_framework
-from autogen_context.adapters.agentchat import register_agentchat
-from autogen_context.adapters.classic import register_classic
+from autogen_context.adapters.agentchat import ManagedChatCompletionClient
 from autogen_context.errors import ManagerClosed
 from autogen_context.manager.parts import ManagerOptions
 from autogen_context.testing import LoopbackServer, Say, ScriptedModel
@@ -33,13 +30,6 @@ from autogen_context.tokens.message_counter import MessageCounter
 
 MODEL = "gpt-4-0613"
 COUNTER = MessageCounter.for_model(MODEL)
-OF_AN_AGENT: list[Callable[..., object]] = [
-    register,
-    register_agentchat,
-    register_classic,
-    register_ag2,
-    register_agent_framework,
-]
 CONTEXTS: list[Callable[..., object]] = [ManagedChatCompletionContext, ContextTransform]
 
 
@@ -71,7 +61,9 @@ def said(text: str, source: str = "user") -> UserMessage:
 # The same arguments everywhere
 
 
-@pytest.mark.parametrize("entry", [*OF_AN_AGENT, *CONTEXTS], ids=lambda entry: entry.__name__)
+@pytest.mark.parametrize(
+    "entry", [register, ManagedChatCompletionClient, *CONTEXTS], ids=lambda entry: entry.__name__
+)
 def test_every_entry_takes_the_arguments_of_the_manager(entry: Callable[..., object]) -> None:
     """All but the host's format, which the entry knows; each hands on what it was given."""
     of_manager = inspect.signature(IncrementalContextManager).parameters.keys() - {"host", "model"}
