@@ -21,7 +21,7 @@ from autogen_context.config.config import ContextConfig
 from autogen_context.messages.message import HostFormat
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.models.completion import ModelClient, complete_of
-from autogen_context.models.embedder import WarmVectors
+from autogen_context.models.embedder import Vectors
 from autogen_context.recall.recaller import Recaller
 from autogen_context.tokens.limits import ModelLimits, standard_files, variable_for
 from autogen_context.tokens.measure import TokenCounter
@@ -47,7 +47,7 @@ PARTS: Mapping[str, tuple[str, str]] = {
     ),
     "host": ("compose", "how the host writes messages, such as OpenAIChat()"),
     "counter": ("count", "an object with a method count(text)"),
-    "vectors": ("warm", "a VectorStore"),
+    "vectors": ("ready", "a VectorStore"),
     "prioritizer": (
         "scores",
         "a ContextPrioritizer, or your own with a method scores(conversation, need)",
@@ -76,7 +76,7 @@ class ManagerOptions(TypedDict, total=False):
     config: ContextConfig | None
     counter: TokenCounter | None
     budget: BudgetPolicy | None
-    vectors: WarmVectors | None
+    vectors: Vectors | None
     prioritizer: "Prioritizer | None"
     compressor: Compressor | None
     model_client: ModelClient | Literal["host"] | None

@@ -43,7 +43,7 @@ class Prefetcher:
         self._background = Background(self)
         self._events = events
         vectors, cache = options.get("vectors"), options.get("cache")
-        self._embedding = Prefetch(vectors) if vectors is not None else None
+        self._embedding = Prefetch(vectors, self._background) if vectors is not None else None
         self.compressor = options.get("compressor") or SemanticCompressor()
         client, triggers = options.get("model_client"), options.get("triggers")
         self._model_client = None if client is None else complete_of(client)
