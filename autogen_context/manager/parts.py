@@ -208,10 +208,8 @@ def require_folder(name: str, folder: str | Path) -> None:
 class Parts:
     """The components that the turns of one conversation use."""
 
-    config: ContextConfig
-    host: HostFormat
+    setup: Setup
     counter: MessageCounter
-    kinds: ToolKinds
     rates: Rates
     budget: BudgetPolicy
     original_store: OriginalStore
@@ -219,9 +217,6 @@ class Parts:
     compressor: Compressor
     summaries: Mapping[str, str]  # a model's summaries of spans, by key; may grow
     advice: Mapping[str, "Advice"]  # a model's advice on tasks, by key; may grow
-    prioritizer: "Prioritizer | None" = None
-    triggers: Trigger | None = None  # copied per conversation; built from the settings if ``None``
-    clock: Callable[[], float] | None = None  # times the expiry of the prompt cache
 
 
 def price_in(config: ContextConfig) -> Price:
