@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 from autogen_context import IncrementalContextManager, Prepared
 from autogen_context.errors import ChangeRefused
 from autogen_context.manager.change import ChangeType, ContextChange
-from autogen_context.manager.injected import block_of
 from autogen_context.messages.message import Message
 from autogen_context.testing import ChatMessage
-from autogen_context.view.notice import LABELS, Notice, Notices
+from autogen_context.view.notice import Notice, Notices
 from support.keeping import manager
 from support.working import run, says, text_of
 
@@ -297,35 +296,6 @@ def test_a_wrong_change_cannot_be_made(make: Callable[[], ContextChange], reason
 def test_a_type_may_be_written_as_a_name(named: ChangeType) -> None:
     """In letters of any case, and with what stands between the words in names."""
     assert {ChangeType(name) for name in (named, named.name, named.name.lower())} == {named}
-
-
-NOTICES = st.lists(
-    st.builds(
-        Notice,
-        topic=st.sampled_from(list(LABELS)),
-        key=st.sampled_from("abc"),
-        text=st.text(max_size=30),
-        detail=st.text(max_size=30),
-    ),
-    max_size=6,
-    unique_by=lambda notice: notice.name,
-)
-
-
-@given(NOTICES, st.integers(0, 200))
-def test_a_block_fits_and_holds_what_it_names(notices: list[Notice], room: int) -> None:
-    """What it does not name has no room beside what is more important; what is quoted stands behind a mark on every line."""
-    for notice in notices:
-        _, *quoted = notice.told.split("\n")
-        assert all(line.startswith("> ") for line in quoted) or "\n" in notice.text
-    text, names = block_of(notices, room_tokens=room, count=len)
-    assert len(text) <= room
-    assert bool(text) == bool(names)
-    for notice in notices:
-        if notice.name in names and "shortened from" not in text:
-            assert notice.told in text
-    _, everything = block_of(notices, room_tokens=10**6, count=len)
-    assert everything == {notice.name for notice in notices}
 
 
 NEWEST = Notice(topic="task", key="newest", text="newest")
