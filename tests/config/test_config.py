@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -179,7 +179,6 @@ def test_a_reserve_above_the_models_window() -> None:
         keeper.prepare_nowait([{"role": "user", "content": "hi"}])
 
 
-@settings(max_examples=25)
 @given(broken_transcripts(max_repeats=20))
 def test_disabled_it_passes_everything_through(messages: list[ChatMessage]) -> None:
     """The same objects, measured as far as they can be read."""
@@ -285,7 +284,6 @@ def loaded(
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
-@settings(max_examples=25)
 @given(config=configs())
 def test_a_file_keeps_every_setting(suffix: str, config: ContextConfig) -> None:
     """What is written to TOML, JSON or YAML is read back equal."""
@@ -293,7 +291,6 @@ def test_a_file_keeps_every_setting(suffix: str, config: ContextConfig) -> None:
     assert loaded(WRITERS[suffix](kept), suffix=suffix) == config
 
 
-@settings(max_examples=25)
 @given(configs())
 def test_the_environment_keeps_every_setting(config: ContextConfig) -> None:
     """Every setting can be given as text in a variable."""
@@ -301,7 +298,6 @@ def test_the_environment_keeps_every_setting(config: ContextConfig) -> None:
     assert ContextConfig.load(environ=variables(kept)) == config
 
 
-@settings(max_examples=25)
 @given(some_loose, some_loose, some_loose)
 def test_each_setting_comes_from_the_first_place_that_gives_it(
     in_file: Settings, in_environment: Settings, as_arguments: Settings
@@ -401,7 +397,6 @@ unknown_keys = st.from_regex(r"[a-z][a-z_]{0,15}", fullmatch=True).filter(
 )
 
 
-@settings(max_examples=25)
 @given(unknown_keys)
 def test_an_unknown_key_is_an_error_that_names_it_and_its_place(key: str) -> None:
     """As argument, variable and in a file; and its value, which may be a secret, is not repeated."""

@@ -1,7 +1,7 @@
 """What is read of a turn: claims in what is said, verdicts of tests, and which turns say what came out."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.triggers.hybrid import SubtaskTrigger
@@ -34,7 +34,6 @@ def outcomes_of(*rows: list[Step]) -> Outcomes:
     return outcomes
 
 
-@settings(max_examples=40)
 @given(ROWS, st.integers(0, 12), st.integers(1, 12))
 def test_a_span_of_a_span(rows: list[list[Step]], start: int, length: int) -> None:
     """What stays of a span lies in it, in order; what stays of a shorter one with the same end stays of the longer."""
@@ -167,7 +166,6 @@ def test_what_runners_print(text: str, verdict: Verdict | None) -> None:
     assert verdict_of(text.replace("\n", "\r\n")) == verdict
 
 
-@settings(max_examples=40)
 @given(st.integers(0, 30), st.integers(0, 30), st.booleans(), st.booleans())
 def test_counts_decide(failed: int, passed: int, swapped: bool, loud: bool) -> None:  # noqa: FBT001 - drawn
     """Any count of failures above 0 fails, in any order and case (T3: "1 FAILED, 9 PASSED"); none at all is neither."""
