@@ -95,6 +95,7 @@ SUBTASK: dict[str, tuple[Said, list[Turn]]] = {
     "three edits, and a fourth": (NO, numbered(E_A, E_A, E_A, E_A)),
     "on, to test it": (NO, numbered(E_A, ("Now I'll run the tests.", ran_tests(None)))),
     "on, to look at another": (NO, numbered(E_A, ("Now I'll look at the parser.", read("parser.py")))),
+    "on, to a file that was read before": (NO, numbered(read("parser.py"), E_A, ("Now I'll work on the parser.", read("parser.py")))),
     "no change at all": (NO, numbered(*[LOOK] * 20)),
     "quiet while a test fails": (NO, numbered(E_A, FAIL, *[LOOK] * 20)),
 }  # fmt: skip  # a row a case
