@@ -21,7 +21,7 @@ from side_by_side import medians, ms, table
 from autogen_context.language.terms import terms
 from autogen_context.messages.message import Message
 from autogen_context.prioritizer.attention import LexicalIndex
-from autogen_context.recall.recaller import Recaller
+from autogen_context.recall.recaller import Recaller, with_neighbours
 from autogen_context.testing import ChatMessage
 
 DOCUMENTS = 1_000
@@ -115,13 +115,18 @@ def costs(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
             f"terms of {LONGEST:,} documents": lambda: partial(all_terms, many),
             f"index {LONGEST:,} documents": lambda: partial(index_of, many),
             f"a query of {len(terms(short))} terms": lambda: partial(index.scores, short),
-            "the same, with neighbours": lambda: partial(index.scores_nearby, short),
+            "the same, with neighbours": lambda: partial(with_neighbours_of, index, short),
             f"a query of {len(terms(long))} terms": lambda: partial(index.scores, long),
         },
         rounds=ROUNDS,
     )
     print(f"{LONGEST:,} documents of {mean(map(len, many)):.0f} characters")
     return ((name, ms(taken)) for name, taken in taken_s.items())
+
+
+def with_neighbours_of(index: LexicalIndex, query: str) -> dict[int, float]:
+    """Scores as the recaller has them."""
+    return with_neighbours(index.scores(query), len(index))
 
 
 def all_terms(texts: Sequence[str]) -> int:

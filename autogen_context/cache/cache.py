@@ -11,14 +11,13 @@ import os
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from inspect import isawaitable, iscoroutinefunction
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, Self, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypeVar, cast, overload
 
 from autogen_context.cache.entry import (
     CacheEntry,
@@ -34,20 +33,13 @@ from autogen_context.cache.fingerprint import (
     absolute_names,
     is_touched,
 )
-from autogen_context.cache.tier import (
-    CacheLimits,
-    CacheStats,
-    Memory,
-    SharedTier,
-    Tier,
-    TierStats,
-)
+from autogen_context.cache.tier import CacheLimits, CacheStats, Memory, SharedTier, Tier, TierStats
 from autogen_context.cache.values import Values
 from autogen_context.errors import StoreUnavailable
 from autogen_context.messages.message import content_digest
 
 if TYPE_CHECKING:
-    from autogen_context.cache.store import DiskStore
+    from autogen_context.cache.watch import FileWatch
 
 ValueT = TypeVar("ValueT")
 Source = Literal["memory", "disk", "shared", "built"]
@@ -57,20 +49,12 @@ _MOST_WAITS = 2
 _LONGEST_WAIT_S = 0.05
 
 
-class Watch(Protocol):
-    """A source of notifications about changed paths."""
-
-    def listen(self, heard: Callable[[Collection[Path]], None]) -> Callable[[], None]:
-        """Call ``heard`` with changed paths, from any thread. Returns a function that unsubscribes."""
-        ...
-
-
 class _Wanted(NamedTuple):
-    """A request: the key, the absolute names of its dependencies, and the pydantic class of the value, if any."""
+    """A request: the key, its name in the tiers, and the absolute names of its dependencies."""
 
     key: str
+    row: str
     names: tuple[str, ...]
-    model: type[object] | None
 
 
 class _Outcome(NamedTuple):
@@ -90,7 +74,7 @@ class _Flight:
         self.task = asyncio.create_task(start(self))
 
 
-class ContextCache:
+class ContextCache(Values):
     """Values by key, cached in memory and optionally on disk and on a server. Belongs to one event loop.
 
     Args:
@@ -114,7 +98,7 @@ class ContextCache:
         directory: str | PathLike[str] | None = None,
         *,
         shared: SharedTier | str | None = None,
-        watch: Watch | None = None,
+        watch: "FileWatch | None" = None,
         compare: Compare = "times",
         limits: CacheLimits = CacheLimits(),  # noqa: B008 - it is frozen
         clock: Callable[[], float] = time.time,
@@ -128,26 +112,18 @@ class ContextCache:
         self._reader = FingerprintReader(
             compare=compare, pattern_contents=shared is not None, limit_bytes=limits.content_bytes
         )
+        super().__init__(None if directory is None else Path(directory), shared, limits)
         self._memory = Memory[CacheEntry](entries=limits.entries, limit_bytes=limits.memory_bytes)
-        self._disk = None if directory is None else _disk_in(directory, limits.disk_bytes)
-        self._shared = shared
-        self._values = Values(
-            memory_bytes=limits.kind_bytes,
-            folder=None if directory is None else Path(directory),
-            disk_bytes=limits.disk_bytes,
-            shared=shared,
-        )
         self._clock = clock
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="context-cache")  # for disk access
         self._flights: dict[_Wanted, _Flight] = {}
-        self._outdated: set[str] = set()  # keys of entries found stale or reported changed
+        self._outdated: set[str] = set()  # rows of entries found stale or reported changed
         self._trusted_from = -math.inf
         self._answered = Counter[Source]()
         self._builds = 0
         self._invalidated = 0
         self._endings = [watch.listen(self._heard_of_paths)] if watch is not None else []
         if shared is not None:
-            self._endings.append(shared.listen(self._heard_of_key))
+            self._endings.append(shared.listen(self._heard_of_row))
 
     @overload
     async def get_or_build(
@@ -157,7 +133,6 @@ class ContextCache:
         *,
         depends_on: Iterable[str | PathLike[str]] = (),
         ttl_s: float | None = None,
-        model: type[ValueT] | None = None,
     ) -> ValueT: ...
 
     @overload
@@ -168,7 +143,6 @@ class ContextCache:
         *,
         depends_on: Iterable[str | PathLike[str]] = (),
         ttl_s: float | None = None,
-        model: type[ValueT] | None = None,
     ) -> ValueT: ...
 
     async def get_or_build(
@@ -178,18 +152,16 @@ class ContextCache:
         *,
         depends_on: Iterable[str | PathLike[str]] = (),
         ttl_s: float | None = None,
-        model: type[ValueT] | None = None,
     ) -> ValueT:
         """Return the value under a key; build it if it is missing or a dependency has changed.
 
         Args:
             key: identifies the value and how it is built; any text.
             builder: makes the value: a coroutine function, or a plain function, which is called in a thread. It returns
-                str, bytes, JSON data or an instance of ``model``, and must not read files before it is called.
+                str, bytes or JSON data, and must not read files before it is called.
             depends_on: paths of the files it reads, and patterns such as ``src/**/*.py``. For a folder, only the names
                 in it count; to depend on the files as well, give ``folder/**``.
             ttl_s: the time to live in seconds; by default, until a dependency changes or the entry is evicted.
-            model: the class of the value, if it is a pydantic model.
 
         Returns:
             The value as decoded from the cache, a new object each time.
@@ -204,7 +176,7 @@ class ContextCache:
             raise ValueError(f"builder={builder!r:.80}: give a function that makes the value")  # noqa: TRY004 - as above
         if ttl_s is not None and not ttl_s > 0:
             raise ValueError(f"ttl_s={ttl_s}: give seconds above 0, or None")
-        wanted = _Wanted(key, absolute_names(depends_on), model)
+        wanted = _Wanted(key, row_of(key), absolute_names(depends_on))
         find = partial(self._find, wanted, builder, ttl_s)
         asked_at = time.monotonic()
         outcome: _Outcome | None = None
@@ -212,34 +184,7 @@ class ContextCache:
         while outcome is None or outcome.as_of < asked_at:
             outcome = await self._in_memory(wanted) or await self._joined(wanted, find)
         self._answered[outcome.source] += 1
-        return cast("ValueT", decoded(outcome.entry.data, model=model))  # as the builder returns
-
-    def remembered(self, kind: str, key: str, /) -> object:
-        """Return the value remembered under a kind and a key if it is in memory, a new object each time. Never waits.
-
-        ``None`` may mean that the value is only on disk or on the server; ``warm`` loads it.
-
-        Raises:
-            ValueError: ``kind`` is not a short lowercase name.
-        """
-        return self._values.look(kind, key)
-
-    def remember(self, kind: str, key: str, value: object, /) -> None:
-        """Store a value that depends on content alone: in memory now, on disk and server later in a thread. Never waits.
-
-        Args:
-            kind: the kind of value, such as ``summary``. Each kind has its own memory limit and LRU eviction.
-            key: identifies the content and how the value was computed from it.
-            value: JSON data, text or bytes.
-
-        Raises:
-            ValueError: ``kind`` or ``value`` is invalid.
-        """
-        self._values.keep(kind, key, value)
-
-    async def warm(self, kind: str, keys: Collection[str], /) -> None:
-        """Load the values under these keys from disk and server into memory."""
-        await self._values.warm(kind, keys)
+        return cast("ValueT", decoded(outcome.entry.data))  # as the builder returns
 
     async def clear(self) -> None:
         """Delete everything: in memory, on disk, and on the server everything in the namespace.
@@ -249,21 +194,20 @@ class ContextCache:
         """
         self._detach(lambda _: True)
         self._memory.forget_where(lambda _: True)
-        await asyncio.wrap_future(self._values.clear())
-        if self._disk is not None:
-            await self._on_disk(self._disk.clear)
+        await self._in_thread(self._clear)
         if self._shared is not None:
             await asyncio.to_thread(self._shared.clear)
 
     async def invalidate(self, key: str) -> None:
         """Drop the entry under a key in every tier; a request made after this returns gets no value built before it."""
         self._invalidated += 1
-        self._detach(lambda wanted: wanted.key == key)
-        self._memory.forget([key])
+        row = row_of(key)
+        self._detach(lambda wanted: wanted.row == row)
+        self._memory.forget([row])
         if self._disk is not None:
-            await self._on_disk(partial(_forget_on, self._disk, row_of(key)))
+            await self._in_thread(partial(_forget_on, self._disk, row))
         if self._shared is not None:
-            await asyncio.to_thread(_forget_on, self._shared, key)
+            await asyncio.to_thread(_forget_on, self._shared, row)
 
     def stats(self) -> CacheStats:
         """Return the statistics so far; ``print`` shows them as a table."""
@@ -276,16 +220,15 @@ class ContextCache:
             misses=answered["built"],
             builds=self._builds,
             invalidations=self._invalidated,
-            remembered=self._values.hits,
-            not_remembered=self._values.misses,
+            remembered=self._found,
+            not_remembered=self._looked - self._found,
         )
 
     @property
     def counts(self) -> tuple[int, int, int]:
         """Hits, misses and invalidations so far, of built and remembered values; ``stats`` has details."""
-        built, looked = self._answered["built"], self._values
-        hits = self._answered.total() - built + looked.hits
-        return hits, built + looked.misses, self._invalidated
+        hits = self._answered.total() - self._answered["built"] + self._found
+        return hits, self._answered.total() + self._looked - hits, self._invalidated
 
     async def aclose(self) -> None:
         """Wait for builds in progress, stop listening, write pending values, and close disk and server."""
@@ -293,9 +236,7 @@ class ContextCache:
             self._endings.pop()()
         if tasks := [flight.task for flight in self._flights.values()]:
             await asyncio.wait(tasks)
-        await asyncio.wrap_future(self._values.flushed())
-        if self._disk is not None:
-            await self._on_disk(self._disk.close)
+        await self._in_thread(self._close)
         if self._shared is not None:
             await asyncio.to_thread(self._shared.close)
 
@@ -353,12 +294,12 @@ class ContextCache:
         proves = reading.settles_in_s <= 0
         if entry := await self._from_elsewhere(wanted, reading):
             if proves:
-                await self._keep_here(entry, flight)
+                await self._keep(entry, flight)
             return self._outcome(entry, "shared", as_of)
         self._builds += 1
         # A plain function may block, so it runs in a thread.
         made = builder() if iscoroutinefunction(builder) else await asyncio.to_thread(builder)
-        data = encoded(await made if isawaitable(made) else made, model=wanted.model)
+        data = encoded(await made if isawaitable(made) else made)
         built_at = self._clock()
         entry = CacheEntry(
             key=wanted.key,
@@ -370,13 +311,14 @@ class ContextCache:
         checked_at = time.monotonic()
         if proves and await asyncio.to_thread(self._reader.mark, wanted.names) == reading.mark:
             as_of = checked_at
-            await self._keep_here(entry, flight)
-            await self._keep_elsewhere(entry, flight)
+            await self._keep(entry, flight)
+            await self._share(entry, flight)
         return self._outcome(entry, "built", as_of)
 
     def _outcome(self, entry: CacheEntry, source: Source, as_of: float) -> _Outcome:
-        self._invalidated += source == "built" and entry.key in self._outdated
-        self._outdated.discard(entry.key)
+        row = row_of(entry.key)
+        self._invalidated += source == "built" and row in self._outdated
+        self._outdated.discard(row)
         return _Outcome(entry, source, as_of if entry.names else math.inf)
 
     async def _settled(self, wanted: _Wanted) -> tuple[float, Reading]:
@@ -391,79 +333,74 @@ class ContextCache:
             waits += 1
 
     async def _in_memory(self, wanted: _Wanted) -> _Outcome | None:
-        entry = self._memory.use(wanted.key)
+        entry = self._memory.use(wanted.row)
+        if entry is None:
+            return None
         current = await self._current(entry, wanted)
-        if entry and current is None:
-            self._memory.forget_where(lambda held: held is entry)
-        elif entry and current and current is not entry:
-            self._memory.replace(wanted.key, entry, current)
+        if current is not entry:
+            self._memory.replace(wanted.row, entry, current)
         return _Outcome(current, "memory", math.inf) if current else None
 
     async def _from_disk(self, wanted: _Wanted, flight: _Flight) -> CacheEntry | None:
         """Return the entry on disk; also put it in memory unless it was invalidated meanwhile."""
         if self._disk is None:
             return None
-        entry = _entry(await self._on_disk(partial(self._disk.read, row_of(wanted.key))))
-        current = await self._current(entry, wanted)
-        if current and current is not entry:
-            await self._keep_here(current, flight)
-        elif current and flight.is_current:
-            self._memory.put(current.key, current, size_bytes=current.size_bytes)
+        entry = _entry(await self._in_thread(partial(self._disk.read, wanted.row)))
+        current = await self._current(entry, wanted) if entry else None
+        if current:
+            await self._keep(current, flight, on_disk=current is not entry)
         return current
 
     async def _from_elsewhere(self, wanted: _Wanted, reading: Reading) -> CacheEntry | None:
         """Return the server's entry if all its files were read there and have the same contents as the files here."""
         if self._shared is None:
             return None
-        found = await asyncio.to_thread(self._shared.read_all, [wanted.key])
-        entry = _entry(found.get(wanted.key))
+        found = await asyncio.to_thread(self._shared.read_all, [wanted.row])
+        entry = _entry(found.get(wanted.row))
         contents = [one.content or None for one in reading.fingerprints]
         if entry is None or [one.content for one in entry.dependencies] != contents:
             return None
         own = replace(entry, dependencies=reading.fingerprints, built_at=self._clock())
         return own if self._answers(own, wanted) else None
 
-    async def _keep_here(self, entry: CacheEntry, flight: _Flight) -> None:
+    async def _keep(self, entry: CacheEntry, flight: _Flight, *, on_disk: bool = True) -> None:
+        """Store the entry in memory and on disk unless it was invalidated meanwhile."""
         if flight.is_current:
-            self._memory.put(entry.key, entry, size_bytes=entry.size_bytes)
-            if self._disk is not None:
-                rows = {row_of(entry.key): entry_as_bytes(entry)}
-                await self._on_disk(partial(self._disk.write, rows, ttl_s=self._ttl_s(entry)))
+            row = row_of(entry.key)
+            self._memory.put(row, entry, size_bytes=entry.size_bytes)
+            if on_disk and self._disk is not None:
+                values = {row: entry_as_bytes(entry)}
+                await self._in_thread(partial(self._disk.write, values, ttl_s=self._ttl_s(entry)))
 
-    async def _keep_elsewhere(self, entry: CacheEntry, flight: _Flight) -> None:
+    async def _share(self, entry: CacheEntry, flight: _Flight) -> None:
         """Write the entry to the server; delete it again if it was invalidated meanwhile."""
         if self._shared is not None and flight.is_current:
-            values = {entry.key: entry_as_bytes(entry)}
+            row = row_of(entry.key)
+            values = {row: entry_as_bytes(entry)}
             await asyncio.to_thread(partial(self._shared.write, values, ttl_s=self._ttl_s(entry)))
             if not flight.is_current:
-                await asyncio.to_thread(_forget_on, self._shared, entry.key)
+                await asyncio.to_thread(_forget_on, self._shared, row)
 
     def _ttl_s(self, entry: CacheEntry) -> float | None:
         left_s = entry.expires_at - self._clock()
         return left_s if math.isfinite(left_s) else None
 
-    async def _current(self, entry: CacheEntry | None, wanted: _Wanted) -> CacheEntry | None:
+    async def _current(self, entry: CacheEntry, wanted: _Wanted) -> CacheEntry | None:
         """Return the entry, with current file times, if it answers the request and its files are unchanged."""
-        if entry is None or not self._answers(entry, wanted):
+        if not self._answers(entry, wanted):
             return None
         if self._reader.hold_at_a_glance(entry.dependencies):
             return entry
         now = await asyncio.to_thread(self._reader.renewed, entry.dependencies)
         if now is None:
-            self._outdated.add(entry.key)
+            self._outdated.add(wanted.row)
             return None
         return entry if now == entry.dependencies else replace(entry, dependencies=now)
 
     def _answers(self, entry: CacheEntry, wanted: _Wanted) -> bool:
-        if (entry.key, entry.names) != (wanted.key, wanted.names):
-            return False
-        if not entry.names and entry.built_at < self._trusted_from:
-            return False
-        try:
-            decoded(entry.data, model=wanted.model)
-        except ValueError:  # another class, or an older version of it
-            return False
-        return entry.expires_at > self._clock()
+        is_wanted = (entry.key, entry.names) == (wanted.key, wanted.names)
+        is_trusted = entry.names or entry.built_at >= self._trusted_from
+        return bool(is_wanted and is_trusted and entry.expires_at > self._clock())
 
     def _heard_of_paths(self, paths: Collection[Path]) -> None:
         """Drop entries that may have changed from memory; entries on disk are checked when they are read."""
@@ -474,30 +411,21 @@ class ContextCache:
             )
         )
 
-    def _heard_of_key(self, key: str) -> None:
+    def _heard_of_row(self, row: str) -> None:
         """Drop the entry that another machine invalidated; called in any thread.
 
         ``EVERYTHING`` rejects all existing entries without dependencies, since no file shows that they are stale.
         """
-        self._detach(lambda wanted: wanted.key == key or (not key and not wanted.names))
-        self._memory.forget([key])
+        self._detach(lambda wanted: wanted.row == row or (not row and not wanted.names))
+        self._memory.forget([row])
         if self._disk is not None:
-            self._thread.submit(_forget_on, self._disk, row_of(key))
-        if not key:
+            self._thread.submit(_forget_on, self._disk, row)
+        if not row:
             self._trusted_from = self._clock()
-
-    async def _on_disk(self, action: Callable[[], ValueT]) -> ValueT:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, action)
-
-
-def _disk_in(directory: str | PathLike[str], limit_bytes: int) -> "DiskStore":
-    from autogen_context.cache.store import DiskStore  # noqa: PLC0415 - only needed with a folder
-
-    return DiskStore(directory, limit_bytes=limit_bytes, keep_open=True)
 
 
 def _entry(data: bytes | None) -> CacheEntry | None:
-    """Decode an entry; ``None`` for bytes that are not an entry, since others can write to the store."""
+    """Decode an entry; ``None`` for bytes that are no entry or no value, since others can write to the store."""
     with suppress(ValueError):
         return None if data is None else entry_from_bytes(data)
     return None

@@ -8,8 +8,6 @@ import json
 from dataclasses import dataclass
 from typing import Final
 
-from pydantic import BaseModel
-
 from autogen_context.cache.fingerprint import Fingerprint
 
 _SCHEMA: Final = 4
@@ -38,12 +36,8 @@ class CacheEntry:
         return len(self.data) + texts + _OBJECT_BYTES * (1 + len(self.dependencies))
 
 
-def encoded(value: object, *, model: type[object] | None = None) -> bytes:
-    """Encode a value, prefixed with its type. Raise ``ValueError`` unless it is str, bytes, JSON or of the model's class."""
-    if model is not None:
-        if not isinstance(value, model) or not isinstance(value, BaseModel):
-            raise ValueError(f"the builder gave {type(value).__name__}, no {model.__name__}")
-        return b"model\n" + value.model_dump_json().encode()
+def encoded(value: object) -> bytes:
+    """Encode a value, prefixed with its type. Raise ``ValueError`` unless it is str, bytes or JSON data."""
     if isinstance(value, str):
         return b"text\n" + value.encode("utf-8", "surrogatepass")
     if isinstance(value, bytes):
@@ -51,23 +45,21 @@ def encoded(value: object, *, model: type[object] | None = None) -> bytes:
     try:
         return b"json\n" + json.dumps(value, allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(
-            f"{type(value).__name__} cannot be kept ({error}): "
-            "give str, bytes, JSON, or a pydantic model and its class as model="
-        ) from error
+        name = type(value).__name__
+        raise ValueError(f"{name} cannot be kept ({error}): give str, bytes, JSON") from error
 
 
-def decoded(data: bytes, *, model: type[object] | None = None) -> object:
-    """Decode what ``encoded`` returned. Raise ``ValueError`` if the bytes are invalid or not of the model's class."""
+def decoded(data: bytes) -> object:
+    """Decode what ``encoded`` returned. Raise ``ValueError`` for other bytes."""
     kind, _, payload = data.partition(b"\n")
-    if model is not None and kind == b"model" and issubclass(model, BaseModel):
-        return model.model_validate_json(payload)
-    if model is not None or kind not in {b"text", b"bytes", b"json"}:
-        raise ValueError(f"the value is of kind {kind!r:.80}, and asked for as {model}")
+    if kind == b"bytes":
+        return payload
     if kind == b"text":
         return payload.decode("utf-8", "surrogatepass")
+    if kind != b"json":
+        raise ValueError(f"a value of kind {kind!r:.80}")
     try:
-        return payload if kind == b"bytes" else json.loads(payload)
+        return json.loads(payload)
     except RecursionError as error:
         raise ValueError("nested too deep") from error
 
@@ -82,9 +74,10 @@ def entry_as_bytes(entry: CacheEntry) -> bytes:
 
 
 def entry_from_bytes(data: bytes) -> CacheEntry:
-    """Parse what ``entry_as_bytes`` wrote. Raise ``ValueError`` for other bytes or another schema version."""
+    """Parse what ``entry_as_bytes`` wrote. Raise ``ValueError`` for other bytes, no value, or another schema version."""
     line, _, value = data.partition(b"\n")
     try:
+        decoded(value)
         schema, key, built_at, expires_at, listed = json.loads(line)
         found = tuple(Fingerprint(*texts) for texts in listed)
         texts = [key, *(text for one in found for text in one)]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from autogen_context.cache.tier import Memory, Scope, TellsNames, Tier
+from autogen_context.cache.tier import Memory, Scope, Tier
 from autogen_context.errors import OriginalNotFound, StoreRefused, StoreUnavailable
 from autogen_context.messages.message import Message
 from autogen_context.messages.saved import messages_as_bytes, messages_from_bytes
@@ -62,7 +62,7 @@ class OriginalTier:
 
     def handles(self) -> list[str]:
         """Return the handles stored in this scope by any process, oldest first; empty if the tier cannot list them."""
-        return self._handles(self._tier.names()) if isinstance(self._tier, TellsNames) else []
+        return self._handles(self._tier.names())
 
     def forget(self, handle: str) -> None:
         """Delete a handle. Raises ``StoreUnavailable`` if it may still be stored, or ``StoreRefused``."""
@@ -290,7 +290,7 @@ class RedisOriginals(OriginalTier):
         )
         super().__init__(self._shared, scope=scope)
         with suppress(StoreUnavailable):  # it may connect later
-            line.reach(line.limits.timeout_s)
+            line.ask(lambda redis: redis.ping())  # pyright: ignore[reportUnknownMemberType] - its options have no types
 
     def flush(self) -> None:
         """Wait until pending writes are on the server.

@@ -15,6 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from math import inf
+from random import SystemRandom
 from threading import Event, Lock, Timer
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypeVar, cast
 from urllib.parse import urlsplit
@@ -78,8 +79,7 @@ class Fault(NamedTuple):
 class RedisServer:
     """A connection to a Redis server, shared by the tiers of this process.
 
-    It connects at the first use, or earlier by ``with``, ``async with`` or ``connect``; otherwise connecting may use up
-    the timeout of the first read.
+    It connects at the first use, or earlier by ``with``, ``async with`` or ``connect``.
 
     Args:
         url: ``redis://user:password@host:port/database``, ``rediss://`` for TLS, ``unix://`` for a socket.
@@ -110,13 +110,14 @@ class RedisServer:
         self.closed = Event()
         self.patient = _client(url, self.limits.patience_s)
         self._hurried = _client(url, self.limits.timeout_s)
-        self._unsent: set[RedisTier] = set()
-        self._here = self._served = False
-        self._fault: Fault | None = None
-        self._tries = 0
-        self._since_s = 0.0
+        self._unsent: set[RedisTier] = set()  # with pending writes, and being served soon
+        self._served = False
+        self._fault = Fault("away", "no connection")  # the last one
+        self._tries, self._since_s = (
+            0,
+            time.monotonic(),
+        )  # attempts to reconnect, and the last success
         self._lock = Lock()
-        self._first: Future[None] | None = None  # the first attempt to connect
         self._worker, self._process = ThreadPoolExecutor(1, "context-redis"), os.getpid()
 
     def ask(self, command: "Callable[[Redis], T]") -> T:
@@ -126,45 +127,29 @@ class RedisServer:
             StoreUnavailable: the server is away, declined the command, or was closed.
             StoreRefused: the server rejects the credentials and has never answered.
         """
-        self.reach(self.limits.timeout_s)
         return self._answer(self._hurried, command)
 
     def tell(self, command: "Callable[[Redis], T]") -> T:
         """Run a command like ``ask``, but with ``patience_s``, for background threads."""
-        self.reach(self.limits.patience_s)
         return self._answer(self.patient, command)
 
-    def reach(self, within_s: float) -> None:
-        """Wait for the first connection, but not for a server that is away. Raises what ``ask`` does."""
-        if self.closed.is_set():
-            raise StoreUnavailable(self.name, reason="it was closed")
-        if self._here:
-            return
-        with self._lock:
-            is_forked = self._process != os.getpid()  # a forked child has no reconnect timer
-            if self._first is None or is_forked:
-                self._first = self._submit()
-        if self._first is not None and self._fault is None:
-            wait([self._first], within_s)
-        if not self._here:
-            raise self._error(self._fault or Fault("away", "no connection yet"))
-
-    def soon(self, tier: "RedisTier") -> "Future[None] | None":
-        """Schedule sending a tier's pending writes. Returns the future; ``None`` if the server is away or closed."""
-        with self._lock:
+    def soon(self, tier: "RedisTier") -> None:
+        """Schedule sending a tier's pending writes."""
+        if tier not in self._unsent:
             self._unsent.add(tier)
-            return None if self.closed.is_set() or self.away else self._submit()
+            self._submit()
 
     def wait(self, tier: "RedisTier") -> None:
-        """Send a tier's pending writes, waiting at most ``patience_s`` each to connect and to send. Raises as ``ask``."""
-        self.reach(self.limits.patience_s)
-        if sent := self.soon(tier):
+        """Send a tier's pending writes, waiting at most ``patience_s``. Raises as ``ask``."""
+        self._check()
+        self._unsent.add(tier)
+        if sent := self._submit():
             wait([sent], self.limits.patience_s)
 
     def connect(self) -> None:
         """Wait at most ``patience_s`` for the connection. Raises only ``StoreRefused``, for rejected credentials."""
         with suppress(StoreUnavailable):
-            self.reach(self.limits.patience_s)
+            self.tell(_pinged)
 
     def close(self) -> None:
         """Send pending writes, waiting as ``wait`` does for each tier, and release threads and connections."""
@@ -198,33 +183,35 @@ class RedisServer:
         await asyncio.to_thread(self.close)
 
     def try_again(self) -> None:
-        """Try to reconnect in the background."""
-        with self._lock:
-            self._submit()
+        """Reconnect and send what is pending, in the background."""
+        self._submit()
 
     def _submit(self) -> "Future[None] | None":
-        if self._process != os.getpid():  # a forked child has no threads
-            self._worker, self._process = ThreadPoolExecutor(1, "context-redis"), os.getpid()
         with suppress(RuntimeError):  # closed meanwhile, or the process is exiting
             return self._worker.submit(self._work)
         return None
 
+    def _check(self) -> None:
+        """Raise unless a command may be sent."""
+        if self.closed.is_set():
+            raise StoreUnavailable(self.name, reason="it was closed")
+        if self._process != os.getpid():  # a forked child has no threads: it begins anew
+            self._worker, self._process = ThreadPoolExecutor(1, "context-redis"), os.getpid()
+            self.away = False
+        if self.away:
+            raise self._error(self._fault)
+
     def _work(self) -> None:
-        """Connect if needed, with a ping under each timeout, and send pending writes."""
-        if not self._here:
-            self._tries += 1
+        """Reconnect if the server is away, and send pending writes."""
+        if self.away:
             try:
-                for client in (self.patient, self._hurried):
-                    if client.ping() is not True:  # pyright: ignore[reportUnknownMemberType] - its options have no types
-                        raise TypeError  # noqa: TRY301 - not a Redis server
+                for client in (self.patient, self._hurried):  # a slow server stays away
+                    _pinged(client)
             except Exception as error:  # noqa: BLE001 - a server that is not Redis may break any part of the client
-                self._leave(fault_of(error), here=False)
+                self._try_later(fault_of(error))
                 return
-            was_away, self.away = self.away, False
-            self._here, self._fault = True, None
-            self._since_s = time.monotonic()
-            if was_away:
-                _LOGGER.info("the shared store is back", extra={"store": self.name})
+            self.away, self._since_s = False, time.monotonic()
+            _LOGGER.info("the shared store is back", extra={"store": self.name})
         for tier in list(self._unsent):
             self._unsent.discard(tier)  # before sending, so that a write meanwhile adds it again
             with suppress(StoreUnavailable, StoreRefused):
@@ -233,38 +220,38 @@ class RedisServer:
                 self._unsent.add(tier)
 
     def _answer(self, client: "Redis", command: "Callable[[Redis], T]") -> T:
+        self._check()
         try:
             answer = command(client)
         except Exception as error:  # as in ``_work``
             fault = fault_of(error)
             if fault.kind == "away" or (fault.kind == "refused" and not self._served):
-                self._leave(fault, here=True)
+                self._leave(fault)
             raise self._error(fault) from error
         self._served = True
         return answer
 
-    def _leave(self, fault: Fault, *, here: bool) -> None:
-        """Mark the server as away and schedule a reconnect: at once after a long connection, else with backoff."""
+    def _leave(self, fault: Fault) -> None:
+        """Mark the server as away; reconnect at once after a long connection, else with backoff."""
         with self._lock:
-            if self._here is not here:  # another thread was first
+            if self.away:  # another thread was first
                 return
-            if here and time.monotonic() - self._since_s > self.limits.retry_max_s:
-                self._tries = 0
-            is_known = self._fault is not None
-            self._here, self._fault, self.away = False, fault, True
-        if self.closed.is_set():
-            return
-        if not is_known:
-            numbers = {"store": self.name, "reason": fault.reason}
-            _LOGGER.warning("a shared store is away (%s)", fault.reason, extra=numbers)
-        from redis.backoff import EqualJitterBackoff  # noqa: PLC0415 - optional
+            self.away = True
+        if time.monotonic() - self._since_s > self.limits.retry_max_s:
+            self._tries = 0
+        numbers = {"store": self.name, "reason": fault.reason}
+        _LOGGER.warning("a shared store is away (%s)", fault.reason, extra=numbers)
+        self._try_later(fault)
 
-        # Jitter, so that not all processes reconnect at once.
-        backoff = EqualJitterBackoff(cap=self.limits.retry_max_s, base=self.limits.retry_s)
-        pause_s = backoff.compute(min(self._tries - 1, 32)) if self._tries else 0.0
-        again = Timer(pause_s, _try_again, [ref(self)])
-        again.daemon = True
-        again.start()
+    def _try_later(self, fault: Fault) -> None:
+        jitter = SystemRandom().uniform(0.5, 1.0)  # so that not all processes reconnect at once
+        longest_s = self.limits.retry_s * 2 ** min(self._tries - 1, 32) if self._tries else 0.0
+        pause_s = jitter * min(longest_s, self.limits.retry_max_s)
+        self._fault, self._tries = fault, self._tries + 1
+        if not self.closed.is_set():
+            again = Timer(pause_s, _try_again, [ref(self)])
+            again.daemon = True
+            again.start()
 
     def _error(self, fault: Fault) -> ContextError:
         if fault.kind == "refused" and not self._served:
@@ -332,6 +319,11 @@ def _client(url: str, timeout_s: float) -> "Redis":
         protocol=2,
     )
     return Redis.from_pool(pool)
+
+
+def _pinged(redis: "Redis") -> None:
+    if redis.ping() is not True:  # pyright: ignore[reportUnknownMemberType] - its options have no types
+        raise TypeError("not a Redis server")
 
 
 def _try_again(server: "ref[RedisServer]") -> None:

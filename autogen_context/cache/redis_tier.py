@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from autogen_context.cache.redis_server import RedisServer, fault_of, server_of
 from autogen_context.cache.tier import EVERYTHING, Scope, sealed, unsealed
-from autogen_context.errors import ContextError, StoreRefused, StoreUnavailable
+from autogen_context.errors import StoreRefused, StoreUnavailable
 from autogen_context.messages.message import content_digest
 
 if TYPE_CHECKING:
@@ -66,9 +66,9 @@ class RedisTier:
         self.namespace = f"autogen-context:1:{kind}:{scope.key}"
         self._list = f"{self.namespace}:names" if lists_names else ""  # a sorted set by expiry
         self._orders: dict[str, _Order] = {}  # pending, oldest first
-        self._is_due = False  # sending is scheduled
         self._lock, self._sending = Lock(), Lock()
-        self._news = _News(self._server, self.namespace)
+        self._own = uuid4().hex  # sender id, to skip own notices
+        self._news: list[_News] = []
 
     @property
     def waiting(self) -> int:
@@ -85,28 +85,29 @@ class RedisTier:
         asked = [name for name, order in waiting.items() if order is None]
         longest = self._server.limits.value_bytes + _SEAL_BYTES  # caps foreign values
 
-        def get(redis: "Redis") -> list[object]:
+        def get(redis: "Redis") -> dict[str, bytes | None]:
             with redis.pipeline(transaction=False) as pipeline:  # pyright: ignore[reportUnknownMemberType] - its options have no types
                 for name in asked:
                     pipeline.getrange(self._key(name), 0, longest)
-                return pipeline.execute()
+                rows = zip(asked, cast("list[bytes]", pipeline.execute()), strict=True)
+                return {name: unsealed(self._key(name), data) for name, data in rows}
 
         values = {name: order.value for name, order in waiting.items() if order is not None}
         if asked:
             with suppress(StoreUnavailable):
-                for name, data in zip(asked, self._server.ask(get), strict=True):
-                    values[name] = unsealed(self._key(name), cast("bytes", data))
+                values |= self._server.ask(get)
         return {name: value for name, value in values.items() if value is not None}
 
     def names(self) -> list[str]:
         """Return the names that anyone wrote and that have not expired; empty while the server is away."""
-        if not self._list:
-            return []
-        with suppress(StoreUnavailable, StoreRefused):
-            found = self._server.ask(
-                lambda redis: redis.zrangebyscore(self._list, time.time_ns() // 10**6, "+inf")  # pyright: ignore[reportUnknownMemberType] - as above
-            )
+
+        def listed(redis: "Redis") -> list[str]:
+            now_ms = time.time_ns() // 10**6
+            found = redis.zrangebyscore(self._list, now_ms, "+inf")  # pyright: ignore[reportUnknownMemberType] - as above
             return [name.decode() for name in cast("list[bytes]", found)]
+
+        with suppress(StoreUnavailable, StoreRefused):
+            return self._server.ask(listed) if self._list else []
         return []
 
     def write(self, values: Mapping[str, bytes], *, ttl_s: float | None = None) -> list[str]:
@@ -131,9 +132,7 @@ class RedisTier:
                 gone.append(name)
                 del self._orders[name]
                 excess -= size_bytes
-            is_known, self._is_due = self._is_due, True
-        if not is_known:
-            self._server.soon(self)
+        self._server.soon(self)
         return gone
 
     def forget(self, names: Iterable[str]) -> None:
@@ -146,7 +145,6 @@ class RedisTier:
         deletion, names = _Order(), list(names)
         with self._lock:
             self._orders |= dict.fromkeys(names, deletion)
-            self._is_due = True
         self._server.wait(self)
         if any(self._orders.get(name) is deletion for name in names):
             reason = "it declined a deletion"
@@ -161,7 +159,7 @@ class RedisTier:
             keys = list(cast("Iterable[bytes]", found))
             for start in range(0, len(keys), _SCANNED):
                 redis.unlink(*keys[start : start + _SCANNED])
-            self._news.tell(redis, [EVERYTHING])
+            self._tell(redis, [EVERYTHING])
 
         with self._lock:
             self._orders.clear()
@@ -180,11 +178,13 @@ class RedisTier:
 
         ``EVERYTHING`` is sent before this returns if the subscription is up within ``timeout_s``.
         """
-        return self._news.listen(heard)
+        self._news.append(_News(self, self._server, heard))
+        return self._news[-1].end
 
     def close(self) -> None:
         """Send pending writes if the server is available, and stop listening; the server stays open."""
-        self._news.end()
+        for each in self._news:
+            each.end()
         try:
             self.flush()
         except (StoreUnavailable, StoreRefused) as error:
@@ -193,7 +193,6 @@ class RedisTier:
     def send(self) -> None:
         """Send pending operations; called in the server's thread. Declined deletions stay pending. Raises as ``ask``."""
         with self._lock:
-            self._is_due = False
             orders = list(self._orders.items())
         for start in range(0, len(orders), _AT_ONCE):
             with self._sending:
@@ -207,6 +206,7 @@ class RedisTier:
 
     def _sent(self, redis: "Redis", due: Mapping[str, _Order]) -> list[str]:
         """Send orders and notify others of deletions. Returns the names that are done: all but declined deletions."""
+        now_ms = time.time_ns() // 10**6
         with redis.pipeline(transaction=False) as pipeline:  # pyright: ignore[reportUnknownMemberType] - its options have no types
             for name, order in due.items():
                 key = self._key(name)
@@ -214,11 +214,16 @@ class RedisTier:
                     pipeline.unlink(key)
                 else:
                     pipeline.set(key, sealed(key, order.value), px=order.ttl_ms)
-            said = dict(zip(due, pipeline.execute(raise_on_error=False), strict=True))
-        if self._list:
-            self._listed(redis, due)
+            if self._list:
+                until = {n: now_ms + o.ttl_ms for n, o in due.items() if o.value is not None}
+                pipeline.zrem(self._list, *due)
+                if until:
+                    pipeline.zadd(self._list, until)
+                pipeline.zremrangebyscore(self._list, 0, now_ms)
+                pipeline.pexpire(self._list, int(LONGEST_TTL_S * 1_000))
+            said = dict(zip(due, pipeline.execute(raise_on_error=False), strict=False))
         if deleted := [name for name, order in due.items() if order.value is None]:
-            self._news.tell(redis, deleted)
+            self._tell(redis, deleted)
         failed = {name: error for name, error in said.items() if isinstance(error, Exception)}
         for error in failed.values():
             _LOGGER.warning(
@@ -226,87 +231,60 @@ class RedisTier:
             )
         return [n for n, order in due.items() if n not in failed or order.value is not None]
 
-    def _listed(self, redis: "Redis", due: Mapping[str, _Order]) -> None:
-        """Update the list of names for these orders and remove expired names from it."""
-        now_ms = time.time_ns() // 10**6
-        until = {n: now_ms + each.ttl_ms for n, each in due.items() if each.value is not None}
-        with redis.pipeline(transaction=False) as pipeline:  # pyright: ignore[reportUnknownMemberType] - as above
-            pipeline.zrem(self._list, *due)
-            if until:
-                pipeline.zadd(self._list, until)
-            pipeline.zremrangebyscore(self._list, 0, now_ms)
-            pipeline.pexpire(self._list, int(LONGEST_TTL_S * 1_000))
-            pipeline.execute(raise_on_error=False)
+    def deleted_in(self, notice: bytes) -> list[str]:
+        """Return the names in a notice from others; empty if it is an own or malformed one."""
+        with suppress(ValueError, RecursionError, TypeError):
+            text = notice.decode("utf-8", "surrogatepass")
+            sender, *names = cast("list[object]", json.loads(text))
+            return [name for name in names if isinstance(name, str) and sender != self._own]
+        return []
+
+    def _tell(self, redis: "Redis", names: list[str]) -> None:
+        """Notify the others that these names are deleted."""
+        text = json.dumps([self._own, *names], ensure_ascii=False)
+        redis.publish(self.namespace, text.encode("utf-8", "surrogatepass"))  # pyright: ignore[reportUnknownMemberType] - its options have no types
 
     def _key(self, name: str) -> str:
         return f"{self.namespace}:{content_digest(name).hex()}"
 
 
 class _News:
-    """A channel for deletion notices. From the first ``listen`` on, a thread receives them; own ones are skipped."""
+    """One listener to a channel of deletion notices, in a thread of its own. Own notices are skipped."""
 
-    def __init__(self, server: RedisServer, channel: str) -> None:
-        self._server = server
-        self._channel = channel
-        self._listeners: list[Callable[[str], None]] = []
-        self._lock = Lock()
+    def __init__(self, tier: RedisTier, server: RedisServer, heard: Callable[[str], None]) -> None:
+        self._tier, self._server, self._heard = tier, server, heard
         self._up, self._ended = Event(), Event()
-        self._thread: Thread | None = None
-        self._warned = False
-        self._own = uuid4().hex  # sender id, to skip own messages
-
-    def tell(self, redis: "Redis", keys: list[str]) -> None:
-        """Notify the others that these keys are invalid."""
-        text = json.dumps([self._own, *keys], ensure_ascii=False)
-        redis.publish(self._channel, text.encode("utf-8", "surrogatepass"))  # pyright: ignore[reportUnknownMemberType] - its options have no types
-
-    def listen(self, heard: Callable[[str], None]) -> Callable[[], None]:
-        """Add a listener; it gets ``EVERYTHING`` first if the subscription is up within ``timeout_s``."""
-        if self._thread is None and not self._server.closed.is_set():
-            self._ended = Event()
-            self._thread = Thread(target=self._run, args=(self._ended,), daemon=True)
-            self._thread.start()
-        if not self._server.away:
-            self._up.wait(self._server.limits.timeout_s)
-        with self._lock:
-            is_up = self._up.is_set()
-            self._listeners.append(heard)
-        if is_up:
-            heard(EVERYTHING)
-
-        def leave() -> None:
-            with self._lock, suppress(ValueError):
-                self._listeners.remove(heard)
-
-        return leave
+        Thread(target=self._run, daemon=True).start()
+        if not server.away:
+            self._up.wait(server.limits.timeout_s)
 
     def end(self) -> None:
-        """Stop listening; the thread ends after its next message, pulse or disconnect."""
-        self._listeners.clear()
+        """Hear no more; the thread ends after its next message, pulse or disconnect."""
         self._ended.set()
-        self._thread = None
 
-    def _run(self, ended: Event) -> None:
-        while not ended.is_set() and not self._server.closed.is_set():
+    @property
+    def _is_over(self) -> bool:
+        return self._ended.is_set() or self._server.closed.is_set()
+
+    def _run(self) -> None:
+        warned = False
+        while not self._is_over:
             try:
-                self._server.reach(self._server.limits.patience_s)
-                with self._server.patient.pubsub() as line:  # type: ignore[no-untyped-call]  # theirs
-                    self._hear(line, ended)
-            except ContextError as error:
-                _LOGGER.debug("no news for now: %s", error)
+                if not self._server.away:
+                    with self._server.patient.pubsub() as line:  # type: ignore[no-untyped-call]  # theirs
+                        self._hear(line)
             except Exception as error:  # noqa: BLE001 - a connection may fail in any way; reconnect
                 fault = fault_of(error)
-                if fault.kind != "away" and not self._warned and not ended.is_set():
+                if fault.kind != "away" and not warned and not self._is_over:
                     _LOGGER.warning("a shared store sends no invalidations (%s)", fault.reason)
-                    self._warned = True
-            self._up.clear()
-            ended.wait(self._server.limits.retry_s)
+                    warned = True
+            self._ended.wait(self._server.limits.retry_s)
 
-    def _hear(self, line: "PubSub", ended: Event) -> None:
+    def _hear(self, line: "PubSub") -> None:
         """Receive until the connection fails; redis-py's own thread reports neither reconnects nor silence."""
-        line.subscribe(self._channel)
+        line.subscribe(self._tier.namespace)
         asked = False
-        while not ended.is_set() and not self._server.closed.is_set():
+        while not self._is_over:
             pulse_s = self._server.limits.pulse_s
             told = cast("Mapping[str, object] | None", line.get_message(timeout=pulse_s))
             if told is None and asked:
@@ -314,26 +292,13 @@ class _News:
             if told is None:
                 line.ping()
             elif told["type"] == "subscribe":
-                with self._lock:
-                    self._up.set()
                 self._pass_on([EVERYTHING])
+                self._up.set()
             elif told["type"] == "message":
-                self._pass_on(self._keys_in(cast("bytes", told["data"])))  # not decoded
+                self._pass_on(self._tier.deleted_in(cast("bytes", told["data"])))  # not decoded
             asked = told is None
 
-    def _pass_on(self, keys: list[str]) -> None:
-        with self._lock:
-            listeners = list(self._listeners)
-        for key in keys:
-            for heard in listeners:
-                heard(key)
-
-    def _keys_in(self, message: bytes) -> list[str]:
-        """Return the keys in a message from others; empty for an own or malformed message."""
-        with suppress(ValueError, RecursionError, TypeError):
-            sender, *keys = cast(
-                "list[object]", json.loads(message.decode("utf-8", "surrogatepass"))
-            )
-            if sender != self._own:
-                return [key for key in keys if isinstance(key, str)]
-        return []
+    def _pass_on(self, names: Iterable[str]) -> None:
+        for name in names:
+            if not self._ended.is_set():
+                self._heard(name)

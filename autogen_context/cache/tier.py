@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from threading import Lock
-from typing import Final, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 from zlib import crc32
 
 from typing_extensions import override
@@ -33,6 +33,10 @@ class Tier(Protocol):
         """Store values for ``ttl_s`` or until evicted. Returns the names not stored or evicted; does not raise either."""
         ...
 
+    def names(self) -> list[str]:
+        """Return the stored names that are available now, oldest first; empty if the tier cannot list them."""
+        ...
+
     def forget(self, names: Iterable[str], /) -> None:
         """Delete names; they are no longer read. Raises ``StoreUnavailable`` if the data may still be stored."""
         ...
@@ -43,15 +47,6 @@ class Tier(Protocol):
 
     def close(self) -> None:
         """Send pending writes and release resources."""
-        ...
-
-
-@runtime_checkable
-class TellsNames(Protocol):
-    """A tier that can list its names."""
-
-    def names(self) -> list[str]:
-        """Return the stored names that are available now, oldest first."""
         ...
 
 
@@ -239,11 +234,14 @@ class Memory(Generic[ValueT]):
                 self._remove(gone[-1])
             return gone
 
-    def replace(self, key: str, old: ValueT, new: ValueT) -> None:
-        """Replace the old value with one of the same size if the old one is still stored."""
+    def replace(self, key: str, old: ValueT, new: ValueT | None) -> None:
+        """Replace the old value with one of the same size, or drop it for ``None``, if the old one is still stored."""
         with self._lock:
             if key in self._held and self._held[key][0] is old:
-                self._held[key] = new, self._held[key][1]
+                if new is None:
+                    self._remove(key)
+                else:
+                    self._held[key] = new, self._held[key][1]
 
     def forget(self, keys: Iterable[str]) -> None:
         """Drop these keys."""

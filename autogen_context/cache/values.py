@@ -8,20 +8,22 @@ stored, and is a new object each time.
 import asyncio
 import logging
 import re
-from collections.abc import Collection
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from collections.abc import Callable, Collection, Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from autogen_context.cache.entry import decoded, encoded
-from autogen_context.cache.tier import Memory, SharedTier, Tier
-from autogen_context.errors import StoreUnavailable
+from autogen_context.cache.tier import CacheLimits, Memory, SharedTier, Tier
 from autogen_context.messages.message import content_digest
 
 if TYPE_CHECKING:
     from autogen_context.cache.store import DiskStore
+
+ResultT = TypeVar("ResultT")
 
 _FOLDER = "values"
 _KIND = re.compile(r"[a-z][a-z0-9_-]{0,40}")
@@ -69,78 +71,89 @@ class Values:
     """Values in memory, and optionally in a folder and on a server; the limits apply to each kind separately."""
 
     def __init__(
-        self, *, memory_bytes: int, folder: Path | None, disk_bytes: int, shared: SharedTier | None
+        self, directory: Path | None, shared: SharedTier | None, limits: CacheLimits
     ) -> None:
-        self.hits = self.misses = 0
-        self._memory_bytes, self._disk_bytes = memory_bytes, disk_bytes
-        self._folder = folder and folder / _FOLDER
-        self._shared = shared
+        self._directory, self._shared, self._limits = directory, shared, limits
+        self._looked = self._found = 0
         self._memories: dict[str, Memory[bytes]] = {}
-        self._disks: dict[str, DiskStore] = {}
+        self._disks: dict[str, DiskStore] = {}  # by folder below the directory
         self._due: dict[str, dict[str, bytes]] = {}  # pending writes, by kind and name
         self._lock = Lock()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="context-cache-values")
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="context-cache")  # for disk access
+        self._disk = self._disk_in("")  # for what is built from files
 
-    def look(self, kind: str, key: str) -> object:
-        """Return the value if it is in memory, else ``None``."""
-        data = self._memory(kind).use(_name(kind, key))
-        self.hits, self.misses = self.hits + (data is not None), self.misses + (data is None)
+    def remembered(self, kind: str, key: str, /) -> object:
+        """Return the value remembered under a kind and a key if it is in memory, a new object each time. Never waits.
+
+        ``None`` may mean that the value is only on disk or on the server; ``warm`` loads it.
+
+        Raises:
+            ValueError: ``kind`` is not a short lowercase name.
+        """
+        data = self._memory_of(kind).use(_name(kind, key))
+        self._looked += 1
+        self._found += data is not None
         return None if data is None else decoded(data)
 
-    def keep(self, kind: str, key: str, value: object) -> None:
-        """Store a value in memory now, in other tiers soon. Raise ``ValueError`` unless it is JSON data, text or bytes."""
+    def remember(self, kind: str, key: str, value: object, /) -> None:
+        """Store a value that depends on content alone: in memory now, on disk and server later in a thread. Never waits.
+
+        Args:
+            kind: the kind of value, such as ``summary``. Each kind has its own memory limit and LRU eviction.
+            key: identifies the content and how the value was computed from it.
+            value: JSON data, text or bytes.
+
+        Raises:
+            ValueError: ``kind`` or ``value`` is invalid.
+        """
         data, name = encoded(value), _name(kind, key)
-        self._memory(kind).put(name, data, size_bytes=len(data) + _VALUE_BYTES)
-        if self._folder is not None or self._shared is not None:
+        self._memory_of(kind).put(name, data, size_bytes=len(data) + _VALUE_BYTES)
+        if self._disk is not None or self._shared is not None:
             with self._lock:
                 is_first = not self._due
                 self._due.setdefault(kind, {})[name] = data
             if is_first:
                 self._thread.submit(self._write)
 
-    async def warm(self, kind: str, keys: Collection[str]) -> None:
-        """Load values from the other tiers into memory."""
-        memory = self._memory(kind)
+    async def warm(self, kind: str, keys: Collection[str], /) -> None:
+        """Load the values under these keys from disk and server into memory."""
+        memory = self._memory_of(kind)
         missing = [name for key in keys if (name := _name(kind, key)) not in memory]
-        if missing and (self._folder is not None or self._shared is not None):
-            await asyncio.wrap_future(self._thread.submit(self._read, kind, missing))
+        if missing and (self._disk is not None or self._shared is not None):
+            await self._in_thread(partial(self._read, kind, missing))
 
-    def clear(self) -> "Future[None]":
-        """Delete everything in memory now and on disk in the background; a server is not touched."""
-        self._memories.clear()
-        with self._lock:
-            self._due.clear()
-        return self._thread.submit(self._delete)
+    async def _in_thread(self, action: Callable[[], ResultT]) -> ResultT:
+        return await asyncio.wrap_future(self._thread.submit(action))
 
-    def flushed(self) -> "Future[None]":
-        """Return a future that is done when pending writes are on disk and its files are closed."""
-        return self._thread.submit(self._close)
-
-    def _memory(self, kind: str) -> Memory[bytes]:
+    def _memory_of(self, kind: str) -> Memory[bytes]:
         memory = self._memories.get(kind)
         if memory is None:
             if not _KIND.fullmatch(kind):
                 raise ValueError(
                     f"kind={kind!r:.80}: give a short lowercase name, such as 'summary'"
                 )
-            memory = self._memories.setdefault(kind, Memory(limit_bytes=self._memory_bytes))
+            memory = self._memories.setdefault(kind, Memory(limit_bytes=self._limits.kind_bytes))
         return memory
 
-    def _tiers(self, kind: str) -> list[Tier]:
-        """Return the tiers of a kind besides memory, disk first; called only in the thread of this class."""
-        tiers: list[Tier] = [] if self._shared is None else [self._shared]
-        if self._folder is not None:
-            if kind not in self._disks:
-                from autogen_context.cache.store import DiskStore  # noqa: PLC0415 - only needed with a folder
+    def _disk_in(self, folder: str) -> "DiskStore | None":
+        if self._directory is None:
+            return None
+        if folder not in self._disks:
+            from autogen_context.cache.store import DiskStore  # noqa: PLC0415 - only needed with a folder
 
-                self._disks[kind] = DiskStore(
-                    self._folder / kind, limit_bytes=self._disk_bytes, keep_open=True
-                )
-            tiers.insert(0, self._disks[kind])
-        return tiers
+            self._disks[folder] = DiskStore(
+                self._directory / folder, limit_bytes=self._limits.disk_bytes, keep_open=True
+            )
+        return self._disks[folder]
+
+    def _tiers(self, kind: str) -> list[Tier]:
+        """Return the tiers of a kind besides memory, disk first; called only in the thread."""
+        return [
+            tier for tier in (self._disk_in(f"{_FOLDER}/{kind}"), self._shared) if tier is not None
+        ]
 
     def _read(self, kind: str, names: Collection[str]) -> None:
-        memory = self._memory(kind)
+        memory = self._memory_of(kind)
         for tier in self._tiers(kind):
             for name, data in tier.read_all([name for name in names if name not in memory]).items():
                 with suppress(ValueError):  # tiers may contain foreign bytes
@@ -155,15 +168,21 @@ class Values:
             for tier in self._tiers(kind):
                 tier.write(values)
 
-    def _delete(self) -> None:
-        kept = self._folder.glob("*") if self._folder is not None else ()
-        for kind in sorted(place.name for place in kept if place.is_dir()):
-            with suppress(StoreUnavailable):  # the remaining values will be the next to be evicted
-                self._tiers(kind)[0].clear()
+    def _clear(self) -> None:
+        """Delete everything in memory and on disk, in the thread. Raises what ``DiskStore.clear`` does."""
+        self._memories.clear()
+        with self._lock:
+            self._due.clear()
+        if self._directory is not None:
+            kinds = self._directory.glob(f"{_FOLDER}/*/")
+            for folder in ("", *(f"{_FOLDER}/{place.name}" for place in kinds)):
+                disk = self._disk_in(folder)
+                if disk is not None:
+                    disk.clear()
 
     def _close(self) -> None:
-        while self._disks:
-            self._disks.popitem()[1].close()
+        for disk in self._disks.values():
+            disk.close()
 
 
 class Guarded:
@@ -175,31 +194,29 @@ class Guarded:
 
     def remembered(self, kind: str, key: str, /) -> object:
         """Return the cache's value, ``None`` on failure."""
-        try:
+        with self._guard():
             return self._cache.remembered(kind, key)
-        except Exception as error:  # noqa: BLE001 - logged below
-            self._warn(error)
-            return None
+        return None
 
     def remember(self, kind: str, key: str, value: object, /) -> None:
         """Store a value in the cache."""
-        try:
+        with self._guard():
             self._cache.remember(kind, key, value)
-        except Exception as error:  # noqa: BLE001 - as above
-            self._warn(error)
 
     async def warm(self, kind: str, keys: Collection[str], /) -> None:
         """Let the cache load values; give up after 5 s, about the time of a model call."""
-        try:
+        with self._guard():
             async with asyncio.timeout(_LONGEST_WARMING_S):  # wait_for may swallow a cancellation
                 await self._cache.warm(kind, keys)
-        except Exception as error:  # noqa: BLE001 - as above
-            self._warn(error)
 
-    def _warn(self, error: Exception) -> None:
-        if not self._warned:
-            _LOGGER.warning("a cache failed; its values are computed again", exc_info=error)
-        self._warned = True
+    @contextmanager
+    def _guard(self) -> Generator[None]:
+        try:
+            yield
+        except Exception as error:  # any that a custom cache may raise
+            if not self._warned:
+                _LOGGER.warning("a cache failed; its values are computed again", exc_info=error)
+            self._warned = True
 
 
 def _name(kind: str, key: str) -> str:

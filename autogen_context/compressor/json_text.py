@@ -1,12 +1,11 @@
 """Reducer for JSON: a whole text, JSON lines, or blocks inside other text.
 
-Promise: minifying keeps the spelling and order of every string, number and key. Tightening also turns lists of like objects
-into a table, ``{"columns":[...],"rows":[...]}``. Cutting keeps keys and the failed, wanted, first two and last rows of lists.
+Promise: tightening keeps the spelling and order of every string, number and key. Cutting first turns lists of like objects
+into tables, ``{"columns":[...],"rows":[...]}``, then keeps keys and the failed, wanted, first two and last rows of lists.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 from json import JSONDecodeError, JSONDecoder
 from typing import NamedTuple, TypeAlias, cast
@@ -80,15 +79,15 @@ def recognises(text: str, _: Sequence[str]) -> bool:
     return False
 
 
-def minified(text: str, *, columns: bool = False) -> str:
-    """Remove whitespace between JSON tokens, with ``columns`` also turn like objects into tables; unchanged if no shorter."""
-    values = [*values_in(text)]
-    return with_written(text, values, [written(text, value, columns=columns) for value in values])
+def minified(text: str) -> str:
+    """Remove whitespace between JSON tokens; unchanged if no shorter."""
+    values = [*values_in(text, read)]
+    return with_written(text, values, [written(text, value) for value in values])
 
 
-def written(text: str, value: Value, *, columns: bool) -> str:
+def written(text: str, value: Value) -> str:
     """Return a value of a text without whitespace between its tokens."""
-    if columns and value.tree is not None:
+    if value.tree is not None:
         return to_json(value.tree).decode()
     return "".join(BETWEEN_BLANKS.findall(text, value.start, value.end))
 
@@ -104,8 +103,8 @@ def with_written(text: str, values: Sequence[Value], lines: Sequence[str]) -> st
     return short if len(short) < len(text) else text
 
 
-def values_in(text: str) -> Iterator[Value]:
-    """Yield the values that fill whole lines, except short ones inside other text; whitespace around a whole text is included."""
+def values_in(text: str, read: Callable[[str, int], tuple[Tree, int]]) -> Iterator[Value]:
+    """Yield the values that fill whole lines, except short ones inside other text, each with what ``read`` gives."""
     failed = at = 0
     first = len(text) - len(text.lstrip(BLANKS))
     is_whole = text[first : first + 1] in {"{", "["}
@@ -127,35 +126,39 @@ def values_in(text: str) -> Iterator[Value]:
                 yield Value(start, stop, tree)
 
 
-def read(text: str, start: int) -> tuple[Tree, int]:
-    """Parse the value at a position; return its tree (see ``Value``) and end.
+def read(text: str, start: int) -> tuple[None, int]:
+    """Find the end of the value at a position.
 
     Raises ``ValueError`` if there is none and ``RecursionError`` if it is nested too deep.
     """
-    tree: Tree
+    tree, end = READ(text, start)
+    check_depth(text, start, end, tree)
+    return None, end
+
+
+def read_tables(text: str, start: int) -> tuple[Tree, int]:
+    """Parse the value at a position; like ``read``, but with its tree (see ``Value``)."""
     if text[-1:] not in {"}", "]", "\n"}:  # probably broken: detected in half the time
         READ(text, start)
+    tree: Tree
     try:
         tree, end = READ_TABLES(text, start)
         block = text[start:end]
         block.encode()  # raises for a lone surrogate
-        is_same = not ('"columns"' in block or "\\ud" in block or "\\uD" in block)
     except JSONDecodeError:
         raise
     except ValueError:
-        tree, end = READ(text, start)
-        is_same = False
-    if text.count("{", start, end) + text.count("[", start, end) > MOST_DEPTH and not is_shallow(
-        tree
-    ):
-        raise RecursionError("nested deeper than anybody reads")
-    if not is_same:
-        return None, end
+        return read(text, start)
+    if '"columns"' in block or "\\ud" in block or "\\uD" in block:
+        return read(text, start)
+    check_depth(text, start, end, tree)
     return table_of(tree) if isinstance(tree, list) else tree, end
 
 
-def is_shallow(tree: Tree) -> bool:
-    """Return True if the nesting is within ``MOST_DEPTH``, so that parsing does not depend on the stack depth."""
+def check_depth(text: str, start: int, end: int, tree: Tree) -> None:
+    """Raise ``RecursionError`` if the nesting exceeds ``MOST_DEPTH``, so that parsing does not depend on the stack depth."""
+    if text.count("{", start, end) + text.count("[", start, end) <= MOST_DEPTH:
+        return
     level = [tree]
     for _ in range(MOST_DEPTH):
         parts = chain.from_iterable(
@@ -163,8 +166,8 @@ def is_shallow(tree: Tree) -> bool:
         )
         level = [part for part in parts if isinstance(part, CONTAINERS)]
         if not level:
-            return True
-    return False
+            return
+    raise RecursionError("nested deeper than anybody reads")
 
 
 def distinct(pairs: Sequence[tuple[str, Tree]]) -> dict[str, Tree]:
@@ -231,8 +234,8 @@ def lay_out(
 
 def cut(text: str, room: Room) -> str:
     """Return the keys and the rows that matter; long values are shortened."""
-    values = [*values_in(text)]
-    whole = [written(text, value, columns=True) for value in values]
+    values = [*values_in(text, read_tables)]
+    whole = [written(text, value) for value in values]
     tight = with_written(text, values, whole)
     if room.count(tight) <= room.tokens:
         return tight
@@ -265,4 +268,4 @@ def around(text: str, *, is_first: bool) -> Rows:
     return [(line, ENDS_RANK if is_first and i == 0 else 0.0) for i, line in enumerate(lines)]
 
 
-JSON = Reducer("json", recognises, cut, partial(minified, columns=True))
+JSON = Reducer("json", recognises, cut, minified)

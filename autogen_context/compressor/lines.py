@@ -50,6 +50,25 @@ class Reducer:
     tighten: Callable[[str], str] = str  # the same information in fewer characters
 
 
+def by_ranks(
+    ranks_of: Callable[[Sequence[str]], Iterable[float]],
+    *,
+    split: Callable[[str], list[str]] | None = None,
+    noun: str = "lines",
+    errors: bool = False,
+) -> Callable[[str, Room], str]:
+    """Return a ``cut`` by the ranks of lines, where wanted lines and with ``errors`` error lines rank higher."""
+
+    def cut(text: str, room: Room) -> str:
+        if room.count(text) <= room.tokens:
+            return text
+        lines = (split or lines_of)(text)
+        ranks = ranked(ranks_of(lines), lines, room, errors=errors)
+        return choose(lines, ranks, room, noun=noun, whole=noun == "sentences")
+
+    return cut
+
+
 def are_enough(
     lines: Sequence[str], test: Callable[[str], object], *, share: float = 0.0, least: int = 1
 ) -> bool:
@@ -193,7 +212,7 @@ def shortened(line: str, chars: int, wanted: Iterable[str] = ()) -> str:
 def ranked(
     ranks: Iterable[float], lines: Sequence[str], room: Room, *, errors: bool = False
 ) -> list[float]:
-    """Raise the ranks of wanted lines above the given ones, and those of error lines above both.
+    """Raise the ranks of wanted lines above the given ones, and those of error lines above both unless they are negative.
 
     If more than a third of the lines (and more than 10) are errors, error lines are not raised.
     """
@@ -204,7 +223,7 @@ def ranked(
     failed = error_lines(lines) if errors else []
     if len(failed) <= most_of(lines):
         for i in failed:
-            found[i] = ERROR_RANK
+            found[i] = max(found[i], ERROR_RANK) if found[i] >= 0 else found[i]
     return found
 
 

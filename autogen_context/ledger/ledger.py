@@ -19,7 +19,6 @@ from autogen_context.ledger.reader import (
     Statement,
     is_quoted,
     looked_at,
-    may_be_sure,
     read,
 )
 from autogen_context.ledger.rendering import (
@@ -87,17 +86,10 @@ class Ledger:
         """Learn the statements of one text and return the new entries."""
         require_text("text", text)
         learnt: list[Entry] = []
-        if self._only_sure and not may_be_sure(text, author):
-            return learnt
         for speaker, start, end in speeches(text, author):
-            said, at = text[start:end], 0
-            for block in BLOCK.finditer(said) if speaker in AUTHORITIES else ():
-                if speaker == "person" and is_quoted(said, block.start()):
-                    continue
-                learnt += self._learn(said[at : block.start()], speaker, position)
-                learnt += self._fold(block["lines"], position)
-                at = block.end()
-            learnt += self._learn(said[at:], speaker, position)
+            for statement in read(text[start:end], speaker):
+                if statement.sure or not self._only_sure:
+                    learnt += self._take(statement, speaker, position, learnt)
         return learnt
 
     def forget(self, entry: Entry) -> None:
@@ -120,21 +112,6 @@ class Ledger:
         for block in BLOCK.finditer(rendering):
             ledger._put(entries_in(block["lines"], 0))
         return ledger
-
-    def _learn(self, text: str, author: Author, position: int) -> list[Entry]:
-        learnt: list[Entry] = []
-        for statement in read(text, author):
-            if statement.sure or not self._only_sure:
-                learnt += self._take(statement, author, position, learnt)
-        return learnt
-
-    def _fold(self, block: str, position: int) -> list[Entry]:
-        """Add the entries of a rendered ledger; they may replace existing entries but not each other."""
-        new = [entry for entry in entries_in(block, position) if not self._says(entry)]
-        for old in [old for entry in new for old in self._stale(entry, changes=True)]:
-            self.forget(old)
-        self._put(new)
-        return new
 
     def _take(
         self, statement: Statement, author: Author, position: int, fresh: Collection[Entry]
@@ -174,7 +151,7 @@ class Ledger:
 
     def _stale(self, new: Entry, *, changes: bool, fresh: Collection[Entry] = ()) -> list[Entry]:
         sentence = looked_at(new.text)
-        near = self._marked(("key", sentence.key), ("mask", sentence.mask))
+        near = self._marked(("subject", sentence.subject.key))
         known = [old for old in near if changes or old not in fresh]
         return [old for old in known if replaces(new, old, changes=changes)]
 
@@ -196,8 +173,8 @@ class Ledger:
         found = [each for each in values if each.group == value.group]
         if old is None or len(found) != 1:
             return []
-        bare = value.kind == "number" and found[0].kind == "money"
-        given = LEADING_NUMBER.sub(value.text, found[0].text) if bare else value.text
+        is_bare = LEADING_NUMBER.fullmatch(value.text) is not None  # it keeps the currency
+        given = LEADING_NUMBER.sub(value.text, found[0].text) if is_bare else value.text
         self.forget(old)
         text = old.text[: found[0].start] + given + old.text[found[0].stop :]
         return [entry_of(old.kind, text, author, position)]
@@ -207,9 +184,8 @@ def marks_of(entry: Entry) -> Iterator[Mark]:
     """Return the index keys of an entry."""
     sentence = looked_at(entry.text)
     yield "text", entry.text.casefold()
-    for kind, mark in (("key", sentence.key), ("mask", sentence.mask)):
-        if mark:
-            yield kind, mark
+    if sentence.subject.key:
+        yield "subject", sentence.subject.key
     for term in sentence.terms:
         yield "term", term
 
@@ -218,12 +194,12 @@ def replaces(new: Entry, old: Entry, *, changes: bool) -> bool:
     """Return True if a new entry replaces an older one; ``changes`` says that its wording announces a change."""
     if new.text == old.text or not may_replace(new.author, old):
         return False
-    one, other = looked_at(new.text), looked_at(old.text)
-    if one.key and one.key == other.key:
-        return one.relation == other.relation or None in {one.relation, other.relation}
-    if not changes or not one.mask or one.mask != other.mask:
+    one, other = looked_at(new.text).subject, looked_at(old.text).subject
+    if not one.key or one.key != other.key:
         return False
-    return not (old.kind in RULES and "<term>" in one.mask)  # both rules stay
+    if one.linked:
+        return one.relation == other.relation or None in {one.relation, other.relation}
+    return changes and not (old.kind in RULES and "<term>" in one.key)  # both rules stay
 
 
 def may_replace(author: Author, old: Entry) -> bool:
@@ -275,10 +251,7 @@ def spoken(
 ) -> Iterator[tuple[str, Author]]:
     """Yield the texts of a message with their authors, without program output."""
     if message.own:
-        ledger = BLOCK.match(message.text)
-        if ledger:
-            yield ledger.group(), "system"
-        yield message.text[ledger.end() if ledger else 0 :], "assistant"
+        yield message.text, "assistant"
     elif message.role in SYSTEM_ROLES:
         yield message.text, "system"
     elif message.role == "user" and not message.results:

@@ -18,7 +18,7 @@ Author = Literal["system", "person", "assistant", "tool"]
 Kind = Literal[
     "safety rule", "constraint", "decision", "goal state", "preference", "identity", "fact"
 ]
-ValueKind = Literal["quoted", "link", "money", "date", "time", "number", "code", "name"]
+ValueKind = Literal["quoted", "link", "date", "time", "amount", "code", "name"]
 Cues = dict[str, tuple[Found, ...]]
 Word = tuple[int, str]
 """The start of a word and its stem."""
@@ -40,26 +40,8 @@ ANNOUNCED_CHARS = 80  # before a colon, searched for a speaker ("she wrote:")
 MOST_LOOKED_AT = 400  # characters of a line that are searched for colons
 REMEMBERED = 8_192  # words cached
 LOOKED_AT = 2_048  # sentences cached, about 1 KB each
-SURE = {  # every sure statement has one of these cues, a label or a colon
-    *(
-        "forbid",
-        "oblige",
-        "limit",
-        "if",
-        "prefer",
-        "person",
-        "decide",
-        "aim",
-        "manner",
-        "standing",
-        "sets",
-        "is",
-        "becomes",
-    ),
-    *("lead", "interjection", "recast", "withdraw", "withdrawn", "no_longer", "not_but", "instead"),
-}
-LABEL_SIGNS = re.compile("[:\u2013\u2014\n]| - ")
 SILENT = ("filler", "change", "lead")  # cues that say nothing about the subject
+GROUPS: dict[ValueKind, str] = {"amount": "<amount>", "date": "<when>", "time": "<when>"}
 LABELS: dict[str, Kind] = {  # kind named by a label before a statement
     "names_rule": "constraint",
     "names_decision": "decision",
@@ -83,8 +65,8 @@ FORM = re.compile(
     r"|(?P<link>\b[a-z][a-z0-9+]{1,9}://[^\s<>\"')]*[^\s<>\"').,;:!?])"
     rf"|(?P<date>(?<!{A})(?:\d{{4}}-\d\d(?:-\d\d)?(?!{A}|-)|\d{{1,2}}[/.]\d{{1,2}}[/.]\d{{2,4}}(?!{A})))"
     rf"|(?P<time>(?<!{A})(?:\d{{1,2}}(?::\d\d){{1,2}}(?:\s?[ap]\.?m\b)?|\d{{1,2}}\s?[ap]m\b|\d{{1,2}}h\d{{0,2}})(?!{A}))"
-    rf"|(?P<money>{CURRENCY}\s?(?:{NUMBER})|(?<![A-Za-z0-9_.])(?:{NUMBER})\s?(?:{CURRENCY}|(?:USD|EUR|GBP|CHF|JPY|CAD|AUD)\b))"
-    rf"|(?P<number>(?<![A-Za-z0-9_/#@.-])(?:{NUMBER})(?:\s?[%°‰])?(?:st|nd|rd|th|er|º|ª)?(?![A-Za-z0-9_/@]|[.:_-]{A}))"
+    rf"|(?P<amount>{CURRENCY}\s?(?:{NUMBER})|(?<![A-Za-z0-9_.])(?:{NUMBER})\s?(?:{CURRENCY}|(?:USD|EUR|GBP|CHF|JPY|CAD|AUD)\b)"
+    rf"|(?<![A-Za-z0-9_/#@.-])(?:{NUMBER})(?:\s?[%°‰])?(?:st|nd|rd|th|er|º|ª)?(?![A-Za-z0-9_/@]|[.:_-]{A}))"
     rf"|(?P<code>[#@~./$A-Za-z0-9_-]*(?:\d|_|::|\(\)|[a-z][A-Z]|{A}[/.@:#]{A})(?:[A-Za-z0-9_/.@#:$%+=&~-]*[A-Za-z0-9_/+)])?|[#@]{A}[A-Za-z0-9_-]*)"
     r"|(?P<name>[^\W\d_][\w'\u2019-]*(?:\.(?= ))?)"
 )
@@ -164,19 +146,19 @@ class Value(NamedTuple):
     @property
     def group(self) -> str:
         """The placeholder for the value when sentences are compared."""
-        if self.kind in {"money", "number"}:
-            return "<amount>"
-        return "<when>" if self.kind in {"date", "time"} else "<term>"
+        return GROUPS.get(self.kind, "<term>")
 
 
-class Link(NamedTuple):
-    """The link between a subject and its value: the subject is ``subject:start``, the value follows ``stop``."""
+class Subject(NamedTuple):
+    """What a sentence gives a value: its words with a placeholder for the value; empty if it has none.
 
-    subject: int
-    start: int
-    stop: int
-    changed: bool  # it implies that there was another value before
-    labels: bool = False  # it is a colon, followed by a value or a whole sentence
+    ``linked`` means that a verb, a colon or a limit links the two; only then a newer sentence replaces an older one whatever
+    its wording. ``relation`` has the words between link and value, ``None`` if the link announces a change.
+    """
+
+    key: str = ""
+    relation: str | None = ""
+    linked: bool = False
 
 
 class Sentence:
@@ -206,27 +188,19 @@ class Sentence:
         return frozenset(word for at, word in self.words if at not in denials)
 
     @cached_property
-    def mask(self) -> str:
-        """The sentence with a placeholder for its last value; empty unless a word precedes that value."""
+    def subject(self) -> Subject:
+        """What the sentence gives a value."""
         last = self.values[-1] if self.values else None
+        if linked := linked_in(self):
+            return linked
         if last is None or not self.words or self.words[0][0] >= last.start:
-            return ""
-        return without(self.words, last)
-
-    @cached_property
-    def given(self) -> tuple[str, str | None]:
-        """The key and the relation, see ``given``."""
-        return given(self)
+            return Subject()
+        return Subject(without(self.words, last))
 
     @property
     def key(self) -> str:
-        """The subject that is given a value; empty if there is none."""
-        return self.given[0]
-
-    @property
-    def relation(self) -> str | None:
-        """The words between the link and a term value; ``None`` after a verb of change."""
-        return self.given[1]
+        """The subject that is linked to a value; empty if there is none."""
+        return self.subject.key if self.subject.linked else ""
 
     def has(self, *labels: str) -> bool:
         """Return True if the sentence contains one of these cues."""
@@ -260,8 +234,8 @@ def values_of(text: str, cues: Cues) -> Iterator[Value]:
     for value in formed(text, {each.start: each for each in cues.get("day", ())}):
         after = value.stop + (text[value.stop : value.stop + 1] == " ")
         kind, stop = value.kind, value.stop
-        if kind == "number" and after in currencies:
-            kind, stop = "money", currencies[after].stop
+        if kind == "amount" and after in currencies:
+            stop = currencies[after].stop
         if last is not None and follows(last, value, text[last.stop : value.start]):
             kind = "name" if last.kind == "name" else "date"
             last = Value(kind, text[last.start : stop], last.start, stop)
@@ -296,9 +270,8 @@ def follows(last: Value, value: Value, between: str) -> bool:
     """Return True if two adjacent values form one: a name, or a day with its time."""
     if last.kind == value.kind == "name":
         return between in {" ", "-"}
-    if value.kind not in {"date", "time", "number"} or "date" not in {last.kind, value.kind}:
-        return False
-    return last.kind in {"date", "time", "number"} and JOINED.fullmatch(between) is not None
+    kinds: set[ValueKind] = {last.kind, value.kind}
+    return "date" in kinds and kinds <= GROUPS.keys() and JOINED.fullmatch(between) is not None
 
 
 def telling_words(text: str, cues: Cues) -> Iterator[Word]:
@@ -317,47 +290,45 @@ def telling_words(text: str, cues: Cues) -> Iterator[Word]:
 stemmed = lru_cache(REMEMBERED)(stem)
 
 
-def given(sentence: Sentence) -> tuple[str, str | None]:
-    """Return the key (subject and value group) and the relation (words before a term value).
-
-    Both are empty if no value is given or the subject is unclear. The relation is ``None`` after a verb of change.
-    """
-    nothing = ("", "")
+def linked_in(sentence: Sentence) -> Subject | None:
+    """Return the subject that a verb, a colon or a limit links to a value, if it is clear."""
     if sentence.has("adds", "told"):
-        return nothing
-    link = link_of(sentence)
-    if link is None or sentence.has("negates", "forbid"):
+        return None
+    link = None if sentence.has("negates", "forbid") else link_of(sentence)
+    if link is None:
         limited = next((v for v in sentence.limited if v.group != "<term>"), None)
-        return (without(sentence.words, limited), "") if limited else nothing
+        return Subject(without(sentence.words, limited), "", linked=True) if limited else None
+    (opening, start, stop), label = link
     words = sentence.words
-    value = next((each for each in sentence.values if each.start >= link.stop), None)
-    about = between(words, link.subject, link.start)
-    if value is None or not about or value.start - link.stop > GAP_CHARS:
-        return nothing
-    relation, rest = between(words, link.stop, value.start), between(words, value.stop)
+    value = next((each for each in sentence.values if each.start >= stop), None)
+    about = between(words, opening, start)
+    if value is None or not about or value.start - stop > GAP_CHARS:
+        return None
+    relation, rest = between(words, stop, value.start), between(words, value.stop)
     is_term = value.group == "<term>"
     if relation and value.group == "<amount>":
-        return nothing
-    if link.labels and is_term and (relation or rest):  # "Finding: part_1 waits for lock_2"
-        return nothing
+        return None
+    if label == "colon" and is_term and (relation or rest):  # "Finding: part_1 waits for lock_2"
+        return None
     key = f"{about} = {value.group} {rest}".strip()
-    return key, None if link.changed else relation if is_term else ""
+    changed = label == "becomes" or (label == "colon" and sentence.has("change"))
+    return Subject(key, None if changed else relation if is_term else "", linked=True)
 
 
-def link_of(sentence: Sentence) -> Link | None:
-    """Return the link between subject and value: "is", "was moved to", "set … to" or a colon."""
+def link_of(sentence: Sentence) -> tuple[tuple[int, int, int], str] | None:
+    """Return where the subject begins and where its link to a value starts and stops, and the link's label."""
     text, cues = sentence.text, sentence.cues
-    if order := sentence.opens("sets"):
+    if order := sentence.opens("sets"):  # "set ... to"
         to = next((each for each in cues.get("to", ()) if each.start > order.stop), None)
-        return Link(order.stop, to.start, to.stop, changed=True) if to else None
+        return ((order.stop, to.start, to.stop), "becomes") if to else None
     links = [*cues.get("is", ()), *cues.get("becomes", ())]
     link = min(links, default=None, key=lambda each: (each.start, -each.stop))
     colon = text.find(": ")
     if 0 < colon < (link.start if link else len(text)) and text[:colon].count(" ") < KEY_WORDS:
-        return Link(0, colon, colon + BORDER, changed="change" in cues, labels=True)
+        return (0, colon, colon + BORDER), "colon"
     if link is None or any(each.start == 0 for each in cues.get("unbound", ())):
         return None
-    return Link(0, link.start, link.stop, changed=link.label == "becomes")
+    return (0, link.start, link.stop), link.label
 
 
 def between(words: Sequence[Word], start: int, stop: int | None = None) -> str:
@@ -431,14 +402,6 @@ def read(text: str, author: Author = "person") -> list[Statement]:
     if author == "assistant" and len(text) > 2 * REPORTED_CHARS:
         parts = [text[:REPORTED_CHARS], text[-REPORTED_CHARS:]]
     return [statement for part in parts for statement in read_part(part, author)]
-
-
-def may_be_sure(text: str, author: Author) -> bool:
-    """Return False if a text cannot contain a sure statement: a fast check, since most plain lines have no cue."""
-    if not text[:1].isalpha() or LABEL_SIGNS.search(text):
-        return True
-    cues = looked_at(text.rstrip(" .!?\u2026")).cues
-    return not SURE.isdisjoint(cues) if author in AUTHORITIES else "decide" in cues
 
 
 def read_part(text: str, author: Author) -> Iterator[Statement]:

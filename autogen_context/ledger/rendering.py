@@ -5,7 +5,6 @@ are written in full if all fit; otherwise all are shortened; otherwise some are 
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -82,21 +81,19 @@ def rank_of(entry: Entry) -> int:
 
 
 def kept_in(lines: Lines, left: int, count: CountText) -> Lines:
-    """Return the lines that fit: safety rules first, reported entries last, the kinds between them in turns, shortest first.
+    """Return the lines that fit: safety rules first, reported entries last, each shortest first.
 
     If a safety rule does not fit, nothing less important is kept either.
     """
     costs = {entry: count(f"{line}\n") for entry, line in lines.items()}
-    weights = {e: costs[e] * (1 if looked_at(e.text).values else WITHOUT_VALUE) for e in lines}
-    spent: Counter[int] = Counter()
-    turns: dict[Entry, tuple[bool, bool, int, int]] = {}
-    for entry in sorted(lines, key=weights.__getitem__):
-        rank = rank_of(entry)
-        spent[rank] += costs[entry]
-        turns[entry] = (rank == REPORTED_RANK, rank > 0, spent[rank], rank)
+
+    def place(entry: Entry) -> tuple[bool, bool, int]:
+        rank, factor = rank_of(entry), 1 if looked_at(entry.text).values else WITHOUT_VALUE
+        return rank == REPORTED_RANK, rank > 0, costs[entry] * factor
+
     kept: set[Entry] = set()
     headings: set[str] = set()
-    for entry in sorted(turns, key=turns.__getitem__):
+    for entry in sorted(lines, key=place):
         heading = heading_of(entry)
         cost = costs[entry] + (0 if heading in headings else count(f"{heading}\n"))
         if cost <= left:
@@ -131,9 +128,8 @@ def says_the_same(short: str, text: str) -> bool:
     if not 0 < len(short) < len(text):
         return False
     one, other = looked_at(short), looked_at(text)
-    return one.given == other.given and [v.text for v in one.values] == [
-        v.text for v in other.values
-    ]
+    same = one.key == other.key and one.subject.relation == other.subject.relation
+    return same and [v.text for v in one.values] == [v.text for v in other.values]
 
 
 def written(lines: Lines) -> str:

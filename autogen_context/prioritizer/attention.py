@@ -7,19 +7,17 @@ parts whatever their score. Source: docs/decisions/0007-relevance.md.
 
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import exp, isfinite, log
-from operator import mul
-from typing import cast
 
 from autogen_context.argument import (
     listed,
     require_fraction,
     require_kind,
+    require_text,
     require_whole,
-    wrong_argument,
 )
 from autogen_context.errors import EmbeddingFailed
 from autogen_context.language.terms import terms
@@ -33,19 +31,10 @@ LENGTH_FRACTION = 0.75  # b of BM25: length normalisation
 USUAL_TERMS = 100  # assumed average length in terms, about a paragraph
 SEMANTIC_FRACTION = 0.5  # of a fused score
 UNRELATED_COSINE = 0.1  # average cosine of sentence embeddings of unrelated texts
-MOST_HOLDERS = (
-    256  # documents examined per term, so that a query does not cost more in a longer history
-)
-REACH = 4  # neighbours on each side that count, each half as much as the one nearer
-NEARNESS = tuple(0.5 ** abs(distance) for distance in range(-REACH, REACH + 1))
+MOST_HOLDERS = 256  # documents examined per term, whatever the length of the history
 NAMED_WORDS = 3  # common words named in a reason
 NAMED_CHARS = 40  # of each
 SCORES = "what AttentionScorer().score(query, parts) returns"
-
-Query = str | Mapping[str, float]
-"""A query: one text, or several texts with weights."""
-Held = Mapping[int, float]
-"""Occurrences of a term by document position."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,70 +88,76 @@ class AttentionScorer:
         self._vectors = vectors
         self._temperature = temperature
 
-    async def score(self, query: Query, parts: Sequence[ContextPart]) -> list[AttentionScore]:
+    async def score(self, query: str, parts: Sequence[ContextPart]) -> list[AttentionScore]:
         """Score parts for a query, computing missing embeddings first.
 
         Args:
-            query: a text, or several with weights.
+            query: a text.
             parts: n parts.
 
         Returns:
             n scores, in the order of the parts; 0 for an unrelated part.
 
         Raises:
-            ValueError: ``query`` has another type, a weight is not positive, or a part is no ``ContextPart``.
+            ValueError: ``query`` is not a text, or a part is no ``ContextPart``.
         """
-        texts = asked(query, parts)
-        if self._vectors is None or not parts or not texts:
-            return self._scores(texts, parts, {})
-        wanted = [*texts, *(part.text for part in parts)]
+        require_query(query, parts)
+        if self._vectors is None or not parts or not query:
+            return self._scores(query, parts, [])
         try:
-            found = dict(zip(wanted, await self._vectors.vectors(wanted), strict=True))
+            vectors = await self._vectors.vectors([query, *(part.text for part in parts)])
         except EmbeddingFailed as error:
             logger.warning("parts are scored by words alone", extra={"model": error.model})
-            found = {}
-        return self._scores(texts, parts, found)
+            return self._scores(query, parts, [])
+        return self._scores(query, parts, vectors)
 
-    def score_nowait(self, query: Query, parts: Sequence[ContextPart]) -> list[AttentionScore]:
+    def score_nowait(self, query: str, parts: Sequence[ContextPart]) -> list[AttentionScore]:
         """Score parts with the embeddings that are in memory; never waits. Arguments and errors as of ``score``."""
-        texts = asked(query, parts)
+        require_query(query, parts)
         if self._vectors is None:
-            return self._scores(texts, parts, {})
-        wanted = [*texts, *(part.text for part in parts)]
-        ready = {text: self._vectors.ready(text) for text in wanted}
-        return self._scores(texts, parts, {text: v for text, v in ready.items() if v is not None})
+            return self._scores(query, parts, [])
+        texts = (query, *(part.text for part in parts))
+        return self._scores(query, parts, [self._vectors.ready(text) for text in texts])
 
     def _scores(
         self,
-        texts: Mapping[str, float],
+        query: str,
         parts: Sequence[ContextPart],
-        vectors: Mapping[str, Sequence[float]],
+        vectors: Sequence[Sequence[float] | None],
     ) -> list[AttentionScore]:
-        lexical = relevances(texts, [part.text for part in parts])
-        semantic = semantic_scores(texts, parts, vectors)
-        scores = fused(lexical, semantic)
+        """Score parts; ``vectors`` are those of the query and of each part, or empty."""
+        lexical = relevances(query, [part.text for part in parts])
+        asked, *known = vectors or [None]
+        meanings: list[float | None] = [None] * len(parts)
+        if asked is not None:
+            cosines = iter(similarities(asked, [each for each in known if each is not None]))
+            meanings = [each if each is None else relatedness(next(cosines)) for each in known]
+        scores = fused(lexical, meanings)
         best = max(scores, default=0.0)
         powers = [exp((score - best) / self._temperature) for score in scores]
         whole = sum(powers)
         wanted: dict[str, str] = {}  # term of the query -> its word
-        for word in (word for text in texts for word in text.split()):
+        for word in query.split():
             wanted |= {term: word for term in terms(word) if term not in wanted}
         found: list[AttentionScore] = []
-        for i, part in enumerate(parts):
-            held, meaning = {*terms(part.text)}, semantic[i]
+        for part, words, meaning, score, power in zip(
+            parts, lexical, meanings, scores, powers, strict=True
+        ):
+            held = {*terms(part.text)}
             shared = [wanted[t].strip(".,:;!?()\"'")[:NAMED_CHARS] for t in wanted if t in held]
             named = ", ".join([*dict.fromkeys(shared)][:NAMED_WORDS])
-            reasons = [f"words {lexical[i]:.2f}: {named}" if named else "no word in common"]
+            reasons = [f"words {words:.2f}: {named}" if named else "no word in common"]
             reasons += [f"meaning {meaning:.2f}"] if meaning is not None else []
             reasons += ["critical"] if part.critical else []
-            score = AttentionScore(
-                part=part,
-                score=scores[i],
-                share=powers[i] / whole,
-                temperature=self._temperature,
-                reasons=tuple(reasons),
+            found.append(
+                AttentionScore(
+                    part=part,
+                    score=score,
+                    share=power / whole,
+                    temperature=self._temperature,
+                    reasons=tuple(reasons),
+                )
             )
-            found.append(score)
         return found
 
 
@@ -214,12 +209,10 @@ class AttentionFilter:
         return [
             score
             for place, score in enumerate(ranked)
-            if self._is_critical(score.part)
+            if score.part.critical
+            or score.part.label.casefold() in self._critical_labels
             or (score.score >= self._threshold if self._top_k is None else place < self._top_k)
         ]
-
-    def _is_critical(self, part: ContextPart) -> bool:
-        return part.critical or part.label.casefold() in self._critical_labels
 
 
 def require_parts(parts: object) -> None:
@@ -228,54 +221,30 @@ def require_parts(parts: object) -> None:
         require_kind(f"parts[{at}]", part, ContextPart, give="ContextPart(label, text)")
 
 
-def asked(query: object, parts: object) -> Mapping[str, float]:
-    """Validate query and parts, and return the texts of the query with their weights."""
+def require_query(query: object, parts: object) -> None:
+    """Raise ``ValueError`` unless the query is a text and every part a ``ContextPart``."""
+    require_text("query", query)
     require_parts(parts)
-    if not isinstance(query, str | Mapping):
-        raise wrong_argument("query", query, "a text, or several with their weights")
-    return weighted(cast("Query", query))  # which checks the weights
-
-
-def semantic_scores(
-    texts: Mapping[str, float],
-    parts: Sequence[ContextPart],
-    vectors: Mapping[str, Sequence[float]],
-) -> list[float | None]:
-    """Score parts by embeddings: weighted mean over the query's texts; ``None`` for a part without a vector."""
-    known = {text: weight for text, weight in texts.items() if text in vectors}
-    whole = sum(known.values())
-    scores = {part.text: 0.0 for part in parts if known and part.text in vectors}
-    for text, weight in known.items():
-        cosines = similarities(vectors[text], [vectors[part] for part in scores])
-        for part, cosine in zip(scores, cosines, strict=True):
-            scores[part] += weight / whole * relatedness(cosine)
-    return [min(1.0, scores[part.text]) if part.text in scores else None for part in parts]
 
 
 # ---- lexical relevance
 
 
-def relevances(query: Query, texts: Iterable[str]) -> list[float]:
+def relevances(query: str, texts: Iterable[str]) -> list[float]:
     """Score texts for a query, each independent of the others, 0..1.
 
     The score is the BM25 of the text divided by that of the query itself, without idf, so that a term counts even if all
-    texts contain it. For several query texts it is their weighted mean, without texts that have no term.
-    Source: docs/decisions/0007-relevance.md.
+    texts contain it. Source: docs/decisions/0007-relevance.md.
     """
-    counted = [(Counter(terms(text)), weight) for text, weight in weighted(query).items()]
-    wanted = [(counts, weight) for counts, weight in counted if counts]
-    whole = sum(weight for _, weight in wanted)
+    wanted = Counter(terms(query))
+    pivot = max(wanted.total(), USUAL_TERMS)
+    damping = damping_of(wanted.total(), pivot)
+    own = sum(count / (count + damping) for count in wanted.values())
     scores: list[float] = []
     for found in (Counter(terms(text)) for text in texts):
-        score = 0.0
-        for counts, weight in wanted:
-            pivot = max(counts.total(), USUAL_TERMS)
-            own_damping = damping_of(counts.total(), pivot)
-            damping = damping_of(found.total(), pivot)
-            own = sum(count / (count + own_damping) for count in counts.values())
-            held = sum(found[term] / (found[term] + damping) for term in counts if term in found)
-            score += weight / whole * min(1.0, held / own)
-        scores.append(min(1.0, score))
+        damping = damping_of(found.total(), pivot)
+        held = sum(found[term] / (found[term] + damping) for term in wanted if term in found)
+        scores.append(min(1.0, held / own) if held else 0.0)
     return scores
 
 
@@ -292,9 +261,8 @@ class LexicalIndex:
     def __init__(self) -> None:
         self._lengths: list[int] = []  # of each document, in terms with repetitions
         self._total_length = 0
-        self._holders: defaultdict[str, dict[int, int]] = defaultdict(
-            dict
-        )  # term -> document -> occurrences, in document order
+        # term -> document -> occurrences, in document order
+        self._holders: defaultdict[str, dict[int, int]] = defaultdict(dict)
 
     def __len__(self) -> int:
         """Number of documents."""
@@ -331,59 +299,25 @@ class LexicalIndex:
 
     def scores(self, query: str) -> dict[int, float]:
         """Return scores above 0, at most 1, by document position; documents without a common term are left out."""
-        return self._scores(query, lambda held: held, self._lengths)
-
-    def scores_nearby(self, query: str) -> dict[int, float]:
-        """Score documents with the terms of their neighbours added: half of a direct neighbour's, a quarter of the next, ...
-
-        A document between others that match then scores like them.
-        """
-        return self._scores(query, self._lent, LengthsAround(self._lengths))
-
-    def _lent(self, held: Held) -> Held:
-        """Add the neighbours' occurrences, weighted by distance; sums of such counts are exact."""
-        lent: defaultdict[int, float] = defaultdict(float)
-        last = len(self) - 1
-        for document, times in held.items():
-            first = max(0, document - REACH)
-            for at in range(first, min(last, document + REACH) + 1):
-                lent[at] += NEARNESS[at - document + REACH] * times
-        return lent
-
-    def _scores(
-        self,
-        query: str,
-        held_by: Callable[[Held], Held],
-        lengths: Sequence[int] | Mapping[int, float],
-    ) -> dict[int, float]:
-        """Score a query; only documents with one of its terms, and their neighbours, are examined."""
         wanted = Counter(terms(query))
-        all_holders = [self._holders.get(term, dict[int, int]()) for term in wanted]
-        near: Collection[int] = ()
-        if frequent := [each for each in all_holders if len(each) > MOST_HOLDERS]:
-            # Count frequent terms only in documents that a rarer term found, else in the newest.
-            rare = [each for each in all_holders if len(each) <= MOST_HOLDERS]
-            near = set[int]().union(*map(held_by, rare)) or list(
-                islice(reversed(frequent[0]), MOST_HOLDERS)
-            )
-        most = max(MOST_HOLDERS, len(near))
-        looked_at = [
-            each if len(each) <= most else {at: each[at] for at in near if at in each}
-            for each in all_holders
-        ]
-        many = sum(map(len, looked_at)) > len(self)  # a list is faster then
-        totals = [0.0] * len(self) if many else defaultdict[int, float](float)
+        holders = {term: self._holders.get(term, dict[int, int]()) for term in wanted}
+        # Frequent terms count only in documents that a rarer one found, else in the newest.
+        rare = [each for each in holders.values() if len(each) <= MOST_HOLDERS]
+        frequent = [each for each in holders.values() if len(each) > MOST_HOLDERS]
+        near: Collection[int] = set[int]().union(*rare) if frequent else ()
+        near = near or [at for each in frequent[:1] for at in islice(reversed(each), MOST_HOLDERS)]
+        totals = defaultdict[int, float](float)
         pivot = max(1, wanted.total(), self._total_length / max(1, len(self)))
-        shortest, per_term = damping_of(0, pivot), damping_of(1, pivot) - damping_of(0, pivot)
         own = 0.0
-        for count, holders, held in zip(wanted.values(), all_holders, looked_at, strict=True):
-            frequency = max(1, len(holders)) + 0.5
+        for term, count in wanted.items():
+            held = holders[term]
+            frequency = max(1, len(held)) + 0.5
             rarity = log(1 + (len(self) - frequency + 1) / frequency)
-            own += rarity * count / (count + shortest + per_term * wanted.total())
-            for at, often in held_by(held).items():
-                totals[at] += rarity * often / (often + shortest + per_term * lengths[at])
-        scored = enumerate(totals) if isinstance(totals, list) else totals.items()
-        return {at: total / own if total < own else 1.0 for at, total in scored if total}
+            own += rarity * count / (count + damping_of(wanted.total(), pivot))
+            for at in held if len(held) <= max(MOST_HOLDERS, len(near)) else near:
+                if often := held.get(at):
+                    totals[at] += rarity * often / (often + damping_of(self._lengths[at], pivot))
+        return {at: min(1.0, total / own) for at, total in totals.items()}
 
 
 def postings_of(texts: Iterable[str]) -> tuple[list[int], dict[str, list[int]]]:
@@ -397,32 +331,6 @@ def postings_of(texts: Iterable[str]) -> tuple[list[int], dict[str, list[int]]]:
     return lengths, postings
 
 
-class LengthsAround(dict[int, float]):
-    """Mean length of each document and its neighbours, computed on demand."""
-
-    def __init__(self, lengths: Sequence[int]) -> None:
-        super().__init__()
-        self._lengths = lengths
-
-    def __missing__(self, at: int) -> float:
-        """Compute and store it."""
-        self[at] = mean_around(self._lengths, at)
-        return self[at]
-
-
-def mean_around(values: Sequence[float], at: int) -> float:
-    """Return the mean of a value and its neighbours, weighted by distance."""
-    first = max(0, at - REACH)
-    weights = NEARNESS[first - at + REACH : len(values) - at + REACH]
-    weighed: float = sum(map(mul, weights, values[first : at + REACH + 1]))
-    return weighed / sum(weights)
-
-
-def means_around(values: Sequence[float]) -> list[float]:
-    """Return ``mean_around`` for every position."""
-    return [mean_around(values, at) for at in range(len(values))]
-
-
 def relatedness(cosine: float) -> float:
     """Map a cosine of sentence embeddings to a score: 1 for the same direction, 0 for unrelated texts."""
     return max(0.0, min(1.0, (cosine - UNRELATED_COSINE) / (1 - UNRELATED_COSINE)))
@@ -434,17 +342,6 @@ def fused(lexical: Sequence[float], semantic: Sequence[float | None]) -> list[fl
         words if meaning is None else words + SEMANTIC_FRACTION * (meaning - words)
         for words, meaning in zip(lexical, semantic, strict=True)
     ]
-
-
-def weighted(query: Query) -> Mapping[str, float]:
-    """Return the texts of a query with weights; ``ValueError`` if a weight is not positive and finite."""
-    texts = {query: 1.0} if isinstance(query, str) else query
-    for text, weight in texts.items():
-        if not (isfinite(weight) and weight > 0):
-            raise ValueError(
-                f"query: weight {weight} of {text[:40]!r}; give a positive number, or leave it out"
-            )
-    return texts
 
 
 def damping_of(length: float, pivot: float) -> float:

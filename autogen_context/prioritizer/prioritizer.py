@@ -11,7 +11,7 @@ Your own prioritizer needs one method, ``scores``; ``UnitScores`` turns one scor
             return UnitScores(conversation, [1 / (1 + unit.candidate.tokens) for unit in conversation.units])
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from math import exp, fsum, isfinite, log, log1p
@@ -94,10 +94,6 @@ class Scores(Protocol):
         """Note that a block is kept."""
         ...
 
-    def keep_unit(self, unit: int, /) -> None:
-        """Note that a whole unit is kept."""
-        ...
-
     def reasons(self, unit: int, /) -> tuple[str, ...]:
         """Explain the scores of a unit's blocks in words."""
         ...
@@ -144,9 +140,6 @@ class UnitScores:
 
     def keep(self, at: BlockAt) -> None:
         """Do nothing: scores do not depend on what is kept."""
-
-    def keep_unit(self, unit: int) -> None:
-        """Do nothing, as above."""
 
     def reasons(self, unit: int) -> tuple[str, ...]:
         """Return the reasons that were given."""
@@ -283,15 +276,13 @@ class ValueScores:
         self._kept_lines: set[str] = set()
         self._passages: dict[tuple[int, int], PassageScore] = {}
 
-    def keep_unit(self, unit: int) -> None:
-        """Note that a unit is kept."""
-        text = self._units[unit]
-        self._keep(text.values, text.lines)
-
     def keep(self, at: BlockAt) -> None:
         """Note that a block is kept."""
         block = self._units[at.unit].passages[at.passage].blocks[at.block]
-        self._keep(block.values, block.lines)
+        for value in block.values - self._kept:
+            self._weights_now[value] = self._weights[value] * KEPT
+        self._kept |= block.values
+        self._kept_lines.update(block.lines)
 
     def score(self, at: BlockAt) -> float:
         """Return what a block adds to what is kept."""
@@ -351,13 +342,6 @@ class ValueScores:
         if conversation.asked.get(value, 0):
             weight *= 1 + ASKED
         return weight * (1 + FOCUS * self._focus.get(value, 0.0))
-
-    def _keep(self, values: AbstractSet[str], lines: Iterable[str]) -> None:
-        for value in values - self._kept:
-            if value in self._weights:
-                self._weights_now[value] = self._weights[value] * KEPT
-        self._kept |= values
-        self._kept_lines.update(lines)
 
     def _left_by_age(self, unit: int) -> float:
         left: float = (1 + self._ages[unit] / self._fades) ** -FADING

@@ -82,11 +82,6 @@ class UnitText:
         blocks = (block.values for p in self.passages for block in p.blocks)
         return frozenset(self.named.used).union(*blocks)
 
-    @property
-    def lines(self) -> frozenset[str]:
-        """The longer lines of its blocks, which an edit could repeat."""
-        return frozenset(line for p in self.passages for block in p.blocks for line in block.lines)
-
 
 class References:
     """The units of a conversation and the values in them; ``kinds`` classifies the tools."""

@@ -6,7 +6,7 @@ never grows. Source: lazy greedy selection (Minoux, "Accelerated greedy algorith
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from heapq import heapify, heappop, heappush
 from math import ceil
@@ -72,7 +72,7 @@ def standing(conversation: References, need: Need) -> list[int]:
 
 
 class BlockSelector:
-    """Chooses among the units of a conversation; ``shares`` are tokens guaranteed to each section of the budget."""
+    """Chooses among the units of a conversation; ``shares`` are the tokens guaranteed to each section of the budget, if any."""
 
     def __init__(
         self,
@@ -84,18 +84,26 @@ class BlockSelector:
         self._conversation = conversation
         self._units = conversation.units
         self._counter = counter
-        self._scores = scores if shares is None else SectionScores(scores, conversation, shares)
+        self._scores = scores
+        self._shares = shares
+        self._sections = sections_of(conversation) if shares is not None else {}
 
     def fill(
         self, taken: Mapping[int, Decision], room_tokens: int, among: Iterable[int] | None = None
     ) -> Filled:
         """Decide on the units ``among`` (default: all considered) that are not ``taken`` already."""
         for i in taken:
-            if not self._units[i].named.is_sought:
-                self._scores.keep_unit(i)
+            for at in () if self._units[i].named.is_sought else blocks_at(self._units, i):
+                self._scores.keep(at)
         units = self._conversation.standing if among is None else among
         costs = {i: self._cost(self._units[i]) for i in units if i not in taken}
-        selection = Selection(costs, scores=self._scores, room_tokens=room_tokens)
+        selection = Selection(
+            costs,
+            scores=self._scores,
+            room_tokens=room_tokens,
+            sections=self._sections,
+            shares=self._shares,
+        )
         stays = self._within(selection.choose(), room_tokens)
         ranking = selection.ranking()
         least = min((ranking[i].score for i in stays), default=-1.0)
@@ -157,10 +165,23 @@ class BlockSelector:
 
 
 class Selection:
-    """Lazy greedy selection of blocks; the first block of a unit also pays for its frame."""
+    """Lazy greedy selection of blocks; the first block of a unit also pays for its frame.
 
-    def __init__(self, costs: Mapping[int, UnitCost], *, scores: Scores, room_tokens: int) -> None:
+    Blocks of a section that has used up its share come behind all others, so that only unused room goes to them.
+    """
+
+    def __init__(
+        self,
+        costs: Mapping[int, UnitCost],
+        *,
+        scores: Scores,
+        room_tokens: int,
+        sections: Mapping[int, Section] | None = None,
+        shares: Mapping[Section, int] | None = None,
+    ) -> None:
         self._costs = costs
+        self._sections = sections or {}
+        self._left: dict[Section, float] = dict(shares or {})
         self._frames = {  # a unit with all blocks replaced by marks
             unit: cost.frame_tokens + MARK_TOKENS * len(cost.passages)
             for unit, cost in costs.items()
@@ -194,6 +215,10 @@ class Selection:
                 self._too_large.append((-density, unit, at))
                 continue
             self._room -= tokens
+            if at.unit in self._sections:
+                self._left[self._sections[at.unit]] -= self._costs[at.unit].passages[at.passage][
+                    at.block
+                ]
             order.append(at)
             self._kept.add(at)
             self._best.setdefault(at.unit, density)
@@ -224,7 +249,9 @@ class Selection:
         tokens: float = self._tokens(at)
         if at.unit not in self._best:
             tokens += min(MOST_FRAME, FRAME_FRACTION * self._frames[at.unit])
-        return self._scores.score(at) / max(1.0, tokens)
+        score = self._scores.score(at) / max(1.0, tokens)
+        is_over = at.unit in self._sections and self._left[self._sections[at.unit]] <= 0
+        return score * BEYOND if is_over else score
 
     def _tokens(self, at: BlockAt) -> int:
         """Return the tokens that keeping a block adds, marks of gaps included."""
@@ -235,31 +262,14 @@ class Selection:
         return blocks[block] + MARK_TOKENS * (gap_before + gap_behind - 1)
 
 
+def blocks_at(units: Sequence[UnitText] | Mapping[int, UnitText], i: int) -> Iterator[BlockAt]:
+    """Yield the positions of the blocks of a unit."""
+    for passage, text in enumerate(units[i].passages):
+        for block in range(len(text.blocks)):
+            yield BlockAt(i, passage, block)
+
+
 # ---- sections of the budget
-
-
-class SectionScores:
-    """Ranks blocks of sections that used up their share behind all others, so that only unused room goes to them."""
-
-    def __init__(
-        self, scores: Scores, conversation: References, shares: Mapping[Section, int]
-    ) -> None:
-        self._scores = scores
-        self._units = conversation.units
-        self._sections = sections_of(conversation)
-        self._left: dict[Section, float] = dict(shares)
-        self.keep_unit = scores.keep_unit
-        self.reasons = scores.reasons
-
-    def score(self, at: BlockAt) -> float:
-        """Return what a block adds, lowered if its section has used up its share."""
-        score = self._scores.score(at)
-        return score if self._left[self._sections[at.unit]] > 0 else score * BEYOND
-
-    def keep(self, at: BlockAt) -> None:
-        """Note that a block is kept, and charge its section."""
-        self._scores.keep(at)
-        self._left[self._sections[at.unit]] -= tokens_at(self._units[at.unit], at)
 
 
 def sections_of(conversation: References) -> dict[int, Section]:
@@ -302,8 +312,7 @@ def explained(decision: Decision, at: int, unit: UnitText | None, scores: Scores
     known = {each.name: getattr(decision, each.name) for each in fields(Decision)}
     if unit is None:
         return Explanation(**known, score=0.0, reasons=("its messages were not read yet",))
-    blocks = (BlockAt(at, i, n) for i, p in enumerate(unit.passages) for n in range(len(p.blocks)))
-    each = (scores.score(block) / max(1.0, tokens_at(unit, block)) for block in blocks)
+    each = (scores.score(b) / max(1.0, tokens_at(unit, b)) for b in blocks_at({at: unit}, at))
     score, reasons = max(each, default=0.0), scores.reasons(at)
     if decision.rank:
         score, reasons = decision.rank.score, (str(decision.rank), *reasons)

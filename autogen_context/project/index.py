@@ -7,24 +7,23 @@ is opened, no secret is stored. Results are cached by content.
 import asyncio
 import errno
 import os
-from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from time import time_ns
-from typing import Protocol
+from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
 from autogen_context.cache.files import RULES_FILE, levels, read_regular
+from autogen_context.cache.values import Cache
 from autogen_context.messages.message import content_digest
 from autogen_context.project.documents import Document, Paper, papers_of, read_document
 from autogen_context.project.secrets import without_secrets
 from autogen_context.project.symbols import Language, Symbols, language_by_name, symbols_of
 
-Builder = Callable[[], str]  # called in a thread
 Papers = Mapping[Paper, tuple[Document, ...]]
 Proof = tuple[int, ...]  # metadata of a path; empty if it proves nothing
 
@@ -32,36 +31,11 @@ MOST_BYTES = 1024 * 1024  # of one file
 BINARY_BYTES = 8_192  # from the start; a zero byte among them marks a binary file
 SETTLED_NS = 2_000_000_000  # the coarsest timestamps of any file system
 MOST_PARSED = 2_000  # source files; larger trees are not parsed by grammar (some 4 ms per file)
-MOST_BUILDS = 50_000  # in memory; the symbols of a file take a kilobyte or two
 BATCH = 64  # files read at a time
-SCHEMA = 4  # of cache entries
+KIND, SCHEMA = "project", 5  # of cache entries
 
 SAID = attrgetter("st_mtime_ns", "st_ctime_ns", "st_size", "st_mode", "st_dev", "st_ino")
 GONE: Proof = (0, 0)
-
-
-class Builds(Protocol):
-    """A cache of computed values, such as ``ContextCache``."""
-
-    async def get_or_build(self, key: str, builder: Builder) -> str:
-        """Return the value of a key, built if it is missing; keys identify the content that was read."""
-        ...
-
-
-class Kept:
-    """An in-memory cache with LRU eviction."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[str, str] = OrderedDict()
-
-    async def get_or_build(self, key: str, builder: Builder) -> str:
-        """Return the value of a key, built if it is missing."""
-        if key not in self._kept:
-            self._kept[key] = await asyncio.to_thread(builder)
-            if len(self._kept) > MOST_BUILDS:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(key)
-        return self._kept[key]
 
 
 def changed(proofs: Mapping[str, Proof], *, now_ns: int | None = None) -> dict[str, Proof]:
@@ -113,17 +87,6 @@ def read_text(root: Path, name: str) -> tuple[str, bytes]:
     return text, content_digest(data)
 
 
-def texts_of(root: Path, names: Sequence[str]) -> list[tuple[str, str, bytes]]:
-    """Return the names, texts and digests of files; text and digest are empty for unreadable files."""
-    found: list[tuple[str, str, bytes]] = []
-    for name in names:
-        try:
-            found.append((name, *read_text(root, name)))
-        except (OSError, RuntimeError):
-            found.append((name, "", b""))
-    return found
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """What was extracted from a file: the symbols of a source file, and its document of each kind."""
@@ -133,16 +96,38 @@ class Facts:
 
 
 FACTS = TypeAdapter(Facts)
-NOTHING = Facts()
 
 
-def facts_of(name: str, text: str, language: Language | None, papers: Sequence[Paper]) -> Facts:
-    """Extract symbols and documents from a text, with secrets removed."""
-    bare = without_secrets(text)
-    return Facts(
-        symbols=symbols_of(bare, language) if language else None,
-        documents={paper: read_document(paper, name, bare) for paper in papers},
-    )
+class Source(NamedTuple):
+    """A file that was read, and what is wanted of it; text and digest are empty if it cannot be read."""
+
+    name: str
+    text: str
+    digest: bytes
+    language: Language | None
+    papers: Sequence[Paper]
+
+    @property
+    def key(self) -> str:
+        """Its key in a cache: the content and the language, and for a document its name."""
+        means = self.name if self.papers else self.language
+        return f"{SCHEMA}/{'-'.join(self.papers)}/{means}/{self.digest.hex()}"
+
+    def facts(self, cache: Cache) -> Facts:
+        """Return what the cache has under its key, or else extract it; secrets are removed first."""
+        if not self.digest:
+            return Facts()
+        try:
+            return FACTS.validate_json(cache.remembered(KIND, self.key))  # type: ignore[arg-type]  # checked by pydantic
+        except ValueError:  # it is not there, or somebody else put it there
+            bare = without_secrets(self.text)
+            documents: Mapping[Paper, Document] = {
+                paper: read_document(paper, self.name, bare) for paper in self.papers
+            }
+            symbols = symbols_of(bare, self.language) if self.language else None
+            facts = Facts(symbols=symbols, documents=documents)
+            cache.remember(KIND, self.key, FACTS.dump_json(facts).decode())
+            return facts
 
 
 class Index:
@@ -155,7 +140,7 @@ class Index:
         version: increases when symbols or documents change.
     """
 
-    def __init__(self, root: Path, *, cache: Builds, most_files: int) -> None:
+    def __init__(self, root: Path, *, cache: Cache, most_files: int) -> None:
         self.files = frozenset[str]()
         self.symbols: dict[str, Symbols] = {}
         self.papers: Papers = {}
@@ -183,9 +168,8 @@ class Index:
             batch = {
                 path[len(str(self._root)) + 1 :]: proof for path, proof in due[at : at + BATCH]
             }
-            for name, text, digest in await asyncio.to_thread(texts_of, self._root, list(batch)):
-                await self._take(name, text, digest)
-                self._texts[f"{self._root}/{name}"] = batch[name]
+            await self._take(await asyncio.to_thread(self._sources, list(batch)))
+            self._texts |= {f"{self._root}/{name}": proof for name, proof in batch.items()}
         if self._drawn != self.version:
             self._drawn, read = self.version, self._read
             self.symbols = {
@@ -222,22 +206,25 @@ class Index:
         }
         self.files, self._kinds = files, kinds
 
-    async def _take(self, name: str, text: str, digest: bytes) -> None:
-        """Store the facts of a file; the cache key is its content and language, or its name if it is a document."""
-        if name in self._read and self._read[name][0] == digest:
-            return
-        language, papers = language_by_name(name), self._kinds.get(name, [])
-        if language is not None and not self._by_grammar:
-            language = Language(language.family)
-        facts = NOTHING
-        if digest:
-            means = f"{'-'.join(papers)}/{name if papers else language}"
-            key = f"project-{SCHEMA}/{means}/{digest.hex()}"
-            make = partial(facts_of, name, text, language, papers)
-            kept = await self._cache.get_or_build(key, lambda: FACTS.dump_json(make()).decode())
+    def _sources(self, names: Sequence[str]) -> list[Source]:
+        """Read the files whose content is another one now."""
+        found: list[Source] = []
+        for name in names:
             try:
-                facts = FACTS.validate_json(kept)
-            except ValueError:  # a shared cache returned an invalid value
-                facts = await asyncio.to_thread(make)
-        self._read[name] = digest, facts
-        self.version += 1
+                text, digest = read_text(self._root, name)
+            except (OSError, RuntimeError):
+                text, digest = "", b""
+            if self._read.get(name, (None,))[0] != digest:
+                language = language_by_name(name)
+                if language is not None and not self._by_grammar:
+                    language = Language(language.family)
+                found.append(Source(name, text, digest, language, self._kinds.get(name, [])))
+        return found
+
+    async def _take(self, sources: Sequence[Source]) -> None:
+        """Store the facts of files, as the cache has them or extracted in a thread."""
+        await self._cache.warm(KIND, [source.key for source in sources if source.digest])
+        facts = await asyncio.to_thread(lambda: [each.facts(self._cache) for each in sources])
+        for source, found in zip(sources, facts, strict=True):
+            self._read[source.name] = source.digest, found
+            self.version += 1

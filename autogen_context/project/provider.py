@@ -16,9 +16,9 @@ from pydantic import StrictBool
 from autogen_context.messages.saved import read_saved, saved
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.project.file_changes import touches
-from autogen_context.project.project import ProjectContext, ProjectView, head_in_state
+from autogen_context.project.project import TOPIC, Head, ProjectContext, ProjectView
 from autogen_context.recall.exchanges import newest_request
-from autogen_context.view.notice import FURTHER, Notice, PreambleOffer, ProviderTurn, Told
+from autogen_context.view.notice import FURTHER, Notice, PreambleOffer, ProviderTurn, ProviderUpdate
 
 FIRST_WAIT_S = 10.0  # time that a turn waits for the first head
 LONGEST_WAIT_S = 1.0  # time that a turn waits for later results
@@ -26,15 +26,15 @@ MOST_UNITS = 60  # newest units; the files in them are in play
 MOST_SEARCHED = 400  # newest units; searched for the latest instruction
 ALL_ELSE = "all else"
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedProject:
-    """Saved state: whether the head was renewed for the next compaction, and the last head (empty if none)."""
+    """Saved state: whether the head was renewed for the next compaction, and the last head."""
 
     renewed: StrictBool
-    head: Mapping[str, object]
+    head: Head | None = None
     schema: int = SCHEMA
 
 
@@ -63,7 +63,7 @@ class ProjectProvider:
         self._renew_at_fraction = renew_at_fraction
         self._count = count
         self._own: ProjectContext | None = None
-        self._saved: Mapping[str, object] = {}
+        self._saved: Head | None = None
         self._answers = deque[ProjectView]()
         self._failed: Exception | None = None
         self._asking: asyncio.Task[None] | Thread | None = None
@@ -80,13 +80,12 @@ class ProjectProvider:
         if asking is not None:
             asking.join(LONGEST_WAIT_S)
         if self._own is not None and not (asking and asking.is_alive()):
-            self._saved = self._own.state
+            self._saved = self._own.head
         return saved(SavedProject(renewed=self._renewed, head=self._saved))
 
     def resumed(self, state: Mapping[str, object], /) -> "ProjectProvider":
         """Return a provider that starts with the head of a saved state."""
         read = read_saved(SavedProject, state, what="project", schema=SCHEMA, source="save_state()")
-        head_in_state(read.head)  # raises now if the state is damaged
         other = ProjectProvider(
             self._shared,
             self._kinds,
@@ -95,7 +94,7 @@ class ProjectProvider:
             count=self._count,
         )
         other._renewed, other._saved = read.renewed, read.head
-        other._has_answered = bool(read.head)
+        other._has_answered = read.head is not None
         return other
 
     async def before_turn(self, turn: ProviderTurn, /) -> None:
@@ -110,7 +109,7 @@ class ProjectProvider:
         ):
             await asyncio.wait({self._asking}, timeout=left_s)
 
-    def turn(self, turn: ProviderTurn, /) -> Told:
+    def turn(self, turn: ProviderTurn, /) -> ProviderUpdate:
         """Return the available results; if ``before_turn`` was not called, start a query for the next turn."""
         if not self._has_asked:
             self._begin(turn)
@@ -118,14 +117,14 @@ class ProjectProvider:
         if self._failed:
             error, self._failed = self._failed, None
             raise error
-        known = {notice.key for notice in turn.standing if notice.topic == "project"}
+        known = {notice.key for notice in turn.standing if notice.topic == TOPIC}
         offers: list[PreambleOffer] = []
         while self._answers:  # including results that arrive meanwhile
             offer = offer_of(self._answers.popleft(), self._room_tokens(turn), known)
             known |= {notice.key for notice in offer.newer}
             offers.append(offer)
         self._has_answered |= bool(offers)
-        return Told(preambles=tuple(offers))
+        return ProviderUpdate(preambles=tuple(offers))
 
     async def aclose(self) -> None:
         """Stop querying, and cancel an open query of this event loop."""
@@ -147,7 +146,7 @@ class ProjectProvider:
             if asking.get_loop().is_running():
                 return
             if self._own:  # its loop stopped with the query unfinished: start again from the state
-                self._saved, self._own = self._own.state, None
+                self._saved, self._own = self._own.head, None
         timeout_s = LONGEST_WAIT_S if self._has_answered else FIRST_WAIT_S
         self._until = time.monotonic() + timeout_s
         if self._own is None:
@@ -197,16 +196,13 @@ def offer_of(view: ProjectView, most_tokens: int, known: Collection[str]) -> Pre
 
     Changes without room are listed by name for ``known`` files, which were reported before, else only counted.
     """
+    further = sorted(view.missing & set(known))
     newer = [
-        Notice(topic="project", key=each.name, text=each.title, detail="\n".join(each.lines))
-        for each in view.changes
-    ]
-    newer += [
-        Notice(topic="project", key=name, text=FURTHER.format(name=name))
-        for name in sorted(view.missing & set(known))
+        *view.changes,
+        *(Notice(topic=TOPIC, key=name, text=FURTHER.format(name=name)) for name in further),
     ]
     if more := len(view.missing - set(known)):
         text = f"{more} more files have changed." if more > 1 else "1 more file has changed."
-        newer.append(Notice(topic="project", key=ALL_ELSE, text=text))
+        newer.append(Notice(topic=TOPIC, key=ALL_ELSE, text=text))
     parts = (view.opening, *view.parts)
     return PreambleOffer(parts=parts, most_tokens=most_tokens, newer=tuple(newer))

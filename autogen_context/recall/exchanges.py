@@ -6,6 +6,7 @@ whole, or shortened and marked; no line of a message can pass for one of the mar
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -25,7 +26,7 @@ OPENING = (
 )
 CLOSING = "[End of what was recalled.]"
 MARGIN = "  "
-LEAST_TOKENS = 80  # with less, a shortened exchange is useless
+LEAST_TOKENS = 60  # with less, a shortened message is useless
 FLOOR = 0.1  # minimum score of an exchange
 TOP_K = 5  # maximum exchanges
 
@@ -242,17 +243,18 @@ def retrieve(
         raise ValueError(f"top_k must be 1 or more, got {top_k}; to retrieve nothing, do not ask")
     if not 0 <= floor <= 1:
         raise ValueError(f"floor must be from 0 to 1 as the scores are, got {floor}")
-    found = [each for each in best_first(exchanges, scores) if each.score(scores) >= floor]
+    matching = [each for each in exchanges if each.score(scores) >= floor]
+    matching.sort(key=lambda each: (-each.score(scores), -each.start))
+    return fitting(matching[:top_k], room_tokens=room_tokens, count=count)
+
+
+def fitting(exchanges: Iterable[Exchange], *, room_tokens: int, count: CountText) -> list[Exchange]:
+    """Return the exchanges that fit, taken in the given order and shortened if needed, in conversation order."""
     chosen: list[Exchange] = []
-    for each in found[:top_k]:
-        fitting = fitted(each, chosen, room_tokens, count)
-        chosen += [fitting] if fitting is not None else []
+    for each in exchanges:
+        taken = fitted(each, chosen, room_tokens, count)
+        chosen += [taken] if taken is not None else []
     return sorted(chosen, key=lambda each: each.start)
-
-
-def best_first(exchanges: Iterable[Exchange], scores: Mapping[int, float]) -> list[Exchange]:
-    """Sort exchanges by score, best first; ties: the newest first."""
-    return sorted(exchanges, key=lambda each: (-each.score(scores), -each.start))
 
 
 def rendered(exchanges: Sequence[Exchange]) -> str:
@@ -275,33 +277,18 @@ def rendered(exchanges: Sequence[Exchange]) -> str:
 def fitted(
     exchange: Exchange, beside: Sequence[Exchange], room_tokens: int, count: CountText
 ) -> Exchange | None:
-    """Return the exchange, shortened if needed to fit beside the others; ``None`` if too little of it would remain."""
+    """Return the exchange, its messages shortened to a common length if needed to fit beside the others; ``None`` below ``LEAST_TOKENS``."""
     if count(rendered([*beside, exchange])) <= room_tokens:
         return exchange
-    left = room_tokens - count(rendered([shortened(exchange, 0, count), *beside]))
-    while left >= LEAST_TOKENS:
-        short = shortened(exchange, left, count)
-        if count(rendered([*beside, short])) <= room_tokens:
-            pairs = zip(short.messages, exchange.messages, strict=True)
-            # If not even the mark fits, a shortened message has no words.
-            told = all(s.text == m.text or any(map(str.isalnum, s.text)) for s, m in pairs)
-            return short if told else None
-        left = int(left * 0.8)
-    return None
 
+    def shortened(most: int) -> Exchange:
+        texts = [shorten_text(m.text, room_tokens=most, count=count) for m in exchange.messages]
+        parts = [replace(m, text=t) for m, t in zip(exchange.messages, texts, strict=True)]
+        answered = parts.pop() if exchange.answered is not None else None
+        return replace(exchange, asked=tuple(parts), answered=answered)
 
-def shortened(exchange: Exchange, room_tokens: int, count: CountText) -> Exchange:
-    """Shorten an exchange to about ``room_tokens``; short messages stay whole, long ones share the rest."""
-    sizes = sorted(count(message.text) for message in exchange.messages)
-    left, most = room_tokens, 0
-    for at, size in enumerate(sizes):
-        most = left // (len(sizes) - at)
-        if size > most:
-            break
-        left -= size
-    else:
-        most = max(sizes, default=0)
-    texts = [shorten_text(m.text, room_tokens=most, count=count) for m in exchange.messages]
-    parts = [replace(m, text=t) for m, t in zip(exchange.messages, texts, strict=True)]
-    answered = parts.pop() if exchange.answered is not None else None
-    return replace(exchange, asked=tuple(parts), answered=answered)
+    def tokens(most: int) -> int:
+        return count(rendered([*beside, shortened(most)]))
+
+    most = bisect_right(range(LEAST_TOKENS, room_tokens), room_tokens, key=tokens)
+    return shortened(LEAST_TOKENS + most - 1) if most else None

@@ -1,11 +1,11 @@
-"""Facts that users stated about themselves and their constraints, extracted during the conversation.
+"""Facts that users stated about themselves and their constraints: a view of a ledger that can be edited.
 
 Promise: facts come from users or the system prompt, never from a tool or a model. A newer statement about a subject replaces
-the older one; a deleted fact returns only if it is stated again.
+the older one; a deleted fact returns only if it is stated in other words.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 from autogen_context.argument import require_text
@@ -31,13 +31,12 @@ KINDS: dict[Kind, FactKind] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """A fact: its kind, subject and wording, and the position and digest (``source``) of its message."""
+    """A fact: its kind, its subject (or its first wording), its text, and the position of its message."""
 
     kind: FactKind
     key: str
     text: str
     position: int
-    source: str
 
     @property
     def id(self) -> str:
@@ -50,19 +49,16 @@ class Facts:
 
     def __init__(self) -> None:
         self._ledger = Ledger()
-        self._sources: dict[Entry, str] = {}
-        self._edited: dict[str, str] = {}  # id -> replacement text
-        self._deleted: dict[str, str] = {}  # id -> source of the deleted fact
+        self._edited: dict[Entry, str] = {}
+        self._deleted: set[str] = set()  # texts
 
     def __iter__(self) -> Iterator[Fact]:
         """Iterate over the facts, newest last."""
-        for entry, source in list(self._sources.items()):
-            fact = fact_of(entry, source)
-            yield replace(fact, text=self._edited.get(fact.id, fact.text))
+        return map(self._fact, filter(is_fact, self._ledger))
 
     def __len__(self) -> int:
         """Return the number of facts."""
-        return len(self._sources)
+        return sum(map(is_fact, self._ledger))
 
     def learn(self, messages: Iterable[object], *, start: int = 0) -> list[Fact]:
         """Extract facts from new messages; return those that are new or changed.
@@ -75,22 +71,24 @@ class Facts:
             InvalidTranscript: an element is not a message; nothing was extracted.
             ValueError: ``messages`` is not a list.
         """
-        learnt: list[Fact] = []
+        learnt: list[Entry] = []
         for position, message in enumerate(list(messages_in(messages)), start):
-            source = content_digest(message.role, message.text).hex()
             for entry in self._ledger.learn([message], start=position):
-                fact = fact_of(entry, source)
-                if not is_fact(entry) or self._deleted.get(fact.id) == source:
+                if entry.text in self._deleted:
                     self._ledger.forget(entry)
-                else:
-                    self._edited.pop(fact.id, None)
-                    for old in [old for old in self._sources if overturns(entry, old)]:
-                        self._ledger.forget(old)
-                    self._sources[entry] = source
-                    learnt.append(fact)
-            holding = set(self._ledger)
-            self._sources = {e: said for e, said in self._sources.items() if e in holding}
-        return [fact for fact in learnt if fact in set(self)]
+                elif is_fact(entry):
+                    learnt.append(entry)
+                    self._overturn(entry)
+        holding = set(self._ledger)
+        return [self._fact(entry) for entry in learnt if entry in holding]
+
+    def _overturn(self, new: Entry) -> None:
+        """Forget the preferences before a new one that it reverses."""
+        known = list(self._ledger)
+        if new.kind == "preference" and new in known:
+            for old in known[: known.index(new)]:
+                if old.kind == "preference" and overturns(new, old):
+                    self._ledger.forget(old)
 
     def edit(self, fact_id: str, text: str) -> Fact:
         """Replace the text of a fact.
@@ -103,8 +101,9 @@ class Facts:
         line = " ".join(text.split())
         if not line:
             raise ValueError("text must not be empty; to remove a fact, delete it")
-        self._edited[self._by_id(fact_id).id] = line
-        return self._by_id(fact_id)
+        entry = self._entries(fact_id)[0]
+        self._edited[entry] = line
+        return self._fact(entry)
 
     def delete(self, fact_id: str) -> None:
         """Delete a fact.
@@ -112,12 +111,9 @@ class Facts:
         Raises:
             KeyError: there is no such fact.
         """
-        fact = self._by_id(fact_id)
-        for entry, source in list(self._sources.items()):
-            if fact_of(entry, source).id == fact_id:
-                self._ledger.forget(entry)
-                del self._sources[entry]
-        self._deleted[fact_id] = fact.source
+        for entry in self._entries(fact_id):
+            self._ledger.forget(entry)
+            self._deleted.add(entry.text)
 
     def rendered(self) -> str:
         """Return all facts as text for the model, constraints last; empty if there are none."""
@@ -125,11 +121,15 @@ class Facts:
         lines = [f"- {fact.text}" for kind in kinds for fact in self if fact.kind == kind]
         return "\n".join([OPENING, *lines]) if lines else ""
 
-    def _by_id(self, fact_id: str) -> Fact:
-        for fact in self:
-            if fact.id == fact_id:
-                return fact
-        raise KeyError(fact_id)
+    def _fact(self, entry: Entry) -> Fact:
+        key, text = entry.key or entry.text, self._edited.get(entry, entry.text)
+        return Fact(kind=KINDS[entry.kind], key=key, text=text, position=entry.position)
+
+    def _entries(self, fact_id: str) -> list[Entry]:
+        found = [e for e in self._ledger if is_fact(e) and self._fact(e).id == fact_id]
+        if not found:
+            raise KeyError(fact_id)
+        return found
 
 
 def is_fact(entry: Entry) -> bool:
@@ -143,8 +143,6 @@ def is_fact(entry: Entry) -> bool:
 
 def overturns(new: Entry, old: Entry) -> bool:
     """Return True if a new preference reverses an old one: "coffee" or "coffee over tea" after "tea over coffee", and vice versa."""
-    if new.kind != "preference" or old.kind != "preference" or new == old:
-        return False
     (liked, second), (liked_before, second_before) = choice_in(new.text), choice_in(old.text)
     second, second_before = second - liked, second_before - liked_before
     is_second_now = bool(second_before) and liked - liked_before == second_before
@@ -158,14 +156,3 @@ def choice_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
     parts = (map(str.lower, PART.findall(part)) for part in (text[:start], text[stop:]))
     liked, second = (frozenset(stem(w) for w in part if w not in stop_words()) for part in parts)
     return liked, second
-
-
-def fact_of(entry: Entry, source: str) -> Fact:
-    """Return a ledger entry as a fact, with the digest of its message."""
-    return Fact(
-        kind=KINDS.get(entry.kind, "fact"),
-        key=entry.key or entry.text,
-        text=entry.text,
-        position=entry.position,
-        source=source,
-    )

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import Literal
 
 from autogen_context.argument import require_kind, require_several, require_text, wrong_argument
 from autogen_context.language.phrases import ends_of, phrases
@@ -26,10 +27,7 @@ SCANNED_WORDS = 400  # words of a query scanned for names
 LEAST_OPENINGS = 0.5  # minimum share of messages that open with a name, to take these as authors
 JOINT = r"[./:@#'-]"  # within a word
 WORD = re.compile(rf"\w+(?:{JOINT}\w+)*")
-BEFORE = re.compile(rf"\w{JOINT}?\Z")  # text before that belongs to the same word
 POSSESSIVE = ("'s", "\u2019s")
-GAP = re.compile(r"(?:'s)?\W+")
-ENDED = re.compile(rf"(?:'s)?(?!\w|{JOINT}\w)")
 SPOKEN = re.compile(
     r"(?P<opens>(?:\A|(?<!\b[A-Z][a-z])\.|[\n!?:;\"\u201c(\[*#>|\u2022-])[ \t]{0,8})?(?P<word>[^\W\d_]\w{2,60}(?:['\u2019]\w{1,9})?)"
 )
@@ -38,6 +36,10 @@ AUTHOR = re.compile(
 )
 ADDRESS = re.compile(r"\b(?:you|your|yours|yourself|please)\b", re.IGNORECASE)
 QUESTION_MARKS = ("?", "？")  # noqa: RUF001 - Chinese punctuation
+
+
+Form = Literal["name", "said", "small", "capital"]
+"""An identifier; a spoken word; one in lower case; one that is capitalized within a sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,70 +118,60 @@ def decided(query: str, out_of_sight: Sequence[str], people: Iterable[str] = ())
 
 
 class Known:
-    """Counts of the identifiers and words in messages, by number of messages."""
+    """The identifiers and words of messages, by how many messages have them in which form."""
 
     def __init__(self) -> None:
-        self._identifiers: Counter[str] = Counter()
-        self._small: Counter[str] = Counter()  # words written in lower case
-        self._capital: Counter[str] = Counter()  # capitalized within a sentence
-        self._said: Counter[str] = Counter()  # in either form
+        self._messages: Counter[tuple[Form, str]] = Counter()
 
     def add(self, message: Message, times: int = 1) -> None:
         """Count the terms of a message; ``times=-1`` removes a message added before."""
-        small, capital, said = set[str](), set[str](), set[str]()
         values = values_of(joined_text([message]))
+        found: set[tuple[Form, str]] = {("name", v.lower()) for v in values if is_telling(v)}
         spoken = message.text if message.role in ("user", "assistant") else ""
         for match in SPOKEN.finditer(spoken):
-            word = lower(match)
-            said.add(word)
+            found.add(("said", lower(match)))
             if match["word"][0].islower():
-                small.add(word)
+                found.add(("small", lower(match)))
             elif is_inside(match):
-                capital.add(word)
-        identifiers = {value.lower() for value in values if is_telling(value)}
-        for counts, words in (
-            (self._identifiers, identifiers),
-            (self._small, small),
-            (self._capital, capital),
-            (self._said, said),
-        ):
-            for word in words:
-                counts[word] += times
-                if not counts[word]:
-                    del counts[word]
+                found.add(("capital", lower(match)))
+        for each in found:
+            self._messages[each] += times
+            if not self._messages[each]:
+                del self._messages[each]
 
     def named(self, query: str) -> list[str]:
         """Return the known terms that a query names or asks about, each once, in lower case."""
-        found = [word for word in words_asked(query) if word in self._identifiers]
+        found = [word for word in words_asked(query) if ("name", word) in self._messages]
         for sentence in sentences(ends_of(query, END_CHARS)):
             found += self._spoken_of(sentence)
         return list(dict.fromkeys(found))
 
     def _spoken_of(self, sentence: str) -> list[str]:
-        known = [match for match in SPOKEN.finditer(sentence) if self._said[lower(match)]]
+        messages, words = self._messages, list(SPOKEN.finditer(sentence))
+        known = [match for match in words if messages["said", lower(match)]]
         if not known:
             return []
         marks = phrases("gate").find(sentence)
         asks = is_question(sentence) or any(each.label == "about" for each in marks)
-        words = len(sentence.split())
-        strange = any(is_inside(m) and not self._said[lower(m)] for m in SPOKEN.finditer(sentence))
+        size = len(sentence.split())
+        strange = any(is_inside(match) for match in words if match not in known)
         found: list[str] = []
         for match in known:
             word, start = lower(match), match.start("word")
             common = (each for each in marks if each.label == "common")
             if word in stop_words() or any(each.start <= start < each.stop for each in common):
                 continue
-            is_rare = self._said[word] <= RARE
-            inside = is_inside(match)
-            if not self._small[word] and (inside or self._capital[word]):
-                found += [word] if asks or words <= SHORT_WORDS or is_rare else []
-            elif (asks or words <= SHORT_WORDS) and is_rare and not strange:
+            is_rare, is_asked = messages["said", word] <= RARE, asks or size <= SHORT_WORDS
+            is_name = is_inside(match) or messages["capital", word] > 0
+            if is_name and not messages["small", word]:
+                found += [word] if is_asked or is_rare else []
+            elif is_asked and is_rare and not strange:
                 # A rare word counts if it is alone, a possessive name, or follows "the" or "about".
                 stops = [each.stop for each in marks if each.label in ("about", "definite")]
                 before = max((stop for stop in stops if stop <= start), default=None)
                 near = before is not None and len(sentence[before:start].split()) < NAME_WORDS
                 owns = match["word"][0].isupper() and match["word"].endswith(POSSESSIVE)
-                found += [word] if words == 1 or near or owns else []
+                found += [word] if size == 1 or near or owns else []
         return found
 
 
@@ -201,20 +193,8 @@ def words_asked(query: str) -> list[str]:
 
 def stands_in(text: str, name: str) -> bool:
     """Return True if a lower-case text contains a name as whole, adjacent words."""
-    first, *rest = name.split()
-    at = text.find(first)
-    while at >= 0:
-        end = at + len(first)
-        for word in rest:
-            gap = GAP.match(text, end)
-            if gap is None or not text.startswith(word, gap.end()):
-                break
-            end = gap.end() + len(word)
-        else:
-            if ENDED.match(text, end) and not BEFORE.search(text, max(0, at - 2), at):
-                return True
-        at = text.find(first, at + 1)
-    return False
+    words = r"(?:'s)?\W+".join(map(re.escape, name.split()))
+    return re.search(rf"(?<!\w)(?<!\w{JOINT}){words}(?:'s)?(?!\w|{JOINT}\w)", text) is not None
 
 
 # ---- authors

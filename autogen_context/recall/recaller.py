@@ -10,26 +10,25 @@ import asyncio
 import logging
 import re
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import islice
 
 from autogen_context.compressor.shorten import CountText
 from autogen_context.errors import EmbeddingFailed
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message, joined_text
 from autogen_context.messages.piece import same_at_front
-from autogen_context.models.embedder import WarmVectors
+from autogen_context.models.background import Background
+from autogen_context.models.embedder import Vectors
 from autogen_context.models.similarity import similarities
-from autogen_context.prioritizer.attention import LexicalIndex, fused, means_around, relatedness
+from autogen_context.prioritizer.attention import LexicalIndex, fused, relatedness
 from autogen_context.recall.exchanges import (
     FLOOR,
-    TOP_K,
     Exchange,
     begins,
-    best_first,
     exchange,
+    fitting,
     is_of_a_person,
     rendered,
     retrieve,
@@ -49,7 +48,10 @@ logger = logging.getLogger(__name__)
 Cosines = Callable[[str, Sequence[str]], Sequence[float | None]]
 """Returns the cosine of each text with a query; None for a text without a vector (yet), empty if the query has none."""
 OTHERS_FRACTION = 0.5  # factor on the scores of authors other than those named in the query
+REACH = 4  # neighbours on each side that count
+NEARNESS = 0.5  # of a neighbour's score; of the one behind it the square of that, and so on
 MOST_LATER = 8  # later messages searched for a revision of a statement
+AT_A_TIME = 64  # texts embedded in the background
 LATEST_MESSAGES = 100  # searched for the authors of the conversation
 
 
@@ -108,17 +110,14 @@ class Recaller:
         """
         for message in self._messages[len(self._index) :]:  # indexed lazily, for queries only
             self._index.add(joined_text([message]))
-        scores, total = self._index.scores_nearby(query), len(self._messages)
+        scores, total = self._index.scores(query), len(self._messages)
         if self._cosines is not None:
             texts = [joined_text([message]) for message in self._messages]
             if cosines := self._cosines(query, texts):
-                own = self._index.scores(query)
-                meant = [
-                    own.get(at, 0.0) if near is None else relatedness(near)
-                    for at, near in enumerate(cosines)
-                ]
-                by_words = [scores.get(at, 0.0) for at in range(total)]
-                scores = dict(enumerate(fused(by_words, means_around(meant))))
+                words = [scores.get(at, 0.0) for at in range(total)]
+                meant = [None if near is None else relatedness(near) for near in cosines]
+                scores = dict(enumerate(fused(words, meant)))
+        scores = with_neighbours(scores, total)
         told = total - self._openings[""] >= LEAST_OPENINGS * total
         authors = self._names | self._openings if told else self._names
         named = {
@@ -138,21 +137,18 @@ class Recaller:
     ) -> str:
         """Return the matching exchanges with hidden messages as one text within the room; empty if there are none."""
         scores = self.scores(query)
-        matching = self._holding(at for at, score in scores.items() if score >= FLOOR)
-        out_of_sight = (
+        out_of_sight = [
             each
-            for each in best_first(matching, scores)
+            for each in self._holding(at for at, score in scores.items() if score >= FLOOR)
             if each.messages and any(at in hidden for at in range(each.start, each.stop))
-        )
-        best = list(islice(out_of_sight, TOP_K))
-        found = retrieve(best, scores, room_tokens=room_tokens, count=count)
-        newer = self._newer(self._holding(each.start for each in found))
+        ]
+        found = retrieve(out_of_sight, scores, room_tokens=room_tokens, count=count)
+        newer = self._newer(found)
         if newer:  # include the revisions, and give them room first
-            scores |= dict.fromkeys(newer.values(), 1.0)
-            wanted = self._holding([*newer.values(), *(each.start for each in found)])
-            found = retrieve(
-                wanted, scores, room_tokens=room_tokens, count=count, top_k=len(wanted), floor=0
-            )
+            latest = self._holding(newer.values())
+            found = [each for each in self._holding(e.start for e in found) if each not in latest]
+            found.sort(key=lambda each: -each.score(scores))
+            found = fitting([*latest[::-1], *found], room_tokens=room_tokens, count=count)
             there = {at for each in found for at in each.searched}
             found = [each for each in found if newer.get(each.start, each.start) in there]
         return rendered(found)
@@ -186,26 +182,45 @@ class Recaller:
         return newer
 
 
+def with_neighbours(scores: Mapping[int, float], total: int) -> dict[int, float]:
+    """Add to each score those of its neighbours: half of a direct neighbour's, a quarter of the next, ...; at most 1 again."""
+    found = defaultdict[int, float](float)
+    for at, score in scores.items():
+        for near in range(max(0, at - REACH), min(total, at + REACH + 1)):
+            found[near] += score * NEARNESS ** abs(near - at)
+    most = max(1.0, max(found.values(), default=0.0))
+    return {at: score / most for at, score in found.items()}
+
+
 class Prefetch:
     """Computes the vectors of a conversation before a turn needs them; texts without a vector are scored lexically."""
 
-    def __init__(self, vectors: WarmVectors) -> None:
-        self._vectors = vectors
-        self._warmed: list[Message] = []
+    def __init__(self, vectors: Vectors, background: Background) -> None:
+        self._vectors, self._background = vectors, background
+        self._seen: list[Message] = []
 
     async def embed(self, messages: Sequence[Message], *, timeout_s: float) -> None:
         """Embed the newest message, if a user wrote it, within a time limit; embed the others in the background."""
-        new = messages[same_at_front(self._warmed, messages) :]
-        self._warmed = list(messages)
-        self._vectors.warm(text for message in new if (text := joined_text([message])))
+        new = messages[same_at_front(self._seen, messages) :]
+        self._seen = list(messages)
         newest = messages[-1] if messages else None
-        if newest is None or not newest.text or not is_of_a_person(newest):
-            return
+        if newest is not None and newest.text and is_of_a_person(newest):
+            try:
+                async with asyncio.timeout(timeout_s):
+                    await self._embedded([newest.text])
+            except TimeoutError:
+                logger.warning("a question was not embedded in time")
+        if texts := [text for message in new if (text := joined_text([message]))]:
+            self._background.start(self._embedded(texts), name="embedding")
+
+    async def _embedded(self, texts: Sequence[str]) -> None:
+        """Compute vectors, some at a time, so that a turn can run in between; a failure ends it."""
         try:
-            async with asyncio.timeout(timeout_s):
-                await self._vectors.vectors([newest.text])
-        except (EmbeddingFailed, TimeoutError) as error:
-            logger.warning("a question was not embedded", extra={"error": type(error).__name__})
+            for at in range(0, len(texts), AT_A_TIME):
+                await self._vectors.vectors(texts[at : at + AT_A_TIME])
+        except EmbeddingFailed as error:
+            numbers = {"error": type(error).__name__, "texts": len(texts)}
+            logger.warning("texts were not embedded", extra=numbers)
 
     def cosines(self, query: str, texts: Sequence[str]) -> Sequence[float | None]:
         """Return the cosine of each text with a query, None for a text without a vector; empty if the query has none."""

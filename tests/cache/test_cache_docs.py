@@ -12,43 +12,34 @@ from support.redis_pair import PATIENT
 from support.redis_server import LocalRedis
 
 ROOT = Path(__file__).parents[2]
-GUIDES = ROOT / "docs" / "guides"
 EXAMPLE = ROOT / "examples" / "two_workers.py"
+SIZES = re.compile(r" +(\d\.\d MB)?")  # how large a file is may differ
+GIVEN = 'os.environ["REDIS_URL"]'
+GUIDES = {  # where what is printed stands, and what is printed before
+    "cache": (r"```\n\n```\n(.*?)```\n\nThe file", ""),
+    "originals": (r"```\n(\[Original.*?)```", "recall_context\n"),
+    "shared": (r"```\n(what takes long.*?)```", ""),
+}
 
 
-def program_in(page: str) -> str:
-    """The Python of a guide as one program."""
-    return "\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL))
-
-
-def test_the_guide_on_the_cache_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    """It prints what stands there; how large the file is may differ."""
-    page = (GUIDES / "cache.md").read_text("utf-8")
-    (shown,) = re.findall(r"```\n\n```\n(.*?)```\n\nThe file", page, re.DOTALL)
-    exec(compile(program_in(page), "cache.md", "exec"), {"__name__": "guide"})  # noqa: S102 - our own text
-    printed = capsys.readouterr().out
-    assert re.sub(r" +(\d\.\d MB)?", " ", printed) == re.sub(r" +(\d\.\d MB)?", " ", shown)
-
-
-def test_the_guide_on_originals_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    """It prints what stands there."""
-    page = (GUIDES / "originals.md").read_text("utf-8")
-    exec(compile(program_in(page), "originals.md", "exec"), {"__name__": "guide"})  # noqa: S102 - our own text
-    (shown,) = re.findall(r"```\n(\[Original.*?)```", page, re.DOTALL)
-    assert capsys.readouterr().out == "recall_context\n" + shown
-
-
-def test_the_guide_on_shared_stores_runs(
-    redis: LocalRedis, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", GUIDES)
+def test_the_guides_run(
+    name: str,
+    redis: LocalRedis,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It prints what stands there; a busy machine is no fault."""
-    page = (GUIDES / "shared.md").read_text("utf-8")
-    given = 'os.environ["REDIS_URL"]'
-    text = program_in(page).replace(given, f"{given}, limits=PATIENT", 1)
+    """They print what stands there; a busy machine is no fault."""
+    page, (where, before) = (
+        (ROOT / "docs" / "guides" / f"{name}.md").read_text("utf-8"),
+        GUIDES[name],
+    )
+    program = "\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL))
     monkeypatch.setenv("REDIS_URL", redis.url)
-    exec(compile(text, "shared.md", "exec"), {"__name__": "guide", "PATIENT": PATIENT})  # noqa: S102 - our own text
-    (shown,) = re.findall(r"```\n(what takes long.*?)```", page, re.DOTALL)
-    assert capsys.readouterr().out == shown
+    text = program.replace(GIVEN, f"{GIVEN}, limits=PATIENT", 1)
+    exec(compile(text, name, "exec"), {"__name__": "guide", "PATIENT": PATIENT})  # noqa: S102 - our own text
+    (shown,) = re.findall(where, page, re.DOTALL)
+    assert SIZES.sub(" ", capsys.readouterr().out) == SIZES.sub(" ", before + shown)
 
 
 def test_two_workers_share_what_they_built(redis: LocalRedis) -> None:
@@ -64,7 +55,9 @@ def test_two_workers_share_what_they_built(redis: LocalRedis) -> None:
     )
     assert (run.returncode, run.stderr) == (0, "")
     lines = run.stdout.splitlines()
-    assert lines[0] == "worker 1: the plan, as worker 1 built it"
-    assert lines[1] == "worker 1: what left my window is under its handle"
-    assert lines[2] == "worker 2: the plan, as worker 1 built it"
+    assert lines[:3] == [
+        "worker 1: the plan, as worker 1 built it",
+        "worker 1: what left my window is under its handle",
+        "worker 2: the plan, as worker 1 built it",
+    ]
     assert re.fullmatch(r"worker 2: 3\tstate \d+", lines[3])

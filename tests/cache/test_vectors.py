@@ -1,20 +1,19 @@
 """Vectors are computed once per content, outlive a process where they may, and are never waited for by a turn."""
 
 import asyncio
-import logging
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import hypot, nan
 from pathlib import Path
-from threading import Thread
 from typing import cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typing_extensions import override
 
-from autogen_context import IncrementalContextManager
+from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.vectors import VectorStore
 from autogen_context.errors import EmbeddingFailed
@@ -34,8 +33,11 @@ class Hashed:
     name: str = "hashed"
     asked: list[list[str]] = field(default_factory=list[list[str]])
     gate: asyncio.Event | None = None
+    fails: bool = False
 
     async def embed(self, texts: Sequence[str], /) -> list[list[float]]:
+        if self.fails:
+            raise OSError
         self.asked.append(list(texts))
         if self.gate is not None:
             await self.gate.wait()
@@ -49,37 +51,34 @@ class Hashed:
 
 @dataclass
 class Answering:
-    """An embedder that gives what it is told to."""
+    """An embedder that gives what it is told to, or fails."""
 
-    answer: Callable[[Sequence[str]], Sequence[Sequence[float]]]
+    answer: object
     name: str = "answering"
+    gate: asyncio.Event | None = None
+    asked: int = 0
 
     async def embed(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
-        return self.answer(texts)
+        self.asked += 1
+        if self.gate is not None:
+            await self.gate.wait()
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        if self.answer is None:
+            return [[1.0]] * len(texts)
+        return cast("list[list[float]]", self.answer)  # a model may break its type
 
 
-class Planted:
-    """A cache of which others write the values, while it lies.
-
-    Args:
-        value: what it has under every key.
-    """
+class Planted(ContextCache):
+    """A cache that lies: it has this value under every key, whatever is kept."""
 
     def __init__(self, value: object) -> None:
-        self.lies = True
-        self._value = value
-        self._kept: dict[str, object] = {}
+        super().__init__()
+        self.lies, self._value = True, value
 
-    def remembered(self, _kind: str, key: str, /) -> object:
-        """What was planted, or what was kept."""
-        return self._value if self.lies else self._kept.get(key)
-
-    def remember(self, _kind: str, key: str, value: object, /) -> None:
-        """Keep it."""
-        self._kept[key] = value
-
-    async def warm(self, kind: str, keys: Collection[str], /) -> None:
-        """All is at hand."""
+    @override
+    def remembered(self, kind: str, key: str, /) -> object:
+        return self._value if self.lies else super().remembered(kind, key)
 
 
 def expected(text: str) -> list[float]:
@@ -175,45 +174,29 @@ async def test_a_caller_who_gives_up_lets_nobody_down() -> None:
     """Whoever waits for the same text then asks for it."""
     embedder = Hashed(gate=asyncio.Event())
     store = VectorStore(embedder)
-    first = asyncio.create_task(store.vectors(["a"]))
+    callers = [asyncio.create_task(store.vectors(["a"])) for _ in range(3)]
     await until(lambda: len(embedder.asked) == 1)
-    second = asyncio.create_task(store.vectors(["a"]))
-    third = asyncio.create_task(store.vectors(["a"]))
-    await asyncio.sleep(0)
-    third.cancel()
-    first.cancel()
+    for caller in (callers[0], callers[2]):
+        caller.cancel()
     assert embedder.gate is not None
     embedder.gate.set()
-    assert [list(vector) for vector in await second] == [expected("a")]
-    assert first.cancelled() or await asyncio.wait({first})
-    assert third.cancelled() or await asyncio.wait({third})
-    with pytest.raises(asyncio.CancelledError):
-        await first
+    first, second, third = await asyncio.gather(*callers, return_exceptions=True)
+    assert [type(each) for each in (first, third)] == [asyncio.CancelledError] * 2
+    assert [list(vector) for vector in cast("list[list[float]]", second)] == [expected("a")]
 
 
 async def test_a_failure_is_everybodys_and_leaves_nothing() -> None:
     """All who wait are told; the next one asks anew."""
-    gate, failing, tries = asyncio.Event(), [True], list[int]()
-
-    class Flaky:
-        name = "flaky"
-
-        async def embed(self, texts: Sequence[str], /) -> list[list[float]]:
-            tries.append(len(texts))
-            await gate.wait()
-            if failing:
-                raise OSError("down: a secret")
-            return [[1.0] for _ in texts]
-
-    store = VectorStore(Flaky())
+    flaky = Answering(OSError("down: a secret"), name="flaky", gate=asyncio.Event())
+    store = VectorStore(flaky)
     callers = [asyncio.create_task(store.vectors(["a"])) for _ in range(3)]
     await asyncio.sleep(0)
-    gate.set()
+    assert flaky.gate is not None
+    flaky.gate.set()
     results = await asyncio.gather(*callers, return_exceptions=True)
     assert [str(result) for result in results] == ["embedding model 'flaky': OSError"] * 3
-    assert tries == [1]
-    assert store.ready("a") is None
-    failing.clear()
+    assert (flaky.asked, store.ready("a")) == (1, None)
+    flaky.answer = None
     assert len(await store.vectors(["a"])) == 1
 
 
@@ -229,66 +212,43 @@ async def test_a_failure_is_everybodys_and_leaves_nothing() -> None:
 )
 async def test_lies_are_refused(answers: object, reason: str) -> None:
     """What is not one vector of finite numbers per text is an error that says so, and is kept nowhere."""
-    answer = cast("list[list[float]]", answers)  # a model may break its type
     cache = ContextCache()
-    store = VectorStore(Answering(lambda _: answer), cache=cache)
+    store = VectorStore(Answering(answers), cache=cache)
     with pytest.raises(EmbeddingFailed, match=reason) as caught:
         await store.vectors(["a", "b"])
     assert caught.value.model == "answering"
     assert store.ready("a") is None
-    assert cache.stats().memory.bytes == 0
+    later = VectorStore(Hashed(name="answering"), cache=cache)
+    assert [*map(list, await later.vectors(["a"]))] == [expected("a")]
 
 
-async def test_warming_makes_ready() -> None:
-    """What was named is ready some time later, from any thread, and computed once."""
-    asyncio.get_running_loop().set_debug(True)  # then it refuses what is not safe between threads
+async def test_a_manager_makes_ready_what_was_said(caplog: pytest.LogCaptureFixture) -> None:
+    """In the background, once; a failure is a warning without a word of the texts, and what comes later is tried again."""
     embedder = Hashed()
-    async with VectorStore(embedder) as store:
-        store.warm(["a", "b", "a"])
-        await until(lambda: all(store.ready(text) for text in "ab"))
-        await asyncio.sleep(0.01)  # the queue is empty, and its task waits
-        thread = Thread(target=store.warm, args=(["c"],))
-        thread.start()
-        await until(lambda: store.ready("c") is not None)
-        thread.join()
-        store.warm(["a", "c"])
-        await asyncio.sleep(0.01)
-    assert set(embedder.counted.values()) == {1}
+    store = VectorStore(embedder)
+    said = [{"role": "user", "content": f"secret {number}"} for number in range(200)]
+    async with IncrementalContextManager(window_tokens=50_000, vectors=store) as manager:
+        await manager.prepare(said[:150])
+        await until(lambda: all(store.ready(str(each["content"])) for each in said[:150]))
+        embedder.fails = True
+        await manager.prepare(said[:160])
+        await until(lambda: len(caplog.records) == 2)  # the question alone, and all that is new
+        embedder.fails = False
+        await manager.prepare(said)
+        await until(lambda: store.ready("secret 199") is not None)
+    assert max(embedder.counted.values()) == 1
+    assert {record.getMessage() for record in caplog.records} == {"texts were not embedded"}
+    assert [vars(record)["texts"] for record in caplog.records] == [1, 10]
 
 
-async def test_nothing_outlives_the_owner() -> None:
-    """At the end of the block no task is left, whatever hangs; what was not done is not ready."""
+async def test_no_embedding_outlives_its_manager() -> None:
+    """F17: whoever hangs; what was not done is not ready."""
     before = asyncio.all_tasks()
     embedder = Hashed(gate=asyncio.Event())
-    async with VectorStore(embedder) as store:
-        store.warm(["a"])
-        await until(lambda: bool(embedder.asked))
+    store = VectorStore(embedder)
+    config = ContextConfig(window_tokens=8_000, embedding_timeout_s=0.01)
+    async with IncrementalContextManager(config=config, vectors=store) as manager:
+        await manager.prepare([{"role": "user", "content": "a"}])
+        assert asyncio.all_tasks() > before
     assert asyncio.all_tasks() == before
     assert store.ready("a") is None
-    store.warm(["b"])
-    await asyncio.sleep(0.01)
-    assert embedder.asked == [["a"]]
-    assert asyncio.all_tasks() == before
-
-
-async def test_a_failure_empties_the_queue(caplog: pytest.LogCaptureFixture) -> None:
-    """One warning with the number of texts and no word of them; what is named later is tried again."""
-    failing = [True]
-
-    def answer(texts: Sequence[str]) -> list[list[float]]:
-        if failing:
-            raise OSError
-        return [[1.0]] * len(texts)
-
-    async with VectorStore(Answering(answer)) as store:
-        store.warm(f"secret {number}" for number in range(300))
-        await until(lambda: bool(caplog.records))
-        failing.clear()
-        await asyncio.sleep(0.01)
-        assert store.ready("secret 299") is None
-        store.warm(["secret 299"])
-        await until(lambda: store.ready("secret 299") is not None)
-    (record,) = caplog.records
-    assert record.levelno == logging.WARNING
-    assert record.__dict__["left_out"] == 300
-    assert "secret" not in caplog.text

@@ -117,7 +117,7 @@ def test_every_command(folder: Path) -> None:
     chat.child.send("exit\r")
     assert chat.end() == 0
     names = {path.name for path in (folder / "saved_conversations").glob("*.md")}
-    assert names == {"last.md", "other.md", "pumps.md"}
+    assert names == {"chat.md", "other.md", "pumps.md"}
 
 
 def test_ctrl_c_ends_an_answer_and_not_the_chat(folder: Path) -> None:
@@ -145,8 +145,8 @@ def test_ctrl_c_ends_an_answer_and_not_the_chat(folder: Path) -> None:
         chat.child.expect(READY)
         chat.child.sendeof()
         assert chat.end() == 0
-        text = (folder / "saved_conversations" / "last.md").read_text()
-        assert text == "# last\n\n> How are you?\n\nAll is well.\n"
+        text = (folder / "saved_conversations" / "chat.md").read_text()
+        assert text == "# chat\n\n> How are you?\n\nAll is well.\n"
 
 
 def test_a_killed_process_damages_nothing(folder: Path, server: LoopbackServer) -> None:
@@ -159,8 +159,8 @@ def test_a_killed_process_damages_nothing(folder: Path, server: LoopbackServer) 
     time.sleep(1)
     chat.child.kill(signal.SIGKILL)
     chat.child.close()
-    chat = Chat(folder, "--load", "last", OPENAI_BASE_URL=server.base_url)
-    chat.child.expect("Loaded last: 1 questions")
+    chat = Chat(folder, "--load", "chat", OPENAI_BASE_URL=server.base_url)
+    chat.child.expect("Loaded chat: 1 questions")
     chat.child.expect(READY)
     chat.say("/facts", r"1\. My name is Ann")
     chat.child.sendeof()
@@ -185,7 +185,7 @@ def test_what_goes_wrong_is_said_in_words(folder: Path, server: LoopbackServer) 
 
 def test_a_full_disk_is_said_and_damages_nothing(folder: Path, server: LoopbackServer) -> None:
     """What was saved before is there still, and who leaves is asked again."""
-    saved = folder / "saved_conversations" / "last.json"
+    saved = folder / "saved_conversations" / "chat.json"
     saved.parent.mkdir()
     saved.write_text("{}")
     chat = Chat(folder, "--knowledge", "kb", most_kilobytes=1, OPENAI_BASE_URL=server.base_url)
@@ -197,7 +197,7 @@ def test_a_full_disk_is_said_and_damages_nothing(folder: Path, server: LoopbackS
     assert chat.end() == 2
     assert {path.name for path in saved.parent.glob("*.*") if path.is_file()} == {
         ".history",
-        "previous.json",
+        "chat.json",
     }
 
 

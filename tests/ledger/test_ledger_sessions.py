@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import NotRequired, TypedDict
+from typing import TypedDict
 
 import pytest
 
@@ -10,24 +10,11 @@ from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message
 
 
-class Said(TypedDict):
-    """A message of the file."""
-
-    role: str
-    text: str
-
-
 class Talk(TypedDict):
-    """A session of the file.
+    """A session of the file: its messages, and what must still stand, all words of each."""
 
-    Keys: its domain; its messages; what must still stand, all words of each; what must not.
-    """
-
-    domain: str
-    messages: list[Said]
+    messages: list[dict[str, str]]
     survive: list[list[str]]
-    gone: list[str]
-    about: NotRequired[str]
 
 
 TALKS: list[Talk] = json.loads(Path(__file__).with_name("ledger_sessions.json").read_text("utf-8"))[
@@ -43,11 +30,6 @@ def ledger_of(talk: Talk) -> Ledger:
     return ledger
 
 
-def chars_of(talk: Talk) -> int:
-    """Characters of a session, speakers included."""
-    return sum(len(f"[{said['role']}] {said['text']}\n") for said in talk["messages"])
-
-
 def standing(talk: Talk, text: str) -> list[bool]:
     """For each that must stand, whether it does."""
     lower = text.lower()
@@ -60,7 +42,8 @@ def test_what_survives(share: float) -> None:
     found: list[bool] = []
     whole: list[bool] = []
     for talk in TALKS:
-        ledger, room = ledger_of(talk), int(chars_of(talk) * share)
+        chars = sum(len(f"[{said['role']}] {said['text']}\n") for said in talk["messages"])
+        ledger, room = ledger_of(talk), int(chars * share)
         text = ledger.rendered(room_tokens=room, count=len).text
         for _ in range(2):
             assert len(text) <= room

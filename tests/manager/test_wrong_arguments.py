@@ -57,7 +57,7 @@ MAKE: dict[str, Callable[[], object]] = {
     "url='…': give redis://": lambda: ContextCache(shared="localhost"),
     "text=5: give the task as a text": lambda: TaskDefinition.from_text(NUMBER),
     "text=None: give the task as a text": lambda: ContextPrioritizer().prioritize(NOTHING, []),
-    "query=5: give a text, or several": lambda: AttentionScorer().score_nowait(NUMBER, []),
+    "query=5: give a text": lambda: AttentionScorer().score_nowait(NUMBER, []),
     r"scores\[0\]=ContextPart.*: give what AttentionScorer": lambda: AttentionFilter().filter(
         cast("list[AttentionScore]", [ContextPart("goal", "Ship it.")])
     ),

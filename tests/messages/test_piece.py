@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from autogen_context.manager.prepared import Outbox
+from autogen_context.manager.prepared import RequestWriter
 from autogen_context.messages.message import Image, Message, ToolCall, ToolResult
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.piece import (
@@ -24,6 +24,7 @@ from autogen_context.messages.piece import (
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.transcripts import transcripts
+from support.counting import COUNTER
 from support.units import read_all
 
 LENGTH = 8
@@ -77,7 +78,8 @@ def test_a_strict_model_takes_it(payloads: list[ChatMessage]) -> None:
     """One system message at most, at the start, then the sides in turn, steps unbroken; only fillers are added."""
     messages = read_all(payloads)
     pieces = STRICT.apply([Verbatim(start=0, stop=len(payloads))], messages)
-    check_chat(Outbox(OpenAIChat()).payloads(pieces, [*payloads]), strict_roles=True)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # JSON
+    writer = RequestWriter(OpenAIChat(), counter=COUNTER, roles=STRICT)
+    check_chat(writer.payloads(pieces, [*payloads]), strict_roles=True)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # JSON
     sent = messages_of(pieces, messages)
     assert words([m for m in sent if m.text != FILLER]) == words(messages)
     whole: list[Piece] = [Verbatim(start=0, stop=len(sent))]

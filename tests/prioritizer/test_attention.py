@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 from math import exp, inf, nan
 from random import Random
 from statistics import mean, median
@@ -15,6 +14,7 @@ from autogen_context.errors import EmbeddingFailed
 from autogen_context.language.terms import terms
 from autogen_context.models.similarity import unit_vector
 from autogen_context.prioritizer.attention import (
+    MOST_HOLDERS,
     AttentionFilter,
     AttentionScore,
     AttentionScorer,
@@ -56,30 +56,24 @@ FRUIT = [ContextPart("memory", "automobile"), ContextPart("memory", "banana")]
 
 
 @FEW
-@given(PARTS, TEXTS)
-def test_each_part_has_a_score_and_a_fraction(parts: list[ContextPart], query: str) -> None:
-    """Scores in 0..1 in the order of the parts; shares in the order of scores, 1 in all; a reason for each."""
+@given(PARTS, PARTS, TEXTS, TEXTS)
+def test_a_part_scores_the_same_in_any_company(
+    before: list[ContextPart], after: list[ContextPart], text: str, query: str
+) -> None:
+    """F24: the scale 0..1 is the query itself, whatever stands beside a part; shares follow the scores and add up to 1."""
+    part = ContextPart("memory", text)
+    parts = [*before, part, *after]
     found = AttentionScorer(temperature=0.2).score_nowait(query, parts)
+    [alone] = AttentionScorer(temperature=0.2).score_nowait(query, [part])
+    among = found[len(before)]
+    assert (among.score, among.reasons) == (alone.score, alone.reasons)
     assert [score.part for score in found] == parts
-    assert sum(score.share for score in found) == pytest.approx(1 if parts else 0)
+    assert sum(score.share for score in found) == pytest.approx(1)
     for score in found:
         assert 0 <= score.score <= 1
         assert score.reasons
-        assert score.share / found[0].share == pytest.approx(
-            exp((score.score - found[0].score) / 0.2)
-        )
-
-
-@FEW
-@given(PARTS, PARTS, TEXTS, TEXTS)
-def test_the_scale_is_the_query_itself(
-    before: list[ContextPart], after: list[ContextPart], text: str, query: str
-) -> None:
-    """F24: a part scores beside others, alike or not, what it scores alone."""
-    part = ContextPart("memory", text)
-    [alone] = AttentionScorer().score_nowait(query, [part])
-    among = AttentionScorer().score_nowait(query, [*before, part, *after])[len(before)]
-    assert (among.score, among.reasons) == (alone.score, alone.reasons)
+        ratio = exp((score.score - among.score) / 0.2)
+        assert score.share / among.share == pytest.approx(ratio)
 
 
 def test_parts_that_are_alike_are_all_kept() -> None:
@@ -95,12 +89,9 @@ def test_parts_that_are_alike_are_all_kept() -> None:
 def test_nothing_in_common_is_no_error() -> None:
     """All score 0 and say so, also where there is no query or no part."""
     parts = [ContextPart("memory", "deploy"), ContextPart("actions", "")]
-    nothing: dict[str, float] = {}
-    for query in ("bananas", "", "the", nothing):
+    for query in ("bananas", "", "the"):
         found = AttentionScorer().score_nowait(query, parts)
-        assert [(score.score, score.reasons) for score in found] == [
-            (0, ("no word in common",))
-        ] * 2
+        assert [(each.score, each.reasons) for each in found] == [(0, ("no word in common",))] * 2
     assert AttentionScorer().score_nowait("port", []) == []
 
 
@@ -109,8 +100,7 @@ def test_reasons_name_the_words() -> None:
     part = ContextPart("goal", "server ports, users and the logs of tests", critical=True)
     query = "Which port, server and user logs tested? Ports?"
     [score] = AttentionScorer().score_nowait(query, [part])
-    assert score.reasons[0] == f"words {score.score:.2f}: port, server, user"
-    assert score.reasons[1:] == ("critical",)
+    assert score.reasons == (f"words {score.score:.2f}: port, server, user", "critical")
 
 
 async def test_meaning_is_fused() -> None:
@@ -119,6 +109,9 @@ async def test_meaning_is_fused() -> None:
     assert same.score == pytest.approx(0.5, abs=0.01)
     assert same.reasons == ("no word in common", "meaning 0.99")
     assert other.score == 0
+    assert AttentionScorer(MEANINGS).score_nowait("car", FRUIT) == [same, other]
+    [unknown] = AttentionScorer(MEANINGS).score_nowait("car", [ContextPart("memory", "a car")])
+    assert unknown.reasons == ("words 1.00: car",)
 
 
 async def test_a_failing_model_leaves_the_words(caplog: pytest.LogCaptureFixture) -> None:
@@ -131,22 +124,17 @@ async def test_a_failing_model_leaves_the_words(caplog: pytest.LogCaptureFixture
     assert "car" not in str([vars(record) for record in caplog.records])
 
 
-def scored(part: ContextPart, score: float) -> AttentionScore:
-    """A part with a score."""
-    return AttentionScore(part=part, score=score, share=0.01, temperature=0.1, reasons=())
-
-
 SCORES = st.lists(
     st.builds(
-        scored, st.builds(ContextPart, LABELS, TEXTS, critical=st.booleans()), st.floats(0, 1)
+        AttentionScore,
+        part=st.builds(ContextPart, LABELS, TEXTS, critical=st.booleans()),
+        score=st.floats(0, 1),
+        share=st.just(0.01),
+        temperature=st.just(0.1),
+        reasons=st.just(()),
     ),
     max_size=12,
 )
-
-
-def is_critical(score: AttentionScore) -> bool:
-    """By its own word, or by a label of the default ones."""
-    return score.part.critical or score.part.label in {"goal", "Steering"}
 
 
 @FEW
@@ -160,14 +148,15 @@ def test_a_filter_keeps_the_best(
     assert kept == [
         score
         for place, score in enumerate(ranked)
-        if is_critical(score) or (score.score >= threshold if top_k is None else place < top_k)
+        if score.part.critical
+        or score.part.label in {"goal", "Steering"}
+        or (score.score >= threshold if top_k is None else place < top_k)
     ]
 
 
 def test_noise_goes() -> None:
-    """Where a third of the parts has to do with the query, a fifth of the text goes at least, and none of that third."""
-    random = Random(1)  # noqa: S311 - no secret
-    noise = [" ".join(f"w{random.randrange(900)}x" for _ in range(20)) for _ in range(20)]
+    """P4: where a third of the parts has to do with the query, a fifth of the text goes at least, and none of that third."""
+    noise = [" ".join(f"w{(row * 37 + n * 53) % 900}x" for n in range(20)) for row in range(20)]
     wanted = [f"{text} refund of booking {i}" for i, text in enumerate(noise[:7])]
     parts = [ContextPart("memory", text) for text in (*wanted, *noise[7:])]
     scores = AttentionScorer().score_nowait("refund the booking", parts)
@@ -200,10 +189,8 @@ TERMS = st.sampled_from(
 )
 SAYINGS = st.lists(TERMS, max_size=12).map(" ".join) | st.text(max_size=30)
 CORPORA = st.lists(SAYINGS, max_size=12)
-FILLER = ["alpha", "beta", "gamma", "delta", "epsilon"]
 WAYS: dict[str, Callable[[str, list[str]], list[float]]] = {
     "index": lambda query, texts: listed(index_of(texts).scores(query), len(texts)),
-    "nearby": lambda query, texts: listed(index_of(texts).scores_nearby(query), len(texts)),
     "alone": relevances,
 }
 
@@ -230,10 +217,9 @@ def test_one_score_a_document(way: str, before: list[str], query: str, after: li
     scores = WAYS[way](query, texts)
     assert len(scores) == len(texts)
     assert all(0 <= score <= 1 for score in scores)
-    if way != "nearby":
-        for text, score in zip(texts, scores, strict=True):
-            assert (score > 0) == (not {*terms(text)}.isdisjoint(terms(query)))
-        assert scores[len(before)] == bool(terms(query))
+    for text, score in zip(texts, scores, strict=True):
+        assert (score > 0) == (not {*terms(text)}.isdisjoint(terms(query)))
+    assert scores[len(before)] == bool(terms(query))
 
 
 @FEW
@@ -241,44 +227,22 @@ def test_one_score_a_document(way: str, before: list[str], query: str, after: li
 def test_what_is_forgotten_leaves_no_trace(kept: list[str], gone: list[str], query: str) -> None:
     """A truncated index is one that never had more, also for what is added later, and if it was asked before."""
     index = index_of([*kept, *gone])
-    index.scores_nearby("port")
     index.truncate(len(kept))
-    assert index.scores_nearby(query) == index_of(kept).scores_nearby(query)
+    assert index.scores(query) == index_of(kept).scores(query)
     index.add(query)
-    assert index.scores_nearby(query) == index_of([*kept, query]).scores_nearby(query)
+    assert index.scores(query) == index_of([*kept, query]).scores(query)
+    with pytest.raises(ValueError, match=f"documents={len(kept) + 2}: give 0 to {len(kept) + 1}"):
+        index.truncate(len(kept) + 2)
     index.truncate(0)
     assert vars(index) == vars(LexicalIndex())
 
 
-@FEW
-@given(texts=CORPORA, query=st.dictionaries(SAYINGS, st.floats(0.01, 100), max_size=4))
-def test_several_texts_are_a_weighted_mean(texts: list[str], query: dict[str, float]) -> None:
-    """Each text of a query has its own scores; those without a term are left out."""
-    telling = {text: weight for text, weight in query.items() if terms(text)}
-    for i, score in enumerate(relevances(query, texts)):
-        parts = [w * relevances(text, texts)[i] for text, w in telling.items()]
-        assert score == pytest.approx(sum(parts) / (sum(telling.values()) or 1))
-
-
-def test_neighbours_lend_their_words() -> None:
-    """The nearer, the more; beyond four messages nothing; and less among long ones."""
-    texts = ["alpha"] * 6 + ["the port is 8081"] + ["alpha"] * 6
-    scores = WAYS["nearby"]("port", texts)
-    assert scores == pytest.approx(list(reversed(scores)))
-    assert scores[:2] == [0, 0]
-    assert all(one < other for one, other in pairwise(scores[1:7]))
-    short, long = ["alpha"] * 5, [" ".join(FILLER * 4)] * 5
-    by_position = index_of([*short, "port", *short, *long, "port", *long]).scores_nearby("port")
-    assert by_position[5] > 1.2 * by_position[16] > 0
-
-
-@pytest.mark.parametrize("weight", [0, -1.0, nan, inf])
-def test_a_weight_is_positive(weight: float) -> None:
-    """The error names the weight, its text, and what to do; that of a truncation what is there."""
-    with pytest.raises(ValueError, match=rf"weight {weight} of 'old'; give a positive number"):
-        relevances({"new": 1.0, "old": weight}, [])
-    with pytest.raises(ValueError, match="documents=3: give 0 to 2"):
-        index_of(["a1", "b2"]).truncate(3)
+def test_a_frequent_word_costs_no_more_in_a_longer_history() -> None:
+    """F15: beyond ``MOST_HOLDERS`` documents it counts where a rarer one stands, or in the newest."""
+    index = index_of([f"port {n % 40}x" for n in range(MOST_HOLDERS + 40)])
+    newest = range(40, MOST_HOLDERS + 40)
+    assert index.scores("port").keys() == {*newest}
+    assert index.scores("port 7x").keys() == {n for n in range(MOST_HOLDERS + 40) if n % 40 == 7}
 
 
 def test_words_and_meaning_count_half_each() -> None:

@@ -12,7 +12,13 @@ from autogen_context import IncrementalContextManager
 from autogen_context.budget.task import TaskDefinition, TaskType
 from autogen_context.messages.message import joined_text
 from autogen_context.prioritizer.attention import ContextPart
-from autogen_context.prioritizer.category import BASE_WEIGHTS, Category, weights_of
+from autogen_context.prioritizer.category import (
+    BASE_WEIGHTS,
+    LEAST_MULTIPLIER,
+    MOST_MULTIPLIER,
+    Category,
+    weights_of,
+)
 from autogen_context.prioritizer.prioritizer import (
     BlockAt,
     ContextPrioritizer,
@@ -196,12 +202,15 @@ ADVISED = st.dictionaries(st.sampled_from(get_args(Category)), st.floats(allow_n
 def test_parts_are_ordered_by_score(
     task: TaskDefinition, parts: list[ContextPart], advised: dict[Category, float]
 ) -> None:
-    """P5: scores are above 0 and at most 1, whatever is advised; critical first, equals as they came; a reason for each number."""
+    """P2, P5: weights within bounds and scores above 0 and at most 1, whatever is advised; critical first, equals as they came; a reason for each number."""
     ranked = ContextPrioritizer().prioritize(task, parts, advised=advised)
     assert all(0 < priority.score <= 1 for priority in ranked.priorities)
     keys = [(not parts[i].critical, -ranked.priorities[i].score, i) for i in ranked.order]
     assert keys == sorted(keys)
     weights = weights_of(task.type, advised=advised)
+    for category, weight in weights.items():
+        multiplier = weight / BASE_WEIGHTS[category]
+        assert LEAST_MULTIPLIER - 1e-9 <= multiplier <= MOST_MULTIPLIER + 1e-9
     for part, priority in zip(parts, ranked.priorities, strict=True):
         assert any("relevance" in reason for reason in priority.reasons)
         assert any(reason.split(":")[0] in weights for reason in priority.reasons)

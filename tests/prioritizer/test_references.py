@@ -1,17 +1,14 @@
 """Which values stand where, who named them again, and what later units make worthless."""
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.messages.identifiers import values_of
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.segment import Unit, segment
-from autogen_context.prioritizer.blocks import blocks_of, parsed, strings_in
 from autogen_context.prioritizer.references import References, Superseded
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
 from autogen_context.view.decision import Candidate
@@ -63,32 +60,6 @@ def test_following_in_steps_is_following_at_once(
     assert read_from(references) == read_from(followed(candidates_of(changed)))
 
 
-@FEW
-@given(transcripts(max_messages=16).map(read_all))
-def test_a_naive_count_finds_the_same(messages: list[Message]) -> None:
-    """Blocks by what they say, persons by their role, uses by what the model said and called."""
-    candidates = candidates_of(messages)
-    references = followed(candidates)
-    blocks: Counter[str] = Counter()
-    uses: dict[str, list[int]] = {}
-    total = 0
-    for i, candidate in enumerate(candidates):
-        for m in candidate.unit.messages:
-            leaves = [s for call in m.calls for s in strings_in(parsed(call.arguments))]
-            texts = [m.text, *(r.text for r in m.results), *(s for s in leaves if len(s) > 120)]
-            for block in (block for text in texts for block in blocks_of(text)):
-                blocks.update(values_of(block.text))
-                total += 1
-            bad = [call.arguments for call in m.calls if parsed(call.arguments) is None]
-            said = "\n".join([m.text, *leaves, *bad]) if m.role == "assistant" else ""
-            for value in values_of(said):
-                uses[value] = [*(u for u in uses.get(value, ()) if u != i), i]
-    asked = Counter(v for m in messages if m.role == "user" for v in values_of(m.text))
-    assert references.total_blocks == total
-    assert (references.blocks, references.asked) == (blocks, asked)
-    assert {value: list(references.uses(value)) for value in references.used} == uses
-
-
 def test_who_names_what() -> None:
     """What a model says or calls is used, what a person says is asked for, what a tool returns is neither."""
     call = ToolCall(id="1", name="read", arguments='{"file_path": "src/app.py", "line": 12}')
@@ -101,14 +72,16 @@ def test_who_names_what() -> None:
         Message(role="user", text="[left_out]", own=True),
         Message(role="assistant", calls=(bad,)),
     ]
-    units = followed(candidates_of(messages)).units
-    system, person, step, ours, broken = (unit.named for unit in units)
+    references = followed(candidates_of(messages))
+    system, person, step, ours, broken = (unit.named for unit in references.units)
     assert [each.is_sought for each in (system, person, step, ours)] == [True, True, False, False]
-    assert set(person.asked) == {"find", "bug_7"}
+    assert set(person.asked) == references.asked.keys() == {"find", "bug_7"}
     assert set(step.used) == {"looking", "main.py", "main", "src/app.py", "src", "app"}
-    assert units[2].values == {*step.used, "found", "total_cents"}
+    assert references.units[2].values == {*step.used, "found", "total_cents"}
     assert (step.asked, ours.asked, ours.used) == ((), (), ())
     assert "src/bad.py" in broken.used
+    assert [list(references.uses(value)) for value in ("src", "bug_7")] == [[2, 4], []]
+    assert (references.blocks["main"], references.total_blocks) == (1, 5)
 
 
 # ---- what later units make worthless

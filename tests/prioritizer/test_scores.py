@@ -26,7 +26,7 @@ FIRST, SECOND, THIRD = (BlockAt(unit, 0, 0) for unit in (1, 2, 3))
 @FEW
 @given(MESSAGES, st.data())
 def test_more_kept_never_scores_more(messages: list[Message], data: st.DataObject) -> None:
-    """A score is not negative, and falls or stays with whatever is kept, blocks or units, in whatever order."""
+    """A score is not negative, and falls or stays with whatever is kept, in whatever order."""
     blocks, scores, other = blocks_in(messages), scores_of(messages), scores_of(messages)
     now = [scores.score(at) for at in blocks]
     keep = data.draw(st.lists(st.sampled_from(blocks), max_size=9)) if blocks else []
@@ -37,9 +37,6 @@ def test_more_kept_never_scores_more(messages: list[Message], data: st.DataObjec
     for at in data.draw(st.permutations(keep)):
         other.keep(at)
     assert [other.score(at) for at in blocks] == now
-    for at in keep:
-        other.keep_unit(at.unit)
-    assert all(other.score(at) <= score for at, score in zip(blocks, now, strict=True))
 
 
 def test_a_score_is_the_same_in_each_process() -> None:
@@ -109,14 +106,12 @@ def test_one_of_many_alike_is_worth_less() -> None:
 
 
 def test_what_stands_among_what_is_kept_scores_little() -> None:
-    """Whether a block of it or a whole unit is kept; what else there is keeps its score."""
+    """What else there is keeps its score."""
     messages = [asks("go"), *returns("alpha_1"), *returns("alpha_1"), *returns("beta_1"), *PAUSE]
-    by_block, by_unit, before = scores_of(messages), scores_of(messages), scores_of(messages)
-    by_block.keep(FIRST)
-    by_unit.keep_unit(1)
-    for scores in (by_block, by_unit):
-        assert scores.score(SECOND) < before.score(SECOND) / 2
-        assert scores.score(THIRD) == before.score(THIRD)
+    scores, before = scores_of(messages), scores_of(messages)
+    scores.keep(FIRST)
+    assert scores.score(SECOND) < before.score(SECOND) / 2
+    assert scores.score(THIRD) == before.score(THIRD)
 
 
 def test_age_counts() -> None:

@@ -21,7 +21,7 @@ from autogen_context.project.file_changes import (
     told_changes,
 )
 from support.coder import CHANGED, DIFF, EDIT, Coder, block
-from support.hearing import PATIENCE_S
+from support.waiting import LONGEST_S
 
 LINES = st.lists(st.sampled_from(["a", "b", "", "    return x", "ü" * 300]), max_size=30)
 NUMBERS_CHARS = 100
@@ -123,7 +123,7 @@ class Slow(FileChangeTracker):
 
     @override
     def real(self, path: str) -> Path:
-        assert self.answers.wait(PATIENCE_S)
+        assert self.answers.wait(LONGEST_S)
         return super().real(path)
 
 
@@ -146,10 +146,10 @@ async def test_a_disk_that_hangs_holds_up_no_turn(root: Path) -> None:
     coder.goes_on()
     assert await coder.turn() == []
     assert await coder.turn(waits=False) == []
-    state = await asyncio.wait_for(asyncio.to_thread(coder.manager.save_state), PATIENCE_S)
-    branch = await asyncio.wait_for(asyncio.to_thread(coder.manager.branch), PATIENCE_S)
+    state = await asyncio.wait_for(asyncio.to_thread(coder.manager.save_state), LONGEST_S)
+    branch = await asyncio.wait_for(asyncio.to_thread(coder.manager.branch), LONGEST_S)
     loaded = coder.another()
-    await asyncio.wait_for(asyncio.to_thread(loaded.load_state, state), PATIENCE_S)
+    await asyncio.wait_for(asyncio.to_thread(loaded.load_state, state), LONGEST_S)
     files.answers.set()
     for manager in (branch, coder.manager):
         coder.manager = manager

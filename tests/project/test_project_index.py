@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.project.index import SETTLED_NS, Index, Kept
+from autogen_context.cache.cache import ContextCache
+from autogen_context.project.index import SETTLED_NS, Index
 from support.tree import grown
 from support.waiting import tick
 
@@ -22,7 +23,7 @@ EDITS = st.lists(st.tuples(PLACES, TEXTS), max_size=6)
 
 def index_of(root: Path, most_files: int = 5_000) -> Index:
     """A new index."""
-    return Index(root, cache=Kept(), most_files=most_files)
+    return Index(root, cache=ContextCache(), most_files=most_files)
 
 
 @pytest.mark.parametrize("settled_ns", [0, SETTLED_NS], ids=["old files", "young files"])

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.project.index import Kept
 from autogen_context.project.project import ProjectContext
 from autogen_context.project.secrets import HIDDEN, without_secrets
 from support.texts import HOSTILE, TEXTS
-from support.tree import SHOP, grown
+from support.tree import SHOP, Counting, grown
 
 TOKEN = "ghp_" + "a1B2c3D4e5" * 4
 KEY = "sk-" + "proj-" + "q8W7e6R5t4" * 3
@@ -62,7 +61,7 @@ HARMLESS = [
 @pytest.mark.parametrize(("line", "secret"), SECRETS.values(), ids=SECRETS)
 async def test_f22_no_secret_reaches_what_is_told(line: str, secret: str, tmp_path: Path) -> None:
     """Not in source and in pages, at once or later; nor in the cache."""
-    cache = Remembering()
+    cache = Counting()
     root = grown(
         tmp_path / "shop", {**SHOP, "shop/conf.py": line, "README.md": f"# Shop\n\n{line}\n"}
     )
@@ -71,7 +70,7 @@ async def test_f22_no_secret_reaches_what_is_told(line: str, secret: str, tmp_pa
     grown(root, {"shop/new.py": f"LIMIT = 3\n{line}\n", "AGENTS.md": f"# Now\n\n{line}\n"})
     tail = (await context.current()).tail
     assert "shop/new.py" in tail
-    assert secret not in head + tail + cache.texts
+    assert secret not in head + tail + str(cache.built)
     assert HIDDEN in head
 
 
@@ -96,12 +95,3 @@ def test_hostile_texts_end(text: str) -> None:
     """A hundred thousand characters of the same, with a name in front."""
     for opening in ("password = '", "token=", "eyJ", "://", '"'):
         without_secrets(opening + text)
-
-
-class Remembering(Kept):
-    """Keeps in memory."""
-
-    @property
-    def texts(self) -> str:
-        """All that it keeps."""
-        return "".join(self._kept.values())

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from autogen_context import IncrementalContextManager, ProjectContext
 from autogen_context.errors import StateError
-from autogen_context.project.project import Change, ProjectView
+from autogen_context.project.project import ProjectView, notice_of
 from autogen_context.project.provider import ALL_ELSE, MOST_SEARCHED, offer_of
 from support.counting import Characters
 from support.shop import (
@@ -116,17 +116,14 @@ NAMES = st.sets(st.sampled_from([f"part_{n}.py" for n in range(9)]))
 
 @given(st.lists(st.text(), max_size=3), NAMES, NAMES, NAMES)
 def test_every_file_that_changed_is_told_or_counted(
-    parts: list[str], changed: set[str], missing: set[str], known: set[str]
+    parts: list[str], edited: set[str], missing: set[str], known: set[str]
 ) -> None:
     """With what it has to say; without room by its name where something was told of it before, and counted where not.
 
     The opening stands first: by it a head is found that had more to tell; alone it is never placed.
     """
-    missing -= changed
-    changes = tuple(
-        Change(name=name, title=f"{name} now defines:", lines=("- x", "+ y"))
-        for name in sorted(changed)
-    )
+    missing -= edited
+    changes = tuple(notice_of(name, "now defines:", ("- x", "+ y")) for name in sorted(edited))
     view = ProjectView(
         opening="It is so.", parts=tuple(parts), changes=changes, missing=frozenset(missing)
     )
@@ -134,7 +131,7 @@ def test_every_file_that_changed_is_told_or_counted(
     assert offer.parts == ("It is so.", *parts)
     unnamed = len(missing - known)
     said = {notice.key: (notice.text, notice.detail) for notice in offer.newer}
-    expected = {name: (f"{name} now defines:", "- x\n+ y") for name in changed}
+    expected = {name: (f"{name} now defines:", "- x\n+ y") for name in edited}
     expected |= {name: (f"{name} may have changed further", "") for name in missing & known}
     more = "1 more file has changed." if unnamed == 1 else f"{unnamed} more files have changed."
     assert said == expected | ({ALL_ELSE: (more, "")} if unnamed else {})
@@ -161,11 +158,11 @@ async def test_agents_share_what_is_read(shop: Shop) -> None:
     cache = Counting()
     shop.project = ProjectContext(shop.root, cache=cache)
     first = await shop.manager().prepare(messages)
-    built = cache.built
+    built = len(cache.built)
     second = await shop.manager().prepare(messages)
     assert first.messages == second.messages
     pages = 3  # kinds of them: what was written just now is not believed, and read again
-    assert 0 < built <= cache.built <= built + pages
+    assert 0 < built <= len(cache.built) <= built + pages
 
 
 @pytest.mark.parametrize(

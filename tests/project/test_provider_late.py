@@ -5,13 +5,10 @@ import logging
 import shutil
 
 import pytest
-from typing_extensions import override
 
 from autogen_context import IncrementalContextManager, Prepared, ProjectContext
-from autogen_context.project.index import Builder, Kept
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
-from support.hearing import wait_until
 from support.late import slow
 from support.shop import (
     OTHERS,
@@ -23,6 +20,7 @@ from support.shop import (
     priced,
     talk,
 )
+from support.waiting import wait_until
 
 
 def test_a_head_that_comes_late_waits_at_the_tail(shop: Shop) -> None:
@@ -39,7 +37,7 @@ def test_a_head_that_comes_late_waits_at_the_tail(shop: Shop) -> None:
         turns.append(keeper.prepare_nowait(messages))
         return bool(heads_in(turns[-1].messages))
 
-    wait_until(has_come, "a head", pause_s=0.05)
+    wait_until(has_come, pause_s=0.05)
     came = turns[-1].messages
     assert [is_own(m) for m in came[-2:]] == [True, False]
     for more in talk(40):
@@ -96,20 +94,15 @@ def test_a_question_that_a_loop_took_along_costs_no_head(shop: Shop) -> None:
     loop.close()
 
 
-class Broken(Kept):
-    """Fails."""
-
-    @override
-    async def get_or_build(self, key: str, builder: Builder) -> str:
-        """Nothing."""
-        raise OSError("the disk is full")
-
-
 async def test_a_project_that_fails_costs_its_context_alone(
     shop: Shop, caplog: pytest.LogCaptureFixture
 ) -> None:
     """And one warning."""
-    project = ProjectContext(shop.root, cache=Broken())
+
+    def fails(text: str) -> int:
+        raise OSError(text[:9])
+
+    project = ProjectContext(shop.root, count=fails)
     keeper = IncrementalContextManager(window_tokens=900, counter=Characters(), project=project)
     plain = IncrementalContextManager(window_tokens=900, counter=Characters())
     messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]

@@ -27,17 +27,10 @@ from autogen_context.recall.exchanges import (
     select,
     tiers,
 )
-from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
+from support.units import read_all
 
 FEW = settings(max_examples=25)
-
-
-def read_all(payloads: list[ChatMessage]) -> list[Message]:
-    """The messages that can be read."""
-    return [OpenAIChat().read(payload) for payload in payloads if payload.get("role")]
-
-
 WHOLE = transcripts(max_messages=16, max_repeats=2).map(read_all)
 ANY = WHOLE | broken_transcripts(max_messages=16, max_repeats=2).map(read_all)
 CALL = ToolCall(id="1", name="f", arguments="{}")
@@ -152,49 +145,31 @@ def test_who_speaks_now(newest: Message, said: str) -> None:
 # ---- what stays of the working memory
 
 COURTESIES = ("ok", "Thanks a lot!", "got it", "👍", "...", "Alles klar, danke", "好的", "Спасибо!")
-SHORT = ["use port 8081", "No.", "stop", "8081", "never", "v2", "ok, use tabs", "Ann", "why"]
-
-
-def talk(*texts: str) -> list[Message]:
-    """A person and an assistant in turn, the person first."""
-    return [Message(role=("user", "assistant")[at % 2], text=text) for at, text in enumerate(texts)]
-
-
-def kept(*texts: str) -> list[str]:
-    """The texts that stay."""
-    messages = talk(*texts)
-    return [m.text for m, verdict in zip(messages, select(messages), strict=True) if verdict.keep]
-
-
-@pytest.mark.parametrize("text", COURTESIES)
-def test_courtesies_go(text: str) -> None:
-    """R5: but after another's question, where a nod is a decision, or where so much is said that it means something."""
-    assert kept("The port is 8081.", text) == ["The port is 8081."]
-    asked = [Message(role="assistant", text="Shall I delete it?"), says(text)]
-    assert select(asked)[1].reason == "answers a question"
-    assert not select([says("Shall I?"), says(text)])[1].keep
-    assert kept("thanks " * 40) == ["thanks " * 40]
-
-
-@pytest.mark.parametrize("text", [*SHORT, "ok?", "好的？"])  # noqa: RUF001 - a Chinese question
-def test_what_is_short_and_says_something_stays(text: str) -> None:
-    """R5: a question, a decision, a constraint or a value may have fewer than 15 characters."""
-    assert len(text) < 15
-    assert kept("I set it up.", text) == ["I set it up.", text]
+SHORT = ("use port 8081", "No.", "stop", "8081", "never", "v2", "ok, use tabs", "Ann", "why", "ok?")
 
 
 @pytest.mark.parametrize(
     ("first", "second", "stays"),
     [
+        *(("The port is 8081.", text, False) for text in COURTESIES),
+        *(("I set it up.", text, True) for text in SHORT),
+        ("I set it up.", "好的？", True),  # noqa: RUF001 - a Chinese question
+        *(("Shall I delete it?", text, True) for text in COURTESIES),
+        ("The port is 8081.", "thanks " * 40, True),
         ("Use port 8081.", "OK, use port 8081.", False),
         ("Use port 8081.", "OK, use port 8082.", True),
         ("A before B", "OK, B before A", True),
         ("Use port 8081.", "Use port 8081", True),
     ],
 )
-def test_confirmations_that_only_repeat_go(first: str, second: str, stays: bool) -> None:  # noqa: FBT001 - a column
-    """R5: a nod, and words of the message before in their order."""
-    assert kept(first, second) == ([first, second] if stays else [first])
+def test_only_courtesies_go(first: str, second: str, stays: bool) -> None:  # noqa: FBT001 - a column
+    """R5: and nods that repeat the message before; a question, a decision, a value stays however short, and any answer."""
+    for roles in (("user", "assistant"), ("assistant", "user")):
+        messages = [Message(role=r, text=t) for r, t in zip(roles, (first, second), strict=True)]
+        verdicts = select(messages)
+        assert [verdict.keep for verdict in verdicts] == [True, stays]
+        assert (verdicts[1].reason == "answers a question") == (first[-1] == "?" != second[-1:])
+    assert not select([says("Shall I?"), says("ok")])[1].keep
 
 
 MORE = {
@@ -212,21 +187,14 @@ def test_what_is_more_than_talk_stays(message: Message) -> None:
     assert select([message])[0].keep
 
 
-@pytest.mark.parametrize(
-    ("metadata", "intensity"),
-    [
-        ({"emotion_data": {"emotional_intensity": 0.9}}, 0.9),
-        ({"emotion_data": {"emotional_intensity": 0.7}}, 0.7),
-        (None, 0.0),
-        ({"emotion_data": {"emotional_intensity": nan}}, 0.0),
-    ],
-)
-def test_strong_emotion_stays(metadata: object, intensity: float) -> None:
+@pytest.mark.parametrize("intensity", [0.9, 0.7, nan, None])
+def test_strong_emotion_stays(intensity: float | None) -> None:
     """F28: above 0.7, whatever was said; read from the metadata of a host's message."""
-    payload = {"role": "user", "content": "ok", "metadata": metadata}
-    assert OpenAIChat().read(payload).intensity == intensity
-    assert ClassicFormat().read(payload).intensity == intensity
-    assert select([payload])[0].keep == (intensity > 0.7)
+    felt = None if intensity is None else {"emotion_data": {"emotional_intensity": intensity}}
+    payload = {"role": "user", "content": "ok", "metadata": felt}
+    for read in (OpenAIChat().read(payload), ClassicFormat().read(payload)):
+        assert read.intensity == (intensity if intensity in {0.7, 0.9} else 0.0)
+        assert select([read])[0].keep == (intensity == 0.9)
 
 
 @pytest.mark.parametrize("intensity", [0.7, 0.9])
@@ -276,46 +244,37 @@ def find(
     *,
     room_tokens: int = 10_000,
     top_k: int = 5,
-    floor: float = 0.1,
 ) -> list[Exchange]:
     """What is retrieved of these questions and answers; scores are of the questions."""
     each = {2 * at: score for at, score in enumerate(scores)}
     found = exchanges(paired(pairs))
-    return retrieve(found, each, room_tokens=room_tokens, count=quarter, top_k=top_k, floor=floor)
+    return retrieve(found, each, room_tokens=room_tokens, count=quarter, top_k=top_k)
 
 
 @FEW
 @given(PAIRS, st.data())
-def test_it_fits_in_order_whole_or_marked(
-    pairs: list[tuple[str, str]], data: st.DataObject
-) -> None:
-    """No more than ``top_k``, none below the floor, within the room, each message complete or marked."""
-    scores = data.draw(st.lists(st.floats(0, 1), min_size=len(pairs), max_size=len(pairs)))
-    room, top_k = data.draw(st.integers(0, 2_000)), data.draw(st.integers(1, 4))
+def test_the_best_come_whole_or_marked(pairs: list[tuple[str, str]], data: st.DataObject) -> None:
+    """R3, R4: those that score highest, of equals the newest, none below the floor, within the room, in order."""
+    some = st.lists(
+        st.sampled_from([0.0, 0.05, 0.2, 0.7]), min_size=len(pairs), max_size=len(pairs)
+    )
+    scores, top_k = data.draw(some), data.draw(st.integers(1, 4))
+    ranks = sorted(range(len(pairs)), key=lambda at: (-scores[at], -at))
+    best = sorted(at for at in ranks[:top_k] if scores[at] >= 0.1)
+    assert [each.start // 2 for each in find(pairs, scores, top_k=top_k)] == best
+    room = data.draw(st.integers(0, 2_000))
     found = find(pairs, scores, room_tokens=room, top_k=top_k)
     assert found == find(pairs, scores, room_tokens=room, top_k=top_k)
-    assert len(found) <= top_k
     assert quarter(rendered(found)) <= room
-    assert [each.start for each in found] == sorted({each.start for each in found})
-    assert all(scores[each.start // 2] >= 0.1 for each in found)
+    assert [each.start // 2 for each in found] == [
+        at for at in best if at in {e.start // 2 for e in found}
+    ]
     for each in found:
         originals = pairs[each.start // 2]
         texts = [message.text for message in each.messages]
         # An answer without words is none.
         assert len(texts) == (2 if originals[1].strip() else 1)
         assert all(t == o or "shortened from" in t for t, o in zip(texts, originals, strict=False))
-
-
-@FEW
-@given(PAIRS, st.data())
-def test_the_best_come(pairs: list[tuple[str, str]], data: st.DataObject) -> None:
-    """With room for all, those that score highest; of equals the newest."""
-    scores = data.draw(
-        st.lists(st.sampled_from([0.0, 0.05, 0.2, 0.7]), min_size=len(pairs), max_size=len(pairs))
-    )
-    ranks = sorted(range(len(pairs)), key=lambda at: (-scores[at], -at))
-    best = sorted(at for at in ranks[:3] if scores[at] >= 0.1)
-    assert [each.start // 2 for each in find(pairs, scores, top_k=3)] == best
 
 
 def test_what_a_person_said_is_searched() -> None:
@@ -375,9 +334,14 @@ def test_how_it_reads() -> None:
     assert rendered([]) == ""
 
 
-def test_arguments_that_mean_nothing() -> None:
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"top_k": 0}, "top_k must be 1 or more, got 0"),
+        ({"floor": 1.5}, r"floor must be from 0 to 1 as the scores are, got 1\.5"),
+    ],
+)
+def test_arguments_that_mean_nothing(wrong: dict[str, float], message: str) -> None:
     """They are refused by name and value."""
-    with pytest.raises(ValueError, match="top_k must be 1 or more, got 0"):
-        find([("a", "b")], [1.0], top_k=0)
-    with pytest.raises(ValueError, match=r"floor must be from 0 to 1 as the scores are, got 1\.5"):
-        find([("a", "b")], [1.0], floor=1.5)
+    with pytest.raises(ValueError, match=message):
+        retrieve([], {}, room_tokens=9, count=quarter, **wrong)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] - the point

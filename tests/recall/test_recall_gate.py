@@ -12,34 +12,38 @@ KNOWN = frozenset({"falcon", "staging-7", "src/app.py", "project blue", "max_ret
 NAMES = st.sampled_from(sorted(KNOWN))
 
 
-@pytest.mark.parametrize("query", ["What did I tell you?", "Do you remember my dog's name?"])
-def test_the_past_opens_it(query: str) -> None:
-    """R2: whatever is in sight; the reason has the words."""
+@pytest.mark.parametrize(
+    ("query", "kind"),
+    [
+        ("What did I tell you?", "recall"),
+        ("Do you remember my dog's name?", "recall"),
+        ("Summarise our talk about the parser.", "summary"),
+        ("Hi!", "casual"),
+        ("How do I save a file?", "casual"),
+        ("Summarise this page.", "casual"),
+        ("", "casual"),
+    ],
+)
+def test_the_past_opens_it(query: str, kind: str) -> None:
+    """R2, B4: a question about it or a summary, whatever is in sight, with the words that decided; all else leaves it shut."""
     decision = RecallGate().decide(query, in_sight=["my dog is called Rex"])
-    assert decision.retrieve
-    assert decision.kind == "recall"
+    assert (decision.kind, decision.retrieve) == (kind, kind != "casual")
     assert decision.reason.partition('"')[2].rstrip('"') in query
-
-
-@pytest.mark.parametrize("query", ["Hi!", "How do I save a file?", "Summarise this page.", ""])
-def test_all_else_leaves_it_shut(query: str) -> None:
-    """R2: nothing in it asks for the past; a summary of the talk does."""
-    decision = RecallGate().decide(query)
-    assert not decision.retrieve
     assert decision.names == ()
-    assert RecallGate().decide("Summarise our talk about the parser.").kind == "summary"
 
 
 @settings(max_examples=30)
 @given(NAMES, st.sampled_from(["Deploy {} please", "{}?", "is ({}) ok", "look at {}'s log", "{}."]))
 def test_a_known_name_out_of_sight_opens_it(name: str, frame: str) -> None:
     """R2: in any case of letters and beside punctuation; in sight, it is not needed."""
-    query = frame.format(name.upper())
-    for gate in (RecallGate(KNOWN), RecallGate({known.title() for known in KNOWN})):
-        assert gate.decide(query).names == (name,)
-        assert gate.decide(query).retrieve
-        assert name in gate.decide(query).reason
-        assert not gate.decide(query, in_sight=[f"see: {name}, done"]).retrieve
+    query, known = frame.format(name.upper()), {each.title() for each in KNOWN}
+    gate = RecallGate(known)
+    assert gate.decide(query).names == (name,)
+    assert gate.decide(query).retrieve
+    assert name in gate.decide(query).reason
+    assert not gate.decide(query, in_sight=[f"see: {name}, done"]).retrieve
+    known.clear()  # what is known may change
+    assert not gate.decide(query).retrieve
 
 
 @pytest.mark.parametrize("text", ["falconry", "staging-71", "blue project", "my_max_retries"])
@@ -51,13 +55,13 @@ def test_names_are_whole_words(text: str) -> None:
     assert gate.decide(", ".join(named), in_sight=[text]).names == named
 
 
-def test_a_name_stands_where_none_of_its_words_is_part_of_another() -> None:
+@pytest.mark.parametrize("text", ["b", "a (b's)", "xb b", "-b", "a.b", "ab", "b7", "b-c"])
+def test_a_name_stands_where_none_of_its_words_is_part_of_another(text: str) -> None:
     """Beside punctuation, behind what is part of a word as well."""
-    assert all(stands_in(text, "b") for text in ("b", "a (b's)", "xb b", "-b"))
-    assert not any(stands_in(text, "b") for text in ("a.b", "ab", "b7", "b-c"))
+    assert stands_in(text, "b") == (text in {"b", "a (b's)", "xb b", "-b"})
 
 
-SEEN = {
+SEEN: dict[str, object] = {
     "a string": "falcon",
     "a call": Message(
         role="assistant", calls=(ToolCall(id="1", name="f", arguments='{"x": "falcon"}'),)
@@ -85,15 +89,6 @@ def test_what_costs_something_is_looked_at_only_where_it_matters() -> None:
     assert decided("What did Ann tell you?", [], unread).retrieve
     assert decided("How is falcon?", ["falcon"], unread).names == ("falcon",)
     assert decided("Is Quill at home?", [], iter(["Quill"])).retrieve
-
-
-def test_what_is_known_may_grow() -> None:
-    """It is looked at in each decision."""
-    known: set[str] = set()
-    gate = RecallGate(known)
-    assert not gate.decide("how is falcon").retrieve
-    known.add("Falcon")
-    assert gate.decide("how is falcon").retrieve
 
 
 def test_arguments_that_mean_nothing() -> None:

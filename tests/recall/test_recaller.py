@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.recall.exchanges import CLOSING, OPENING
-from autogen_context.recall.recaller import LATEST_MESSAGES, Recaller
+from autogen_context.recall.recaller import LATEST_MESSAGES, Recaller, with_neighbours
 
 GUIDES = Path(__file__).parents[2] / "docs" / "guides"
 
@@ -122,6 +122,20 @@ def test_the_one_who_is_asked_about_comes_first() -> None:
     assert plain == named
 
 
+def test_neighbours_lend_their_scores() -> None:
+    """The nearer, the more; beyond four messages nothing; nothing is above 1, and what had most still has."""
+    near = with_neighbours({6: 0.8}, 13)
+    assert [near.get(at, 0) for at in range(8)] == [
+        0,
+        0,
+        *(0.8 * 0.5**n for n in (4, 3, 2, 1, 0, 1)),
+    ]
+    assert near[5] == near[7]
+    crowd = with_neighbours({0: 0.2, 3: 1.0, 4: 0.9, 9: 0.3}, 10)
+    assert max(crowd.values()) == crowd[3] == 1
+    assert crowd[9] < 0.3
+
+
 def test_vectors_count_half() -> None:
     """P3: what means the same in other words is found, and one without a vector is taken at its words."""
     query, cosines = "Where is the job?", [0.1, 0.1, 0.5, 0.8, None, 0.1]
@@ -131,7 +145,7 @@ def test_vectors_count_half() -> None:
     scores = by_meaning.scores(query)
     assert max(scores.values()) == scores[3]
     assert scores[1] > 0  # it is related to nothing, but stands next to what is
-    assert all(0 <= score < 0.5 for score in scores.values())
+    assert all(0 <= score <= 1 for score in scores.values())
 
 
 SPOKEN_OF = [

@@ -26,14 +26,9 @@ from autogen_context import ContextCache, ContextConfig, ContextWindowExceeded, 
 from autogen_context.manager.event_log import EventLog
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.metrics import Metrics
-from autogen_context.report.events import Run, read_events, runs_of
-from autogen_context.report.page import bill_of
+from autogen_context.report.bill import bill_of, totals_of
 from autogen_context.testing import ChatMessage
-from autogen_context.testing.conversation import conversation
-
-MODEL = "gpt-4o"
-WINDOW = 3_000
-LONG = conversation(turns=30, tokens_per_turn=300)
+from support.runs import LONG, MODEL, WINDOW, lived, run_of
 
 
 class Told:
@@ -73,21 +68,13 @@ class Told:
         return span.status.status_code, dict(span.attributes or {})
 
 
-def run_of(log: EventLog) -> Run:
-    """The one run in a log."""
-    assert log.flush(30)
-    [run] = runs_of(read_events(log.path))
-    return run
-
-
 def test_they_say_what_the_log_says(tmp_path: Path) -> None:
     """Tokens by section, the price as the page has it, the bill by the conventions' names, and how well it chose."""
     told, log = Told(), EventLog(tmp_path / "run.jsonl")
     manager = IncrementalContextManager(
         MODEL, window_tokens=WINDOW, events=log, metrics=told.metrics
     )
-    for stop in range(2, len(LONG) + 1, 2):
-        prepared = manager.prepare_nowait(LONG[:stop])
+    for prepared in lived(manager):
         manager.record_usage(prepared, prompt_tokens=900, cached_tokens=100)
     manager.recall_context("", "billing")
     run, turns = run_of(log), len(LONG) // 2
@@ -96,7 +83,7 @@ def test_they_say_what_the_log_says(tmp_path: Path) -> None:
         sections.update({**turn["sections"], "fixed": turn["fixed"]})
     numbers = told.numbers()
     assert numbers["autogen_context.tokens"] == {k: v for k, v in sections.items() if v}
-    bill = bill_of(run).totals.sent
+    bill = totals_of(bill_of(run)).sent
     assert sum(numbers["autogen_context.cost"].values()) == pytest.approx(bill.cost_tokens, 0.001)
     assert sum(numbers["autogen_context.cost.dollars"].values()) == pytest.approx(
         bill.dollars, 0.001
@@ -106,7 +93,7 @@ def test_they_say_what_the_log_says(tmp_path: Path) -> None:
     assert numbers["autogen_context.recalls"] == {"True": 1}
     compacted = [turn for turn in run.turns if turn["compacted"]]
     assert numbers["autogen_context.compactions"] == {"forced": len(compacted)}
-    for name, value in compacted[-1].get("quality", {}).items():
+    for name, value in (compacted[-1]["quality"] or {}).items():
         assert numbers[f"autogen_context.quality.{name}"] == {"": value}
         assert value
     last = run.turns[-1]
@@ -137,8 +124,8 @@ def test_used_is_what_the_model_named_again(tmp_path: Path) -> None:
                 {"role": "assistant", "content": f"So it is {named}."},
             ]
             manager.prepare_nowait(said)
-        first = next(turn for turn in run_of(log).turns if "quality" in turn)
-        used[again] = first.get("quality", {}).get("used")
+        first = next(turn["quality"] for turn in run_of(log).turns if turn["quality"])
+        used[again] = first["used"]
     assert used[False] == 0
     assert (used[True] or 0) > 0.4  # what it was named in is not named again
 
@@ -171,7 +158,7 @@ def test_spans_stand_in_the_one_that_is_current() -> None:
         ]
     )
     numbers = told.numbers()
-    assert set(numbers["autogen_context.model_call.duration"]) >= {"summary RuntimeError"}
+    assert set(numbers["autogen_context.model_call.duration"]) >= {"RuntimeError summary"}
     assert numbers["autogen_context.cache.lookups"]["misses"] > 0
 
 
@@ -221,8 +208,7 @@ def test_a_provider_that_fails_costs_neither_turn_nor_log(
     provider.add_span_processor(Broken())
     metrics = Metrics(tracer_provider=provider)
     manager = IncrementalContextManager(MODEL, window_tokens=WINDOW, events=log, metrics=metrics)
-    for stop in range(2, 10, 2):
-        manager.prepare_nowait(LONG[:stop])
+    lived(manager, LONG[:8])
     assert len(run_of(log).turns) == 4
     assert "metrics failed: RuntimeError" in caplog.messages
 

@@ -1,17 +1,16 @@
-"""A process that changes a file again and again, and says when each change is complete.
+"""A thread that changes a file again and again, and says when each change is complete.
 
-Promise: state ``n`` of the file is ``state(n)``, the same here and there; ``None`` is that there is no file.
-
-Run as a program with a path, a first and a last number: makes these changes one after the other and writes each number to
-its output once the change is there. After every tenth it waits for a line of its input.
+Promise: state ``n`` of the file is ``state(n)``; ``None`` is that there is no file.
 """
 
 import os
 import random
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event, Thread
+
+from typing_extensions import override
 
 SIZE = 24
 PAUSE_AFTER = 10
@@ -86,15 +85,27 @@ def _put_in_place(path: Path, number: int, text: str) -> None:
     new.replace(path)
 
 
-def main(path: Path, first: int, last: int) -> None:
-    """Change quickly, with a pause now and then, for as long as somebody likes, in which a reader can keep something."""
-    for number in range(first, last):
-        change(path, number)
-        os.write(1, b"%d\n" % number)
-        if number % PAUSE_AFTER == 0:
-            sys.stdin.readline()
-        time.sleep(random.Random(number).random() / 500)  # noqa: S311 - no secret
+class Changing(Thread):
+    """Changes a file quickly, with a pause now and then, for as long as somebody likes, in which a reader can keep something.
 
+    Attributes:
+        done: the number of the last change that is complete.
+        pauses: set while it waits for somebody to clear it.
+    """
 
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+    def __init__(self, path: Path, last: int) -> None:
+        super().__init__(daemon=True)
+        self.path, self.last, self.done, self.pauses = path, last, 0, Event()
+        change(path, 0)
+        self.start()
+
+    @override
+    def run(self) -> None:
+        for number in range(1, self.last + 1):
+            change(self.path, number)
+            self.done = number
+            if number % PAUSE_AFTER == 0 and number < self.last:
+                self.pauses.set()
+                while self.pauses.is_set():
+                    time.sleep(0.001)
+            time.sleep(random.Random(number).random() / 500)  # noqa: S311 - no secret

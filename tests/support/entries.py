@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from autogen_context.messages.message import Image, Message, ToolCall, ToolResult
 
+PLAIN_TEXT = st.text(st.characters(), max_size=30)  # lone surrogates included
 ANY_TEXT = st.one_of(
     st.sampled_from(
         [
@@ -18,7 +19,16 @@ ANY_TEXT = st.one_of(
             "é́",
         ]
     ),
-    st.text(st.characters(), max_size=30),  # lone surrogates included
+    PLAIN_TEXT,
+)
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | PLAIN_TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(PLAIN_TEXT, inner, max_size=3),
+    max_leaves=6,
 )
 CALLS = st.builds(ToolCall, id=ANY_TEXT, name=ANY_TEXT, arguments=ANY_TEXT)
 RESULTS = st.builds(ToolResult, call_id=ANY_TEXT, text=ANY_TEXT, name=ANY_TEXT)

@@ -23,6 +23,10 @@ class OwnTier:
         self.values |= values if ttl_s is None else {}
         return []
 
+    def names(self) -> list[str]:
+        """All there are."""
+        return list(self.values)
+
     def forget(self, names: Iterable[str], /) -> None:
         """Delete them, and tell."""
         for name in names:

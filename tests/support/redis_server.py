@@ -203,11 +203,6 @@ async def nothing() -> None:
     """No wait at all."""
 
 
-async def quarter_of_a_second() -> None:
-    """What a slow server takes for an answer."""
-    await asyncio.sleep(0.25)
-
-
 async def passed(
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,

@@ -27,12 +27,6 @@ class Covering:
         """Take a block as kept."""
         self.kept.update(self.named[at])
 
-    def keep_unit(self, unit: int, /) -> None:
-        """Take a unit as kept."""
-        for at in self.named:
-            if at.unit == unit:
-                self.keep(at)
-
     def reasons(self, unit: int, /) -> tuple[str, ...]:
         """What the blocks of a unit name."""
         return tuple(v for at, values in self.named.items() if at.unit == unit for v in values)

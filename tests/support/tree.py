@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 from typing_extensions import override
 
-from autogen_context.project.index import Builder, Kept
+from autogen_context.cache.cache import ContextCache
 
 Files = Mapping[str, str | bytes]
 
@@ -97,23 +97,19 @@ def trees(draw: st.DrawFn) -> dict[str, str]:
     return files
 
 
-class Counting(Kept):
-    """Keeps what was built, and counts.
+class Counting(ContextCache):
+    """Keeps in memory.
 
     Attributes:
-        built: how often something had to be built.
+        built: all that had to be built.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.built = 0
+        self.built: list[object] = []
 
     @override
-    async def get_or_build(self, key: str, builder: Builder) -> str:
-        """What is kept, or built."""
-
-        def build() -> str:
-            self.built += 1
-            return builder()
-
-        return await super().get_or_build(key, build)
+    def remember(self, kind: str, key: str, value: object, /) -> None:
+        """Keep it, and note it."""
+        self.built.append(value)
+        super().remember(kind, key, value)

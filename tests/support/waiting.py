@@ -11,12 +11,12 @@ import pytest
 LONGEST_S = 60.0  # a machine may be slow; what does not come about at all fails the test
 
 
-def wait_until(holds: Callable[[], bool]) -> None:
-    """Wait until something holds."""
+def wait_until(holds: Callable[[], object], *, pause_s: float = 0.01) -> None:
+    """Wait until something holds; it is asked after each pause."""
     until_s = time.monotonic() + LONGEST_S
     while not holds():
         assert time.monotonic() < until_s, "it does not come about"
-        time.sleep(0.01)
+        time.sleep(pause_s)
 
 
 def tick() -> None:

@@ -33,7 +33,7 @@ from autogen_context.triggers.price import (
 from autogen_context.triggers.turn import NOTHING, Scope, TriggerDecision, Turn
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Decision
-from autogen_context.view.view import HELPED_FRACTION, Attempt, Pace, Situation
+from autogen_context.view.view import HELPED_FRACTION, Pace
 from support.counting import COUNTER
 from support.units import candidates_of, read_all
 
@@ -151,25 +151,19 @@ def test_what_waiting_has_cost(*, rewrote: bool) -> None:
     assert (after.idle_s(12.0), after.idle_s(None), pace.idle_s(12.0)) == (3.0, 0.0, 0.0)
 
 
-SITUATIONS = st.builds(Situation, movable_tokens=st.integers(0, 100_000), changes=st.integers(0, 3))
-ATTEMPTS = st.builds(
-    Attempt,
-    situation=SITUATIONS,
-    promised_tokens=st.integers(0, 50_000),
-    saved_tokens=st.integers(-1_000, 50_000),
-)
-
-
-@given(ATTEMPTS, SITUATIONS)
-def test_an_attempt_in_vain(attempt: Attempt, now: Situation) -> None:
-    """It saved nothing, or less than half of what it promised; until pins, window or past change, or as much more has come."""
-    then = attempt.situation
-    is_little = attempt.saved_tokens < max(1, HELPED_FRACTION * attempt.promised_tokens)
-    assert attempt.is_vain(then) == is_little
-    if now.changes != then.changes:
-        assert not attempt.is_vain(now)
-    grown = then.movable_tokens + max(1, attempt.promised_tokens)
-    assert not attempt.is_vain(Situation(movable_tokens=grown, changes=then.changes))
+@given(TOKENS, st.integers(0, 50_000), st.integers(-1_000, 50_000), st.integers(0, 1_000))
+def test_what_did_not_help_waits_for_a_change(
+    tokens: int, promised: int, saved: int, more: int
+) -> None:
+    """In vain is what saved nothing, or less than half of what it promised, until as much more came or the limit is another."""
+    pace = Pace(waited_tokens=9).compacted(
+        tokens, promised_tokens=promised, saved_tokens=saved, limit_tokens=500
+    )
+    is_little = saved < max(1, HELPED_FRACTION * promised)
+    is_more = more >= max(1, promised)
+    assert pace.is_vain(tokens + more, limit_tokens=500) == (is_little and not is_more)
+    assert not pace.is_vain(tokens, limit_tokens=501)
+    assert pace.waited_tokens == 0
 
 
 # What triggers propose for a conversation

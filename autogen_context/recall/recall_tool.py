@@ -84,29 +84,8 @@ class Original:
             yield first, len(self.lines)
 
 
-class PassageIndex:
-    """Incremental lexical index of passages; it stores positions, not texts."""
-
-    def __init__(self) -> None:
-        self.handles: set[str] = set()
-        self._words = LexicalIndex()
-        self._passages: list[tuple[str, int, int]] = []
-
-    def add(self, handle: str, original: Original) -> None:
-        """Add an original."""
-        for first, last in original.passages():
-            self._passages.append((handle, first, last))
-            self._words.add("\n".join(original.lines[first - 1 : last]))
-        self.handles.add(handle)
-
-    def found(self, query: str) -> Iterator[tuple[str, int, int]]:
-        """Yield the passages that share a word with the query, best first; ties: the latest first."""
-        scores = self._words.scores(query)
-        return (self._passages[at] for at in sorted(scores, key=lambda at: (-scores[at], -at)))
-
-
-class AskedBack:
-    """Answers ``recall_context`` calls from one store of originals.
+class RecallTool:
+    """Answers ``recall_context`` calls from one store of originals, whose passages it indexes when a query needs them.
 
     Args:
         originals: the store.
@@ -118,7 +97,12 @@ class AskedBack:
         self._originals = originals
         self._count = count
         self._room = room_tokens
-        self._index = PassageIndex()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._indexed: set[str] = set()
+        self._index = LexicalIndex()
+        self._passages: list[tuple[str, int, int]] = []  # handle, first and last line
 
     def recall_context(self, handle: str = "", query: str = "", lines: str = "") -> str:
         """Return the tool result for these arguments.
@@ -136,24 +120,20 @@ class AskedBack:
         return shorten_text(answer, room_tokens=self._room, count=self._count)
 
     def _answer(self, handle: str, query: str, lines: str) -> str:
-        if not handle and query:
-            return self._from_all(query)
-        if not handle:
-            return (
-                "Give a handle from a mark, or a query to search all stored originals "
-                f"({len(self._originals.handles)} originals)."
-            )
-        original = self._original(handle)
-        if original is None:
-            return (
-                f"No original is kept under the handle {shown(handle)}. Copy it as it stands in the mark, or search "
-                'all that is kept: query="words that stood in it", without a handle.'
-            )
-        if not query:
-            return self._lines(original, lines)
-        index = PassageIndex()
-        index.add(handle, original)
-        return self._passages(index, query)
+        if handle:
+            original = self._original(handle)
+            if original is None:
+                return (
+                    f"No original is kept under the handle {shown(handle)}. Copy it as it stands in the mark, or search "
+                    'all that is kept: query="words that stood in it", without a handle.'
+                )
+            return self._found(query, handle) if query else self._lines(original, lines)
+        if query:
+            return self._found(query)
+        return (
+            "Give a handle from a mark, or a query to search all stored originals "
+            f"({len(self._originals.handles)} originals)."
+        )
 
     def _original(self, handle: str) -> Original | None:
         try:
@@ -179,20 +159,23 @@ class AskedBack:
     def _fits(self, text: str) -> bool:
         return len(text) <= self._room * CHARS_A_TOKEN and self._count(text) <= self._room
 
-    def _from_all(self, query: str) -> str:
+    def _found(self, query: str, within: str = "") -> str:
+        """Return the passages that match a query best, the latest first of equals; ``within`` is a handle, or empty for all."""
         handles = self._originals.handles
-        if len(self._index.handles) > 2 * len(handles):
-            self._index = PassageIndex()  # most indexed originals have been removed
-        for handle in handles:
-            if handle not in self._index.handles and (original := self._original(handle)):
-                self._index.add(handle, original)
-        return self._passages(self._index, query)
-
-    def _passages(self, index: PassageIndex, query: str) -> str:
+        if len(self._indexed) > 2 * len(handles) + 1:
+            self._forget()  # most indexed originals have been removed
+        for handle in [within] if within else handles:
+            if handle not in self._indexed and (original := self._original(handle)):
+                self._indexed.add(handle)
+                for first, last in original.passages():
+                    self._passages.append((handle, first, last))
+                    self._index.add("\n".join(original.lines[first - 1 : last]))
+        scores = self._index.scores(query)
         parts = [f"[What matches {shown(query)} best; more around it with its handle and lines]"]
         told: set[str] = set()
-        for handle, first, last in index.found(query):
-            original = self._original(handle)
+        for at in sorted(scores, key=lambda at: (-scores[at], -at)):
+            handle, first, last = self._passages[at]
+            original = self._original(handle) if handle == within or not within else None
             lines = original.lines[first - 1 : last] if original else []
             repeated = sum(line in told for line in lines)
             if original is None or repeated > REPEATED_FRACTION * len(lines):
