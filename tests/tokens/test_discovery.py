@@ -82,7 +82,7 @@ def listing(**row: object) -> dict[str, Route]:
     return {"/v1/models": {"object": "list", "data": [{"id": "other"}, {"id": "m", **row}]}}
 
 
-def limits(url: str, *, ttl_s: float = 3600.0, timeout_s: float = 5.0) -> ModelLimits:
+def limits(url: str, *, ttl_s: float = 3600.0, timeout_s: float = 60.0) -> ModelLimits:
     """Limits that know nothing but an endpoint and what comes after it."""
     discovery = Discovery(url, timeout_s=timeout_s)
     return ModelLimits(files=(), environ={}, discovery=discovery, ttl_s=ttl_s)
@@ -159,7 +159,7 @@ async def test_any_fault_is_one_warning_and_no_limit(caplog: pytest.LogCaptureFi
     async with serving({}) as server:
         for name, server.routes in FAULTS.items():
             caplog.clear()
-            timeout_s = 0.5 if SLOW in server.routes.values() else 5.0
+            timeout_s = 0.5 if SLOW in server.routes.values() else 60.0
             subject = limits(server.url, timeout_s=timeout_s)
             assert (await subject.alookup("m")).source == "default", name
             before = len(server.asked)
