@@ -123,8 +123,7 @@ async def whole_history(context: ManagedChatCompletionContext) -> list[LLMMessag
     """All messages of a conversation, as AutoGen's own context would send them."""
     everything = UnboundedChatCompletionContext()
     await everything.load_state(await context.save_state())
-    before = [SystemMessage(content=text) for text in context.envelope.system]
-    return [*before, *await everything.get_messages()]
+    return [SystemMessage(content=SYSTEM), *await everything.get_messages()]
 
 
 if __name__ == "__main__":
