@@ -12,8 +12,10 @@ from autogen_context.compressor.steps import (
     Target,
     abstracted,
     drafts,
+    may_state,
     without_redundancy,
 )
+from autogen_context.ledger import Ledger
 from support.prose import REPORT, TEXTS
 
 ROOMS = st.integers(0, 600)
@@ -170,6 +172,52 @@ def test_the_least_telling_sentence_goes_first() -> None:
 def test_details(sentence: str, short: str) -> None:
     """Fillers and asides go; what has a value or is quoted stays."""
     assert abstracted(sentence) == short
+
+
+WORDS = [
+    "the",
+    "budget",
+    "is",
+    "500",
+    "EUR",
+    "at",
+    "most",
+    "never",
+    "use",
+    "Redis.",
+    "must",
+    "not",
+    "we",
+    "decided",
+    "if",
+    "then",
+    "I",
+    "prefer",
+    "from",
+    "now",
+    "on",
+    "instead",
+    "of",
+    "no",
+    "longer",
+    "make",
+    "that",
+    "actually",
+    "30",
+    "set",
+    "to",
+    "you",
+    "please",
+    "note",
+]
+
+
+@settings(max_examples=60)
+@given(st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join))
+def test_what_is_not_read_states_nothing(sentence: str) -> None:
+    """A sentence without any cue is not read for statements, and has none that is sure."""
+    assert may_state(sentence) or not Ledger(only_sure=True).learn_text(sentence)
+    assert not may_state("Some people went home in the end.")
 
 
 # Concepts
