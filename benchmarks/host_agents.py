@@ -8,6 +8,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any
 
 from ag2 import Agent as Ag2Agent
@@ -34,6 +35,7 @@ from autogen.agentchat.contrib.capabilities.transforms import (
     MessageTokenLimiter,
 )
 from autogen_agentchat.agents import AssistantAgent
+from autogen_agentchat.messages import ToolCallSummaryMessage
 from autogen_core.model_context import (
     BufferedChatCompletionContext,
     HeadAndTailChatCompletionContext,
@@ -54,6 +56,8 @@ ROOM = WINDOW - 500  # of it for the messages, where a manager sees neither prom
 MESSAGES = 12  # six calls and their results, for managers that count messages: they have 6,500 tokens on the average
 COUNTER = MessageCounter.for_model(MODEL)
 MOST_STEPS = 10 * TURNS_PER_TASK
+# Before autogen-agentchat 0.6.4 a run ends with the results of its first calls; the next one goes on from there.
+SEVERAL_CALLS = "max_tool_iterations" in signature(AssistantAgent).parameters
 
 Tools = Sequence[Callable[..., str]]
 Options = Callable[[], dict[str, Any]]
@@ -124,6 +128,8 @@ class AgentchatAgent(HostAgent):
     @override
     async def ask(self, text: str) -> str:
         result = await self.agent.run(task=text)
+        while not SEVERAL_CALLS and isinstance(result.messages[-1], ToolCallSummaryMessage):
+            result = await self.agent.run()
         return str(result.messages[-1].content)
 
     @override
@@ -138,16 +144,11 @@ class AgentchatAgent(HostAgent):
 
     def _begin(self) -> None:
         job = self.job
-        given = job.own() if job.own else {}
+        given: dict[str, Any] = {"max_tool_iterations": MOST_STEPS} if SEVERAL_CALLS else {}
+        given |= job.own() if job.own else {}
+        tools: list[Any] = list(job.tools)
         self.managed(
-            AssistantAgent(
-                job.name,
-                self._client,
-                tools=list(job.tools),
-                system_message=job.prompt,
-                max_tool_iterations=MOST_STEPS,
-                **given,
-            )
+            AssistantAgent(job.name, self._client, tools=tools, system_message=job.prompt, **given)
         )
 
 

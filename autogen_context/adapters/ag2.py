@@ -8,44 +8,46 @@ calls within a turn; an ``AssemblyPolicy`` sees neither tools nor usage. ``on_ll
 
 import asyncio
 import json
-import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from functools import partial
-from typing import Any, Self, Unpack, cast
+from typing import Any, NamedTuple, cast
 
-from ag2 import Agent
+from ag2 import Agent, tool
 from ag2.annotations import Context
-from ag2.context import ConversationContext
-from ag2.events import BaseEvent, ModelRequest, ModelResponse, ToolCallEvent, ToolResultEvent
+from ag2.events import BaseEvent, ModelResponse
 from ag2.knowledge import KnowledgeStore
 from ag2.middleware import BaseMiddleware
-from ag2.stream import MemoryStream
-from ag2.tools.final import FunctionDefinition, FunctionToolSchema
 from ag2.tools.schemas import ToolSchema
 from ag2.tools.tool import Tool
-from fast_depends.pydantic import PydanticSerializer
 from typing_extensions import override
 
 from autogen_context.adapters.ag2_format import Ag2Format, Payloads, Prompt, events_of
-from autogen_context.adapters.register import AgentContext, settings_in, take_up
+from autogen_context.adapters.register import REGISTERED, AgentContext, completed, take_up
 from autogen_context.errors import CompletionFailed
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.parts import ManagerOptions
 from autogen_context.manager.prepared import Prepared
 from autogen_context.messages.tool_schema import (
     NOTHING_LEFT,
+    RECALL_DESCRIPTION,
     RECALL_TOOL_NAME,
     answer_recall,
     recall_tool_schema,
 )
-from autogen_context.models.completion import Complete
+from autogen_context.models.completion import Complete, whole
 
 CONVERSATIONS = 64  # managers kept per agent; the least recently used one is closed
 STATE_PATH = "/autogen_context/{agent}/{stream}.json"  # in the agent's knowledge store
 CACHED_BESIDE = frozenset({"anthropic", "bedrock"})  # bill cached input apart from prompt_tokens
+
+
+class Conversation(NamedTuple):
+    """One stream: its manager and the payloads built from its events."""
+
+    manager: IncrementalContextManager
+    payloads: Payloads
 
 
 class Ag2Context(AgentContext[BaseEvent]):
@@ -59,27 +61,27 @@ class Ag2Context(AgentContext[BaseEvent]):
     """
 
     def __init__(self, agent: Agent, options: ManagerOptions) -> None:
+        super().__init__(Ag2Format(), options)
         self.agent = agent
-        self._new_manager = partial(IncrementalContextManager, host=Ag2Format(), **options)
         self._conversations: OrderedDict[str, Conversation] = OrderedDict()
-        self.manager = self._new_manager()  # for the first stream; usable before it starts
-        self._first: IncrementalContextManager | None = self.manager
-        self.last_prepared: Prepared[BaseEvent] | None = None
+        self._first: IncrementalContextManager | None = self.manager  # usable before it starts
 
     def manager_of(self, stream_id: object) -> IncrementalContextManager | None:
         """Return the manager of the stream with this ``id``; ``None`` if it is unknown or was evicted."""
         conversation = self._conversations.get(str(stream_id))
         return conversation.manager if conversation else None
 
-    async def conversation(self, context: Context) -> "Conversation":
+    async def conversation(self, context: Context) -> Conversation:
         """Return the conversation of a stream; a new one is restored from the agent's knowledge store."""
         key = str(context.stream.id)
         conversation = self._conversations.get(key)
         if conversation is None:
             manager, self._first = self._first or self._new_manager(), None
-            conversation = Conversation(manager)
-            await conversation.load(self._store(context), self._path(key))
-            self._conversations[key] = conversation
+            store, path = self._store(context), self._path(key)
+            kept = await store.read(path) if store else None
+            if kept is not None:
+                take_up(manager, kept, place=path)
+            conversation = self._conversations[key] = Conversation(manager, Payloads())
             while len(self._conversations) > CONVERSATIONS:
                 _, oldest = self._conversations.popitem(last=False)
                 await oldest.manager.aclose()
@@ -95,12 +97,12 @@ class Ag2Context(AgentContext[BaseEvent]):
     ) -> ModelResponse:
         """Send the model the prepared events and record the billed tokens, which calibrate the token count."""
         conversation = await self.conversation(context)
-        prompt = conversation.prompt_of(context.prompt)
-        payloads = [*([prompt] if prompt.text else []), *conversation.payloads.of(events)]
+        text = "\n".join(context.prompt)
+        before: list[object] = [Prompt(text)] if text else []
+        payloads = [*before, *conversation.payloads.of(events)]
         prepared = await conversation.manager.prepare(payloads, schemas_of(ask))
         self.last_prepared = cast("Prepared[BaseEvent]", prepared)
-        sent = prepared.messages[1:] if prompt.text else prepared.messages
-        response = await ask(events_of(sent), context)
+        response = await ask(events_of(prepared.messages[len(before) :]), context)
         usage = response.usage
         if usage.prompt_tokens:
             cached, billed = usage.cache_read_input_tokens or 0, usage.prompt_tokens
@@ -134,28 +136,6 @@ class Ag2Context(AgentContext[BaseEvent]):
         return store if isinstance(store, KnowledgeStore) else None
 
 
-class Conversation:
-    """One stream: its manager and the payloads built from its events."""
-
-    def __init__(self, manager: IncrementalContextManager) -> None:
-        self.manager = manager
-        self.payloads = Payloads()
-        self._prompt = Prompt("")
-
-    def prompt_of(self, prompts: Iterable[str]) -> Prompt:
-        """Return the system prompt; the same object while the text is unchanged."""
-        text = "\n".join(prompts)
-        if text != self._prompt.text:
-            self._prompt = Prompt(text)
-        return self._prompt
-
-    async def load(self, store: KnowledgeStore | None, path: str) -> None:
-        """Load the state saved under ``path``, if there is one."""
-        kept = await store.read(path) if store else None
-        if kept is not None:
-            take_up(self.manager, kept, place=path)
-
-
 class ContextMiddleware(BaseMiddleware):
     """Prepares each model request of a turn; AG2 creates one instance per turn."""
 
@@ -178,67 +158,39 @@ class ContextMiddleware(BaseMiddleware):
         return await self._of.call_model(call_next, events, context)
 
 
-class RecallTool(Tool):
-    """The ``recall_context`` tool, offered only to agents with other tools; answers for the calling stream."""
+def recall_tool(of: Ag2Context) -> Tool:
+    """Return the ``recall_context`` tool, which answers for the stream that calls it."""
 
-    name = RECALL_TOOL_NAME
+    async def recall_context(
+        context: Context, handle: Any = "", query: Any = "", lines: Any = ""
+    ) -> str:
+        manager = of.manager_of(context.stream.id)
+        arguments = {"handle": handle, "query": query, "lines": lines}
+        return (
+            await asyncio.to_thread(answer_recall, manager, arguments) if manager else NOTHING_LEFT
+        )
 
-    def __init__(self, of: Ag2Context) -> None:
-        self._of = of
-
-    def __deepcopy__(self, memo: object) -> Self:
-        """Return the tool itself, since AG2 copies tools and this one is bound to its context."""
-        return self
-
-    @override
-    async def schemas(self, context: Context) -> Iterable[ToolSchema]:
-        if {tool.name for tool in self._of.agent.tools} <= {self.name}:
-            return []
-        function: Any = recall_tool_schema()["function"]
-        return [FunctionToolSchema(function=FunctionDefinition(**function))]
-
-    @override
-    def register(
-        self,
-        stack: ExitStack | AsyncExitStack,
-        context: Context,
-        *,
-        middleware: Iterable[BaseMiddleware] = (),
-    ) -> None:
-        async def answer(event: ToolCallEvent, context: Context) -> ToolResultEvent:
-            manager = self._of.manager_of(context.stream.id)
-            text = NOTHING_LEFT
-            if manager is not None:
-                text = await asyncio.to_thread(answer_recall, manager, event.arguments)
-            return ToolResultEvent.from_call(event, result=text)
-
-        execution: Callable[..., Awaitable[Any]] = answer
-        for each in middleware:
-            execution = partial(each.on_tool_execution, execution)
-
-        async def execute(event: ToolCallEvent, context: Context) -> None:
-            if event.name == RECALL_TOOL_NAME:
-                await context.send(await execution(event, context))
-
-        stack.enter_context(context.stream.where(ToolCallEvent).sub_scope(execute))
+    function: Any = recall_tool_schema()["function"]
+    return tool(
+        recall_context,
+        name=RECALL_TOOL_NAME,
+        description=RECALL_DESCRIPTION,
+        schema=function["parameters"],
+    )
 
 
-def register_ag2(
-    agent: Agent, model: str | None = None, **options: Unpack[ManagerOptions]
-) -> Ag2Context:
+def register_ag2(agent: Agent, model: str | None, options: ManagerOptions) -> Ag2Context:
     """Keep an AG2 1.x agent within its context window; see ``autogen_context.register``."""
     if any(
         getattr(each.middleware, "func", None) is ContextMiddleware for each in agent.middleware
     ):
-        raise ValueError("agent: it is registered already; register each once")
+        raise ValueError(REGISTERED)
     named = getattr(agent.config, "model", None)
     said = {"model": named, "single_system": True, "reserve_tokens": 0}
-    options["config"] = settings_in(model, options, said)
-    if options.get("model_client") == "host":
-        options["model_client"] = complete_with(agent)
-    options.setdefault("clock", time.time)
+    options = completed(options, model, said=said, client=complete_with(agent))
     context = Ag2Context(agent, options)
-    agent.add_tool(RecallTool(context))
+    if agent.tools:
+        agent.add_tool(recall_tool(context))
     agent.add_middleware(partial(ContextMiddleware, of=context))
     return context
 
@@ -259,23 +211,12 @@ def plain(schema: ToolSchema) -> Mapping[str, object]:
 
 
 def complete_with(agent: Agent) -> Complete:
-    """Return a completion function for a ``SemanticCompressor`` that calls the agent's model."""
-    serializer = PydanticSerializer(
-        pydantic_config={"arbitrary_types_allowed": True}, use_fastdepends_errors=False
-    )
+    """Return a completion function for a ``SemanticCompressor`` that asks the agent's model, without prompt and tools."""
 
     async def complete(prompt: str, /) -> str:
         if agent.config is None:
             raise CompletionFailed("the agent has no config of a model")
-        response = await agent.config.create()(
-            [ModelRequest.ensure_request([prompt])],
-            ConversationContext(MemoryStream()),
-            tools=[],
-            response_schema=None,
-            serializer=serializer,
-        )
-        if response.tool_calls or response.finish_reason in ("length", "content_filter"):
-            raise CompletionFailed("it was truncated or filtered, or calls a tool")
-        return response.content or ""
+        reply = await Agent(agent.name, config=agent.config).ask(prompt)
+        return whole(reply.response.content, reply.response.finish_reason)
 
     return complete

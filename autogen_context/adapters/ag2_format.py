@@ -11,7 +11,7 @@ summaries; of all other events only ``ProviderReplay`` and the calls and results
 import copy
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from ag2.compact import CompactionSummary
@@ -63,6 +63,11 @@ class Response:
         last = self.events[-1]
         return last if isinstance(last, ModelResponse) else ModelResponse()
 
+    @property
+    def beside(self) -> tuple[BaseEvent, ...]:
+        """The provider events."""
+        return tuple(each for each in self.events if not isinstance(each, ModelResponse))
+
 
 class Payloads:
     """Builds payloads from the events of a stream that are sent; the same events give the same objects."""
@@ -73,47 +78,46 @@ class Payloads:
     def of(self, events: Iterable[BaseEvent]) -> list[object]:
         """Return the payloads of these events; those of events no longer present are dropped from the cache."""
         made, self._made = self._made, {}
-        return list(self._sent(events, made))
+        payloads: list[object] = []
+        for group in groups(events):
+            if len(group) == 1 and isinstance(group[0], SENT):
+                payloads.append(group[0])
+                continue
+            key = tuple(map(id, group))
+            self._made[key] = made.get(key) or (group, payload_of(group))
+            payloads.append(self._made[key][1])
+        return payloads
 
-    def _sent(
-        self,
-        events: Iterable[BaseEvent],
-        made: dict[tuple[int, ...], tuple[tuple[BaseEvent, ...], object]],
-    ) -> Iterator[object]:
-        attached: list[BaseEvent] = []
-        loose: dict[str, ToolResultEvent] = {}  # results not yet part of a ToolResultsEvent
 
-        def grouped(kind: type, parts: Sequence[BaseEvent]) -> object:
-            key = tuple(map(id, parts))
-            known = made.get(key)
-            if known is None:
-                known = (
-                    tuple(parts),
-                    kind(list(parts) if kind is ToolResultsEvent else tuple(parts)),
-                )
-            self._made[key] = known
-            return known[1]
+def groups(events: Iterable[BaseEvent]) -> Iterator[tuple[BaseEvent, ...]]:
+    """Yield the events that are sent as one: an event, a response with its provider's events, or results of a step.
 
-        for event in events:
-            if isinstance(event, OF_A_RESPONSE):
-                attached.append(event)
-            elif isinstance(event, ToolResultEvent):
-                loose[event.parent_id] = event
-            elif isinstance(event, SENT):
-                if isinstance(event, ToolResultsEvent):
-                    loose.clear()
-                elif loose:  # a final result or an interrupted step has no ToolResultsEvent
-                    yield grouped(ToolResultsEvent, list(loose.values()))
-                    loose.clear()
-                if attached:
-                    parts = [*attached, event] if isinstance(event, ModelResponse) else attached
-                    yield grouped(Response, parts)
-                    attached = []
-                    if isinstance(event, ModelResponse):
-                        continue
-                yield event
-        if attached:
-            yield grouped(Response, attached)
+    A final result or an interrupted step has no ``ToolResultsEvent``.
+    """
+    attached: list[BaseEvent] = []
+    loose: dict[str, BaseEvent] = {}
+    for event in events:
+        if isinstance(event, OF_A_RESPONSE):
+            attached.append(event)
+        elif isinstance(event, ToolResultEvent):
+            loose[event.parent_id] = event
+        elif isinstance(event, SENT):
+            if loose and not isinstance(event, ToolResultsEvent):
+                yield tuple(loose.values())
+            loose.clear()
+            if attached and not isinstance(event, ModelResponse):
+                yield tuple(attached)
+                attached = []
+            yield (*attached, event)
+            attached = []
+    if attached:
+        yield tuple(attached)
+
+
+def payload_of(group: tuple[BaseEvent, ...]) -> object:
+    """Return what stands for several events, or for one that is not sent by itself."""
+    results = [each for each in group if isinstance(each, ToolResultEvent)]
+    return ToolResultsEvent(results) if results else Response(group)
 
 
 def events_of(payloads: Iterable[object]) -> list[BaseEvent]:
@@ -137,13 +141,8 @@ class Ag2Format:
             return Message(role="system", text=payload.text)
         if isinstance(payload, Response):
             said = read_response(payload.said)
-            beside = payload.events[:-1] if payload.said is payload.events[-1] else payload.events
-            return Message(
-                role="assistant",
-                text=said.text,
-                calls=said.calls,
-                extra="\n".join([*map(as_json, beside), *([said.extra] if said.extra else [])]),
-            )
+            extra = [*map(as_json, payload.beside), said.extra]
+            return replace(said, extra="\n".join(filter(None, extra)))
         if isinstance(payload, ModelResponse):
             return read_response(payload)
         if isinstance(payload, ToolResultsEvent):
@@ -175,7 +174,7 @@ class Ag2Format:
         if isinstance(payload, (Prompt, CompactionSummary)):
             return self.read(payload)
         if isinstance(payload, Response):
-            return tuple(as_json(each) for each in payload.events[:-1]), self.snapshot(payload.said)
+            return tuple(map(as_json, payload.beside)), self.read(payload.said)
         parts: Sequence[Input] = ()
         if isinstance(payload, ModelRequest):
             parts = payload.parts
@@ -191,8 +190,7 @@ class Ag2Format:
     def rewrite(self, payload: object, message: Message, /) -> object:
         """Return a copy of ``payload`` with the texts of ``message``."""
         if isinstance(payload, Response) and message.role == "assistant":
-            beside = payload.events[:-1] if payload.said is payload.events[-1] else payload.events
-            return Response((*beside, written_response(payload.said, message)))
+            return Response((*payload.beside, written_response(payload.said, message)))
         if isinstance(payload, ModelResponse) and message.role == "assistant":
             return written_response(payload, message)
         if isinstance(payload, ToolResultsEvent) and message.results:

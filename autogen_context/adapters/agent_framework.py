@@ -8,12 +8,10 @@ the provider's usage. A ``ChatMiddleware`` wraps each model call, inside the too
 """
 
 import asyncio
-import time
 import warnings
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from functools import partial
-from typing import Any, Self, Unpack, cast
+from typing import Any, Self, cast
 
 from agent_framework import (
     Agent,
@@ -29,20 +27,17 @@ from pydantic import BaseModel
 from typing_extensions import override
 
 from autogen_context.adapters.agent_framework_format import AgentFrameworkFormat
-from autogen_context.adapters.register import AgentContext, settings_in, take_up
-from autogen_context.errors import CompletionFailed
+from autogen_context.adapters.register import REGISTERED, AgentContext, completed, take_up
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.parts import ManagerOptions
-from autogen_context.manager.prepared import Prepared
 from autogen_context.messages.tool_schema import (
     RECALL_DESCRIPTION,
     RECALL_TOOL_NAME,
     answer_recall,
     recall_tool_schema,
 )
-from autogen_context.models.completion import Complete
+from autogen_context.models.completion import Complete, whole
 
-MOST_NAMED = 256  # named copies of responses from current runs
 STATE_KEY = "autogen_context"  # prefix of each agent's key in the session state
 
 
@@ -61,8 +56,8 @@ class SessionState:
         return type(self)(self.manager.branch())
 
 
-class AgentFrameworkContext(AgentContext[Message]):
-    """The context that ``register`` returns for an Agent Framework agent, with one manager per session.
+class AgentFrameworkContext(AgentContext[Message], ChatMiddleware):
+    """The context that ``register`` returns for an Agent Framework agent: its middleware, with one manager per session.
 
     ``manager`` and ``last_prepared`` belong to the session that was prepared last.
 
@@ -71,16 +66,10 @@ class AgentFrameworkContext(AgentContext[Message]):
     """
 
     def __init__(self, agent: Agent[Any], options: ManagerOptions) -> None:
+        super().__init__(AgentFrameworkFormat(agent.name or ""), options)
         self.agent = agent
         self._key = f"{STATE_KEY}:{agent.name or agent.id}"
-        self._new_manager = partial(
-            IncrementalContextManager, host=AgentFrameworkFormat(), **options
-        )
-        self.manager = self._new_manager()
         self._without_session = self.manager
-        self.last_prepared: Prepared[Message] | None = None
-        self._instructions = Message("system", [])
-        self._under_name: dict[int, tuple[Message, Message]] = {}
 
     def manager_of(self, session: AgentSession | None) -> IncrementalContextManager:
         """Return the manager of a session, restored from the session's saved state if there is one."""
@@ -96,9 +85,8 @@ class AgentFrameworkContext(AgentContext[Message]):
         session.state[self._key] = SessionState(manager)
         return manager
 
-    async def call_model(
-        self, context: ChatContext, call_next: Callable[[], Awaitable[None]]
-    ) -> None:
+    @override
+    async def process(self, context: ChatContext, call_next: Callable[[], Awaitable[None]]) -> None:
         """Prepare one model request and record its billed tokens."""
         options = context.options or {}
         if options.get("conversation_id"):
@@ -109,12 +97,14 @@ class AgentFrameworkContext(AgentContext[Message]):
             await call_next()
             return
         manager = self.manager = self.manager_of(context.session)
-        instructions = self._of_instructions(options)
-        before = [instructions] if instructions.contents else []
-        messages = [self._named(message) for message in with_reasoning(context.messages)]
-        prepared = await manager.prepare([*before, *messages], schemas_in_options(options))
-        self.last_prepared = prepared
-        context.messages = prepared.messages[len(before) :]
+        given: str | Sequence[str] = options.get("instructions") or ""
+        instructions = given if isinstance(given, str) else "\n".join(given)
+        before = [Message("system", [instructions])] if instructions else []
+        messages = [*before, *with_reasoning(context.messages)]
+        prepared = self.last_prepared = await manager.prepare(messages, schemas_in_options(options))
+        context.messages = [
+            named(message, self.agent.name) for message in prepared.messages[len(before) :]
+        ]
 
         def record(response: ChatResponse[Any]) -> ChatResponse[Any]:
             usage = response.usage_details or {}
@@ -128,31 +118,6 @@ class AgentFrameworkContext(AgentContext[Message]):
         await call_next()
         if isinstance(context.result, ChatResponse):
             record(context.result)
-
-    def _named(self, message: Message) -> Message:
-        """Return the agent's message with ``author_name`` set.
-
-        The framework sets the name only when a run ends; without it here, the next run would send different messages and
-        miss the prompt cache.
-        """
-        if message.role != "assistant" or message.author_name or not self.agent.name:
-            return message
-        source, named = self._under_name.get(id(message), (None, message))
-        if source is not message:
-            named = copy(message)
-            named.author_name = self.agent.name
-            self._under_name[id(message)] = message, named
-            while len(self._under_name) > MOST_NAMED:
-                del self._under_name[next(iter(self._under_name))]
-        return named
-
-    def _of_instructions(self, options: Mapping[str, Any]) -> Message:
-        """Return the instructions as the system message a client makes of them; the same object for the same text."""
-        given: str | Sequence[str] = options.get("instructions") or ""
-        text = given if isinstance(given, str) else "\n".join(given)
-        if text != self._instructions.text:
-            self._instructions = Message("system", [text] if text else [])
-        return self._instructions
 
     def recall_tool(self) -> FunctionTool:
         """Return the ``recall_context`` tool, which retrieves originals for the session that calls it."""
@@ -170,38 +135,37 @@ class AgentFrameworkContext(AgentContext[Message]):
         )
 
 
-class ContextMiddleware(ChatMiddleware):
-    """Prepares each model request of one agent."""
-
-    def __init__(self, of: AgentFrameworkContext) -> None:
-        self._of = of
-
-    @override
-    async def process(self, context: ChatContext, call_next: Callable[[], Awaitable[None]]) -> None:
-        await self._of.call_model(context, call_next)
-
-
 def register_agent_framework(
-    agent: Agent[Any], model: str | None = None, **options: Unpack[ManagerOptions]
+    agent: Agent[Any], model: str | None, options: ManagerOptions
 ) -> AgentFrameworkContext:
     """Keep an Agent Framework agent within its context window; see ``autogen_context.register``."""
     own = list(agent.middleware or ())
-    if any(isinstance(each, ContextMiddleware) for each in own):
-        raise ValueError("agent: it is registered already; register each once")
+    if any(isinstance(each, AgentFrameworkContext) for each in own):
+        raise ValueError(REGISTERED)
     if cast("object | None", agent.client) is None:
         raise ValueError("agent: it has no client and so sends nothing to a model; give it one")
-    named = agent.default_options.get("model") or getattr(agent.client, "model", None)
-    said = {"model": named, "reserve_tokens": 0}
-    options["config"] = settings_in(model, options, said)
-    if options.get("model_client") == "host":
-        options["model_client"] = complete_with(agent)
-    options.setdefault("clock", time.time)
+    model_name = agent.default_options.get("model") or getattr(agent.client, "model", None)
+    said = {"model": model_name, "reserve_tokens": 0}
+    options = completed(options, model, said=said, client=complete_with(agent))
     context = AgentFrameworkContext(agent, options)
-    agent.middleware = [*own, ContextMiddleware(context)]
+    agent.middleware = [*own, context]
     tools: list[Any] = agent.default_options.get("tools") or []
     if tools:
         agent.default_options["tools"] = [*tools, context.recall_tool()]
     return context
+
+
+def named(message: Message, name: str | None) -> Message:
+    """Return a model's answer with the agent's name.
+
+    The framework sets the name only when a run ends; without it here, the next run would send different messages and miss
+    the prompt cache.
+    """
+    if message.role != "assistant" or message.author_name is not None or not name:
+        return message
+    written = copy(message)
+    written.author_name = name
+    return written
 
 
 def schemas_in_options(options: Mapping[str, Any]) -> list[Mapping[str, object]]:
@@ -228,17 +192,17 @@ def with_reasoning(messages: Iterable[Message]) -> Iterator[Message]:
     """Yield the messages, merging reasoning-only messages into the next assistant message; no provider takes one alone."""
     waiting: list[Message] = []
     for message in messages:
-        kinds = {content.type for content in message.contents}
-        if message.role == "assistant" and kinds == {"text_reasoning"}:
-            waiting.append(message)
-        elif message.role == "assistant" and waiting:
-            joined = copy(message)
-            joined.contents = [each for one in (*waiting, message) for each in one.contents]
-            yield joined
-            waiting = []
-        else:
-            yield from (*waiting, message)
-            waiting = []
+        joined = message
+        if message.role == "assistant":
+            if {content.type for content in message.contents} == {"text_reasoning"}:
+                waiting.append(message)
+                continue
+            if waiting:
+                joined = copy(message)
+                joined.contents = [each for one in (*waiting, message) for each in one.contents]
+                waiting = []
+        yield from (*waiting, joined)
+        waiting = []
     yield from waiting
 
 
@@ -247,8 +211,6 @@ def complete_with(agent: Agent[Any]) -> Complete:
 
     async def complete(prompt: str, /) -> str:
         response = await agent.client.get_response([Message("user", [prompt])])
-        if response.finish_reason in ("length", "content_filter", "tool_calls"):
-            raise CompletionFailed(f"it ended with {response.finish_reason}")
-        return response.text
+        return whole(response.text, response.finish_reason)
 
     return complete

@@ -24,9 +24,12 @@ ANOTHER_MESSAGE = '{"role": ""}'  # overhead of each further content sent as its
 
 
 class AgentFrameworkFormat:
-    """The host format of Agent Framework 1.x."""
+    """The host format of Agent Framework 1.x; answers without an author are those of the agent with this name."""
 
     own_name = ""
+
+    def __init__(self, agent_name: str = "") -> None:
+        self._agent_name = agent_name
 
     def read(self, payload: object, /) -> Message:
         """Read the message in a payload; raise ``ValueError`` for any other type."""
@@ -49,7 +52,7 @@ class AgentFrameworkFormat:
                 ToolResult(call_id=result.call_id or "", text=text_of_result(result))
                 for result in results
             ),
-            name=name_of(message),
+            name=self._name_of(message),
             images=(Image(),) * len(images),
             extra="\n".join([*others, *[ANOTHER_MESSAGE] * (messages - 1)]),
             text_parts=max(1, len(texts)),
@@ -59,7 +62,7 @@ class AgentFrameworkFormat:
         """Return the sent content of a payload as immutable text values."""
         message = as_message(payload)
         contents = [as_json(each) for each in message.contents if each.type not in AT_HOME]
-        return message.role, name_of(message), tuple(contents)
+        return message.role, self._name_of(message), tuple(contents)
 
     def digest(self, snapshot: object, /) -> bytes:
         """Return a 16-byte digest of a snapshot."""
@@ -97,7 +100,13 @@ class AgentFrameworkFormat:
     def compose(self, message: Message, /) -> HostMessage:
         """Create a framework message for one of our own messages."""
         results = [Content.from_function_result(r.call_id, result=r.text) for r in message.results]
-        return HostMessage(message.role, results or [message.text])
+        return HostMessage(message.role, results or [message.text], author_name="")
+
+    def _name_of(self, message: HostMessage) -> str:
+        """Return the author name as sent; empty for tool results, whose author (set when a run ends) no client sends."""
+        by_default = self._agent_name if message.role == "assistant" else ""
+        name = by_default if message.author_name is None else message.author_name
+        return "" if message.role == "tool" else name
 
 
 def as_message(payload: object) -> HostMessage:
@@ -105,11 +114,6 @@ def as_message(payload: object) -> HostMessage:
     if isinstance(payload, HostMessage):
         return payload
     raise ValueError(f"a message must be an agent_framework.Message, got {type(payload).__name__}")
-
-
-def name_of(message: HostMessage) -> str:
-    """Return the author name as sent; empty for tool results, whose author (set when a run ends) no client sends."""
-    return "" if message.role == "tool" else message.author_name or ""
 
 
 def is_call(content: Content) -> bool:

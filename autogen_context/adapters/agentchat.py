@@ -1,48 +1,69 @@
 """Adapter for autogen-agentchat 0.5.7 to 0.7: keeps an agent within its context window.
 
-Promise: no request has an orphaned tool call or result or exceeds the window, as far as the agent's own additions are
-known; registering an agent sets at most three attributes (named below), all of them or none.
+Promise: no request has an orphaned tool call or result or exceeds the window, system messages and tools included; a
+registered agent's requests belong to the conversation of its context, any other request to one beside it; registering an
+agent sets at most three attributes (named below), all of them or none.
 """
 
-from typing import Any, Unpack
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Unpack, cast
 
+from autogen_core import CancellationToken, ComponentModel
 from autogen_core.model_context import ChatCompletionContext
-from autogen_core.models import ChatCompletionClient
-
-from autogen_context.adapters.agentchat_client import (
-    ManagedChatCompletionClient,
-    MeteredChatCompletionClient,
-    RecallWorkbench,
-    recall_tool,
-    said_by,
+from autogen_core.models import (
+    ChatCompletionClient,
+    CreateResult,
+    LLMMessage,
+    ModelCapabilities,  # pyright: ignore[reportDeprecated]  # abstract in the base class
+    ModelInfo,
+    RequestUsage,
 )
+from autogen_core.tools import BaseTool, StaticWorkbench, Tool, ToolSchema
+from pydantic import BaseModel
+from typing_extensions import override
+
 from autogen_context.adapters.agentchat_context import (
     AgentTool,
     ManagedChatCompletionContext,
+    as_complete,
     complete_with,
+    schemas_of,
 )
 from autogen_context.adapters.agentchat_format import AgentChatFormat
-from autogen_context.adapters.register import settings_in
+from autogen_context.adapters.register import REGISTERED, AgentContext, completed
+from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.parts import ManagerOptions
-from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
+from autogen_context.manager.prepared import Prepared
+from autogen_context.messages.tool_schema import (
+    RECALL_ARGUMENTS,
+    RECALL_DESCRIPTION,
+    RECALL_TOOL_NAME,
+    answer_recall,
+    recall_tool_schema,
+)
 
 __all__ = [
     "AgentChatFormat",
     "AgentTool",
     "ManagedChatCompletionClient",
     "ManagedChatCompletionContext",
-    "MeteredChatCompletionClient",
+    "RecallTool",
     "complete_with",
-    "recall_tool",
     "register_agentchat",
 ]
 
 # Attributes set by register: an AssistantAgent accepts a context only at construction. TOOLS is set only if it takes tools.
 CLIENT, CONTEXT, TOOLS = "_model_client", "_model_context", "_workbench"
 
+Tools = Sequence[Tool | ToolSchema]
+Request = Sequence[LLMMessage]
+Record = Callable[[CreateResult], None]
+
 
 def register_agentchat(
-    agent: object, model: str | None = None, **options: Unpack[ManagerOptions]
+    agent: object, model: str | None, options: ManagerOptions
 ) -> ManagedChatCompletionContext:
     """Keep an agent with a model client and a model context within its window; see ``autogen_context.register``."""
     attributes = vars(agent)
@@ -55,17 +76,15 @@ def register_agentchat(
             "none; where your release of autogen-agentchat names them otherwise, give the agent "
             "model_context=ManagedChatCompletionContext(...)"
         )
-    if isinstance(client, MeteredChatCompletionClient):
-        raise ValueError("agent: it is registered already; register each once")  # noqa: TRY004 - likewise
+    if isinstance(client, RegisteredClient):
+        raise ValueError(REGISTERED)  # noqa: TRY004 - likewise
     if isinstance(before, ManagedChatCompletionContext) and before.is_registered:
         raise ValueError(
             "agent: its context is that of another agent, which is registered; give each agent a "
             "ManagedChatCompletionContext of its own"
         )
     if not isinstance(before, ManagedChatCompletionContext):
-        options["config"] = settings_in(model, options, said_by(client))
-        if options.get("model_client") == "host":
-            options["model_client"] = client
+        options = completed(options, model, said=said_by(client), client=client)
         context = ManagedChatCompletionContext(**options)
         context.go_on_with(before)
     elif model is None and not options:
@@ -74,20 +93,14 @@ def register_agentchat(
         raise ValueError(
             "agent: it has a ManagedChatCompletionContext; give that these arguments, or give the agent none and register it"
         )
-    context.is_registered, context.sees_images = True, client.model_info["vision"]
-    changed: dict[str, Any] = {
-        CLIENT: MeteredChatCompletionClient(client, context),
-        CONTEXT: context,
-    }
+    context.is_registered = True
+    changed: dict[str, Any] = {CLIENT: RegisteredClient(client, context), CONTEXT: context}
     if client.model_info["function_calling"] and takes_tools(attributes):
         benches, strict = attributes[TOOLS], attributes.get("_output_content_type") is not None
-        changed[TOOLS] = (
-            [*benches, RecallWorkbench(context, strict=strict)]
-            if isinstance(benches, list)
-            else RecallWorkbench(  # agentchat 0.5 has a single workbench
-                context, tools_of(benches), strict=strict
-            )
-        )
+        if isinstance(benches, list):
+            changed[TOOLS] = [*benches, RecallWorkbench(context, strict=strict)]
+        else:  # agentchat 0.5 has a single workbench
+            changed[TOOLS] = RecallWorkbench(context, tools_of(benches), strict=strict)
     attributes.update(changed)
     return context
 
@@ -113,3 +126,208 @@ def takes_tools(attributes: dict[str, Any]) -> bool:
 def tools_of(bench: Any) -> list[Any]:
     """Return the tools of a static workbench; any other workbench counts as a single tool."""
     return list(getattr(bench, "_tools", [bench]))
+
+
+class ManagedChatCompletionClient(AgentContext[LLMMessage], ChatCompletionClient):
+    """A model client that fits every request into the window, for callers that keep their own messages.
+
+    Examples are the orchestrator of a ``MagenticOneGroupChat`` and custom agents without a model context. Use ``register``
+    for agents that have one.
+
+    Args:
+        client: the client that sends the requests.
+        model: name of its model; by default the name the client declares.
+        options: as for ``IncrementalContextManager``.
+
+    Attributes:
+        last_prepared: the last request with its certificate and decisions.
+    """
+
+    component_type = "model"
+
+    def __init__(
+        self,
+        client: ChatCompletionClient,
+        model: str | None = None,
+        **options: Unpack[ManagerOptions],
+    ) -> None:
+        options = completed(options, model, said=said_by(client), client=client)
+        options["model_client"] = as_complete(options.get("model_client"))
+        super().__init__(AgentChatFormat(), options)
+        self._client = client
+
+    @override
+    async def create(self, messages: Request, *, tools: Tools = (), **options: Any) -> CreateResult:
+        """Send a request; raise ``ContextWindowExceeded`` if system prompt, tools and protected messages do not fit."""
+        request, record = await self._prepared(messages, tools, options)
+        result = await self._client.create(request, tools=tools, **options)
+        record(result)
+        return result
+
+    @override
+    async def create_stream(
+        self, messages: Request, *, tools: Tools = (), **options: Any
+    ) -> AsyncGenerator[str | CreateResult, None]:
+        """Send a request like ``create``; yield chunks of text, then the result."""
+        request, record = await self._prepared(messages, tools, options)
+        async for chunk in self._client.create_stream(request, tools=tools, **options):
+            if isinstance(chunk, CreateResult):
+                record(chunk)
+            yield chunk
+
+    async def _prepared(
+        self, request: Request, tools: Tools, options: Mapping[str, Any]
+    ) -> tuple[Request, Record]:
+        """Return the request to send and a callback that records its usage."""
+        keeper = self._keeper_of(request)
+        schemas = schemas_of([*tools, *answer_schema(options)])
+        prepared = keeper.last_prepared = await keeper.manager.prepare(request, schemas)
+        return prepared.messages, partial(record_bill, keeper.manager, prepared)
+
+    def _keeper_of(self, request: Request) -> AgentContext[LLMMessage]:  # noqa: ARG002 - for those who keep several
+        """Return whose manager prepares a request."""
+        return self
+
+    # Everything else is delegated to the wrapped client.
+
+    @override
+    async def close(self) -> None:
+        await self._client.close()
+
+    @override
+    def actual_usage(self) -> RequestUsage:
+        return self._client.actual_usage()
+
+    @override
+    def total_usage(self) -> RequestUsage:
+        return self._client.total_usage()
+
+    @override
+    def count_tokens(self, messages: Request, *, tools: Tools = ()) -> int:
+        return self._client.count_tokens(messages, tools=tools)
+
+    @override
+    def remaining_tokens(self, messages: Request, *, tools: Tools = ()) -> int:
+        return self._client.remaining_tokens(messages, tools=tools)
+
+    @property
+    @override
+    def capabilities(self) -> ModelCapabilities:  # pyright: ignore[reportDeprecated]  # abstract in the base class
+        return self._client.capabilities
+
+    @property
+    @override
+    def model_info(self) -> ModelInfo:
+        return self._client.model_info
+
+    @override
+    def dump_component(self) -> ComponentModel:
+        """Dump the wrapped client only: a component cannot refer to a context, so a loaded agent is not metered."""
+        return self._client.dump_component()
+
+
+class RegisteredClient(ManagedChatCompletionClient):
+    """The client of a registered agent: its requests belong to its context if they have exactly the context's messages.
+
+    Any other request (such as a question with an added message) is not part of the conversation: a separate manager prepares
+    it, unchanged while it fits.
+    """
+
+    def __init__(self, client: ChatCompletionClient, context: ManagedChatCompletionContext) -> None:
+        super(ManagedChatCompletionClient, self).__init__(
+            AgentChatFormat(), context.options_beside()
+        )
+        self._client, self._context = client, context
+
+    @override
+    def _keeper_of(self, request: Request) -> AgentContext[LLMMessage]:
+        return self._context if self._context.is_sent_in(request) else self
+
+
+def record_bill(
+    manager: IncrementalContextManager, prepared: Prepared[LLMMessage], result: CreateResult
+) -> None:
+    """Record the billed prompt tokens of a request, if known and not served from a cache."""
+    if result.usage.prompt_tokens and not result.cached:
+        manager.record_usage(prepared, prompt_tokens=result.usage.prompt_tokens)
+
+
+def said_by(client: ChatCompletionClient) -> dict[str, object]:
+    """Return the settings a client declares for its model; no reserve, since every request is measured in full."""
+    several = client.model_info.get("multiple_system_messages", False)
+    return {"model": model_of(client), "single_system": not several, "reserve_tokens": 0}
+
+
+def answer_schema(options: Mapping[str, Any]) -> Sequence[ToolSchema]:
+    """Return the structured-output schema, if any; a provider counts it like a tool schema."""
+    wanted: object = options.get("json_output")
+    if not (isinstance(wanted, type) and issubclass(wanted, BaseModel)):
+        return ()
+    parameters: Any = wanted.model_json_schema()  # AutoGen's type declares only some of its keys
+    return (ToolSchema(name=wanted.__name__, parameters=parameters),)
+
+
+def model_of(client: ChatCompletionClient) -> str:
+    """Return the model name of a client; empty if the client cannot be dumped or declares none."""
+    try:
+        declared: Mapping[str, object] = client.dump_component().config
+    except NotImplementedError:
+        return ""
+    name = declared.get("model")
+    return name if isinstance(name, str) else ""
+
+
+class Arguments(BaseModel, extra="allow"):
+    """Whatever a model calls the tool with; the answer says what is wrong with it."""
+
+
+class RecallTool(BaseTool[Arguments, Any]):  # a text
+    """The recall tool for the agent that owns a context, and therefore not dumpable; ``register(agent)`` adds it by itself.
+
+    With structured output OpenAI's client accepts only strict tools, whose arguments are all required.
+    """
+
+    def __init__(self, context: ManagedChatCompletionContext, *, strict: bool = False) -> None:
+        super().__init__(Arguments, str, RECALL_TOOL_NAME, RECALL_DESCRIPTION, strict=strict)
+        self._context = context
+
+    @property
+    @override
+    def schema(self) -> ToolSchema:
+        schema = cast("ToolSchema", recall_tool_schema()["function"])
+        if self._strict and "parameters" in schema:
+            schema["strict"] = True
+            schema["parameters"]["required"] = [*RECALL_ARGUMENTS]
+            schema["parameters"]["additionalProperties"] = False
+        return schema
+
+    @override
+    async def run(self, args: Arguments, cancellation_token: CancellationToken) -> str:
+        """Answer a call of the tool."""
+        return await asyncio.to_thread(answer_recall, self._context.manager, args.model_dump())
+
+    @override
+    def dump_component(self) -> ComponentModel:
+        """Raise ``NotImplementedError``: a dumped function would have no context."""
+        raise NotImplementedError(
+            "recall_context belongs to the context of a running agent: dump the agent without it, and give "
+            "RecallTool(context) to the agent that was loaded"
+        )
+
+
+class RecallWorkbench(StaticWorkbench):
+    """A workbench with the recall tool and the agent's own tools; a dump omits the recall tool, bound to its context."""
+
+    def __init__(
+        self,
+        context: ManagedChatCompletionContext,
+        own: Sequence[BaseTool[Any, Any]] = (),
+        *,
+        strict: bool = False,
+    ) -> None:
+        super().__init__([*own, RecallTool(context, strict=strict)])
+        self._own = [*own]
+
+    @override
+    def dump_component(self) -> ComponentModel:
+        return StaticWorkbench(self._own).dump_component()

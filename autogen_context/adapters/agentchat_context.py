@@ -1,14 +1,13 @@
 """Model context for autogen-agentchat that keeps its agent within the context window.
 
-Promise: the result of ``get_messages`` fits the window together with the known system prompt and tools, and with the reserve
-for unknown ones; the internal list is never returned; a conversation restored from a saved state sends byte-identical
+Promise: alone, the result of ``get_messages`` fits the window together with the system prompt and tools that it was told, and
+with the reserve for what it was not told; the context of a registered agent gives all messages, and the agent's client fits
+them into the window. The internal list is never returned; a conversation restored from a saved state sends byte-identical
 requests in another process.
 """
 
-import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from operator import is_
 from typing import Any, Self, Unpack, cast
 
@@ -26,49 +25,30 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from typing_extensions import override
 
 from autogen_context.adapters.agentchat_format import AgentChatFormat, as_llm_message
-from autogen_context.adapters.register import AgentContext, settings_in, with_reserve
+from autogen_context.adapters.register import AgentContext, completed, with_reserve
 from autogen_context.config.config import ContextConfig
-from autogen_context.errors import CompletionFailed
-from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.parts import ManagerOptions
-from autogen_context.manager.prepared import Prepared
 from autogen_context.messages.piece import BETWEEN
-from autogen_context.models.completion import Complete
+from autogen_context.models.completion import Complete, whole
 
 Json = dict[str, Any]  # AutoGen's schema type would drop the keys that it does not declare
 AgentTool = Tool | ToolSchema | Callable[..., object]
 """A tool as accepted by ``AssistantAgent``, or its schema."""
 
 
-class Envelope(BaseModel):
-    """The parts of a request outside the context: leading system texts and tool schemas."""
+class ProjectConfig(BaseModel):
+    """The arguments of a ``ProjectContext``, but for its cache and counter."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(extra="forbid")
 
-    system: tuple[str, ...]
-    tools: tuple[Json, ...]
-
-    @property
-    def schemas(self) -> list[Json]:
-        """The tool schemas in OpenAI's format."""
-        return [{"type": "function", "function": schema} for schema in self.tools]
-
-    def opened(self, request: list[LLMMessage]) -> list[LLMMessage]:
-        """Return the messages of a prepared request without the envelope's own system texts.
-
-        If the model accepts only one system message, the leading ones were joined and the text is cut out of it.
-        """
-        count = len(self.system)
-        if [message.content for message in request[:count]] == list(self.system):
-            return request[count:]
-        first, *rest = request
-        ours = BETWEEN.join(filter(None, self.system))
-        more = str(first.content).removeprefix(ours).removeprefix(BETWEEN)
-        return [SystemMessage(content=more), *rest] if more else rest
+    root: str
+    budget_tokens: int
+    most_files: int
+    shared_head: bool
 
 
 class ManagedContextConfig(BaseModel):
-    """Component config of a ``ManagedChatCompletionContext``; files and project are stored as folder paths."""
+    """Component config of a ``ManagedChatCompletionContext``; folders are stored as paths."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -77,7 +57,7 @@ class ManagedContextConfig(BaseModel):
     tools: list[Json] | None = None
     initial_messages: list[LLMMessage] | None = None
     files: str | None = None
-    project: str | None = None
+    project: str | ProjectConfig | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -112,10 +92,7 @@ class ManagedChatCompletionContext(
 
     Attributes:
         manager: gives access to usage, versions, changes and the rest of the API.
-        envelope: the system messages and tools the agent adds, as far as known.
-        handed_out: the messages ``get_messages`` returned last.
         is_registered: True if an agent was registered with this context.
-        sees_images: True if the agent's model accepts images; agentchat agents remove them for models that do not.
         last_prepared: the last request with its certificate and decisions; begins with the system prompt, if known.
 
     Raises:
@@ -134,28 +111,23 @@ class ManagedChatCompletionContext(
         initial_messages: Sequence[LLMMessage] | None = None,
         **options: Unpack[ManagerOptions],
     ) -> None:
-        super().__init__(list(initial_messages) if initial_messages is not None else None)
-        self.envelope = envelope_of([system_message] if system_message else [], tools or ())
-        self._told = (system_message, None if tools is None else self.envelope.tools)
-        options["config"] = with_reserve(settings_in(model, options), unseen=self._told.count(None))
-        self._new_manager = managers_of(options)
-        self._counter = options.get("counter")
-        followed = {name: options.get(name) for name in ("files", "project")}
-        self._folders = {
-            name: None if given is None else str(getattr(given, "root", given))
-            for name, given in followed.items()
-        }
-        self.manager = self._new_manager()
-        self.sees_images = True
+        given = list(initial_messages) if initial_messages is not None else None
+        ChatCompletionContext.__init__(self, given)
+        self._system_message = system_message
+        self._tools = None if tools is None else schemas_of(tools)
+        options = with_reserve(
+            completed(options, model), unseen=[system_message, tools].count(None)
+        )
+        options["model_client"] = as_complete(options.get("model_client"))
+        super().__init__(AgentChatFormat(), options)
+        self._options = options
         self.is_registered = False
-        self.last_prepared: Prepared[LLMMessage] | None = None
-        self.handed_out: tuple[LLMMessage, ...] = ()
         self._answered_by = ""
         self._is_answer_due = False
 
     @override
     async def add_message(self, message: LLMMessage) -> None:
-        """Add a message; after the first turn it is read and counted at once, as the tokenizer is loaded by then."""
+        """Add a message; warn if another agent than the one that was sent the last request answers it."""
         await super().add_message(as_llm_message(message))
         if self._is_answer_due and isinstance(message, AssistantMessage):
             # The first assistant message after a request comes from the agent that sent it.
@@ -167,18 +139,6 @@ class ManagedChatCompletionContext(
                     stacklevel=2,
                 )
         self._is_answer_due = False
-        if self.last_prepared is not None:
-            self.manager.observe(self._request)
-
-    @property
-    def _request(self) -> list[LLMMessage]:
-        """The full request, before it is fitted into the window."""
-        before = [SystemMessage(content=text) for text in self.envelope.system]
-        if self.sees_images:
-            return [*before, *self._messages]
-        from autogen_agentchat.utils import remove_images  # noqa: PLC0415 - only agents need it, and have it
-
-        return [*before, *remove_images(self._messages)]
 
     def go_on_with(self, other: ChatCompletionContext) -> None:
         """Copy the conversation of another context, which is not changed."""
@@ -187,24 +147,36 @@ class ManagedChatCompletionContext(
 
     @override
     async def get_messages(self) -> list[LLMMessage]:
-        """Return the messages to send after the agent's own system messages, as a new list.
+        """Return the messages to send after the agent's own system messages, as a new list; all, for a registered agent.
 
         Raises:
             ContextWindowExceeded: the protected messages do not fit. The error has the numbers as attributes and ends the
                 agent's run; nothing is lost, so the run can continue after ``manager.unpin`` or with a larger window.
             InvalidTranscript: a tool call or result is missing and ``config.orphans`` is ``"refuse"``.
         """
-        prepared = await self.manager.prepare(self._request, self.envelope.schemas)
-        self.last_prepared = prepared
-        messages = self.envelope.opened(prepared.messages)
-        self.handed_out = tuple(messages)
         self._is_answer_due = True
-        return messages
+        if self.is_registered:
+            return list(self._messages)
+        prompt = self._system_message or ""
+        before = [SystemMessage(content=prompt)] if prompt else []
+        prepared = self.last_prepared = await self.manager.prepare(
+            [*before, *self._messages], self._tools
+        )
+        return without(prompt, prepared.messages)
 
-    def manager_beside(self) -> IncrementalContextManager:
-        """Create a manager for requests outside the conversation, with the same settings but no injected context."""
-        config, host = self.manager.config, AgentChatFormat()
-        return IncrementalContextManager(host=host, config=config, counter=self._counter)
+    def is_sent_in(self, request: Sequence[LLMMessage]) -> bool:
+        """Whether a request has system messages and then exactly the messages of this context."""
+        own, start = self._messages, len(request) - len(self._messages)
+        if start < 0 or not all(isinstance(each, SystemMessage) for each in request[:start]):
+            return False
+        return all(map(is_, request[start:], own)) or all(
+            sent is each or (isinstance(each, UserMessage) and not isinstance(each.content, str))
+            for sent, each in zip(request[start:], own, strict=True)
+        )  # agentchat takes images out for models that accept none, in copies
+
+    def options_beside(self) -> ManagerOptions:
+        """Return the options of a manager for requests beside the conversation: the same settings, nothing injected."""
+        return ManagerOptions(config=self.manager.config, counter=self._options.get("counter"))
 
     @override
     async def clear(self) -> None:
@@ -214,15 +186,13 @@ class ManagedChatCompletionContext(
 
     async def _begin_anew(self) -> None:
         old, self.manager = self.manager, self._new_manager()
-        self.last_prepared, self.handed_out = None, ()
+        self.last_prepared = None
         await old.aclose()
 
     @override
     async def save_state(self) -> Mapping[str, Any]:
-        """Return all messages, the manager's state and the envelope as JSON data."""
-        saved = await super().save_state()
-        around = self.envelope.model_dump(mode="json")
-        return {**saved, "manager": self.manager.save_state(), "envelope": around}
+        """Return all messages and the manager's state as JSON data."""
+        return {**await super().save_state(), "manager": self.manager.save_state()}
 
     @override
     async def load_state(self, state: Mapping[str, Any]) -> None:
@@ -234,77 +204,75 @@ class ManagedChatCompletionContext(
         """
         messages = ChatCompletionContextState.model_validate(state).messages
         if "manager" in state:
-            around = Envelope.model_validate(state.get("envelope"))
             self.manager.load_state(state["manager"])
-            self.envelope = around
         else:
             await self._begin_anew()
         self._messages = messages
 
     @override
     def _to_config(self) -> ManagedContextConfig:
-        system_message, tools = self._told
+        files, project = self._options.get("files"), self._options.get("project")
+        settings = getattr(project, "settings", str(project))
         return ManagedContextConfig(
             settings=self.manager.config.model_dump(mode="json", exclude_unset=True),
-            system_message=system_message,
-            tools=None if tools is None else list(tools),
+            system_message=self._system_message,
+            tools=self._tools,
             initial_messages=self._initial_messages,
-            **self._folders,
+            files=str(getattr(files, "root", files)) if files else None,
+            project=settings if project else None,
         )
 
     @classmethod
     @override
     def _from_config(cls, config: ManagedContextConfig) -> Self:
+        from autogen_context.project.project import ProjectContext  # noqa: PLC0415 - optional
+
+        project = config.project
         return cls(
             system_message=config.system_message,
             tools=cast("list[AgentTool] | None", config.tools),  # schemas, as they were saved
             initial_messages=config.initial_messages,
             config=ContextConfig(**config.settings),
             files=config.files,
-            project=config.project,
+            project=ProjectContext(**project.model_dump())
+            if isinstance(project, ProjectConfig)
+            else project,
         )
 
 
-def envelope_of(system: Sequence[str], tools: Sequence[AgentTool]) -> Envelope:
-    """Create an envelope from system texts and an agent's tools."""
-    return Envelope(system=tuple(system), tools=tuple(dict(schema_of(tool)) for tool in tools))
+def without(prompt: str, request: list[LLMMessage]) -> list[LLMMessage]:
+    """Return a prepared request without the agent's own system prompt.
 
-
-def envelope_around(
-    own: Sequence[LLMMessage], request: Sequence[LLMMessage], tools: Sequence[AgentTool]
-) -> Envelope | None:
-    """Return the envelope around a context's messages ``own`` in a request; ``None`` for any other request.
-
-    The request must consist of system messages followed by exactly these objects.
+    If the model accepts only one system message, the leading ones were joined and the prompt is cut out of it.
     """
-    start = len(request) - len(own)
-    if start < 0 or not all(map(is_, own, request[start:])):
-        return None
-    before = [each.content for each in request[:start] if isinstance(each, SystemMessage)]
-    return envelope_of(before, tools) if len(before) == start else None
+    if not prompt:
+        return request
+    first, *rest = request
+    more = str(first.content).removeprefix(prompt).removeprefix(BETWEEN)
+    return [SystemMessage(content=more), *rest] if more else rest
+
+
+def schemas_of(tools: Sequence[AgentTool]) -> list[Json]:
+    """Return the schemas of tools, functions (as ``AssistantAgent`` wraps them) or schemas, in OpenAI's format."""
+    return [{"type": "function", "function": dict(schema_of(tool))} for tool in tools]
 
 
 def schema_of(tool: AgentTool) -> ToolSchema:
-    """Return the schema of a tool, a function (as ``AssistantAgent`` wraps it) or a schema itself."""
+    """Return the schema of a tool, of a function or a schema itself."""
     if isinstance(tool, Tool):
         return tool.schema
     if callable(tool):
         return FunctionTool(tool, description=tool.__doc__ or "").schema
-    if isinstance(tool, Mapping) and "name" in tool:  # pyright: ignore[reportUnnecessaryIsInstance]  # bad input
-        return tool
+    if isinstance(tool, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # bad input
+        given = cast("ToolSchema", tool.get("function", tool))  # as a component saved it
+        if "name" in given:
+            return given
     raise ValueError(f"tools: a tool, a function or a schema with a name is wanted, not {tool!r}")
 
 
-def managers_of(
-    options: ManagerOptions, client: ChatCompletionClient | None = None
-) -> Callable[[], IncrementalContextManager]:
-    """Return a factory of managers with these options; ``client`` is the agent's, used for ``model_client="host"``."""
-    asked = options.get("model_client")
-    asked = client if asked == "host" and client is not None else asked
-    if isinstance(asked, ChatCompletionClient):
-        options["model_client"] = complete_with(asked)
-    options.setdefault("clock", time.time)
-    return partial(IncrementalContextManager, host=AgentChatFormat(), **options)
+def as_complete(asked: Any) -> Any:
+    """Return a client of AutoGen's as a completion function, anything else as it is."""
+    return complete_with(asked) if isinstance(asked, ChatCompletionClient) else asked
 
 
 def complete_with(client: ChatCompletionClient) -> Complete:
@@ -316,11 +284,7 @@ def complete_with(client: ChatCompletionClient) -> Complete:
 
     async def complete(prompt: str, /) -> str:
         result = await client.create([UserMessage(content=prompt, source="user")])
-        if not isinstance(result.content, str):
-            raise CompletionFailed("it calls a tool")
-        if result.finish_reason in ("length", "content_filter"):
-            cut = result.finish_reason == "length"
-            raise CompletionFailed("it was truncated" if cut else "it was filtered")
-        return result.content
+        is_text = isinstance(result.content, str)
+        return whole(result.content, result.finish_reason if is_text else "tool_calls")
 
     return complete

@@ -5,13 +5,11 @@ termination word reach the agent unchanged, or, if the message is too long, as a
 ending; the host's own messages are never changed. Nothing here imports the host.
 """
 
-import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Iterable, Mapping
 from operator import is_
 from threading import get_ident
-from typing import Any, Protocol, Unpack
+from typing import Any, Unpack
 
 from autogen_context.adapters.classic_conversations import (
     ChatDict,
@@ -19,9 +17,7 @@ from autogen_context.adapters.classic_conversations import (
     complete_with,
     give_recall_tool,
 )
-from autogen_context.adapters.classic_format import ClassicFormat
-from autogen_context.adapters.register import settings_in, with_reserve
-from autogen_context.config.config import ContextConfig
+from autogen_context.adapters.register import REGISTERED, completed, with_reserve
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.parts import ManagerOptions
 from autogen_context.manager.prepared import Prepared
@@ -29,23 +25,6 @@ from autogen_context.manager.prepared import Prepared
 BEFORE_REPLY = "process_all_messages_before_reply"
 BEFORE_CALL, AFTER_CALL = "safeguard_llm_inputs", "safeguard_llm_outputs"  # as in autogen 0.14
 OPENAI_TYPES = frozenset({"openai", "azure"})
-
-
-class ClassicAgent(Protocol):
-    """The typed part of a ``ConversableAgent`` that this adapter uses."""
-
-    hook_lists: dict[str, list[Callable[..., Any]]]
-    llm_config: Any  # an LLMConfig, a dict, or False
-    client: Any  # an OpenAIWrapper, or None
-
-    @property
-    def system_message(self) -> str:
-        """The system message that the agent puts before its messages."""
-        ...
-
-    def register_hook(self, hookable_method: str, hook: Callable[..., Any]) -> None:
-        """Register a hook for one of the agent's hookable methods."""
-        ...
 
 
 class ContextTransform:
@@ -68,10 +47,8 @@ class ContextTransform:
     """
 
     def __init__(self, model: str | None = None, **options: Unpack[ManagerOptions]) -> None:
-        self._config = settings_in(model, options)
-        options.setdefault("clock", time.time)
-        self._options = options
-        self.conversations = self._new_conversations(with_reserve(self._config, unseen=2))
+        self._options = completed(options, model)
+        self.conversations = Conversations(with_reserve(self._options, unseen=2))
 
     def apply_transform(self, messages: list[ChatDict]) -> list[ChatDict]:
         """Return the list to send in place of this one; called by ``TransformMessages`` or directly.
@@ -98,10 +75,10 @@ class ContextTransform:
         written = sum(id(message) not in came for message in after)
         return f"{len(before)} messages became {len(after)}, {written} of them written anew.", True
 
-    def add_to_agent(self, agent: ClassicAgent) -> Conversations:
-        """Add hooks that prepare the agent's messages before each reply.
+    def add_to_agent(self, agent: Any) -> Conversations:
+        """Add hooks that prepare the messages of a ``ConversableAgent`` before each reply.
 
-        The system message and tools are measured at each turn. If the agent has hooks around the model call, as in
+        The system message and tools are measured at each turn, and an agent with tools gets ``recall_context``. If the agent has hooks around the model call, as in
         ``autogen`` 0.14, the prompt tokens billed by OpenAI's API calibrate the token count.
 
         Returns:
@@ -114,44 +91,26 @@ class ContextTransform:
             InvalidTranscript: raised by ``generate_reply`` if a message cannot be read.
         """
         check(agent)
-        conversations = self._new_conversations(self._config)
-        hooks = AgentHooks(agent, conversations)
-        agent.register_hook(BEFORE_REPLY, hooks.before_reply)
+        conversations = AgentConversations(agent, self._options)
+        agent.register_hook(BEFORE_REPLY, conversations.before_reply)
         if BEFORE_CALL in agent.hook_lists:
-            agent.register_hook(BEFORE_CALL, hooks.before_call)
-            agent.register_hook(AFTER_CALL, hooks.after_call)
+            agent.register_hook(BEFORE_CALL, conversations.before_call)
+            agent.register_hook(AFTER_CALL, conversations.after_call)
         return conversations
 
-    def _new_conversations(self, config: ContextConfig) -> Conversations:
-        options = ManagerOptions(**self._options)
-        options["config"] = config
-        waits = any(
-            options.get(name) is not None for name in ("model_client", "vectors", "project")
-        )
-        new_manager = partial(IncrementalContextManager, host=ClassicFormat(), **options)
-        return Conversations(new_manager, waits=waits)
 
-
-def register_classic(
-    agent: ClassicAgent, model: str | None = None, **options: Unpack[ManagerOptions]
-) -> Conversations:
+def register_classic(agent: Any, model: str | None, options: ManagerOptions) -> Conversations:
     """Keep a ``ConversableAgent`` with a model within its context window; see ``autogen_context.register``."""
     if not agent.llm_config:
         raise ValueError(
             "agent: it has no llm_config and so sends nothing to a model; register the agents that do"
         )
-    first = next(iter(models_of(agent.llm_config)))
-    said = {"model": first.get("model")}
-    options["config"] = settings_in(model, options, said)
-    if options.get("model_client") == "host":
-        options["model_client"] = complete_with(agent)
-    conversations = ContextTransform(**options).add_to_agent(agent)
-    hooks = agent.hook_lists[BEFORE_REPLY]  # add the tool before it is counted
-    hooks.insert(len(hooks) - 1, partial(give_recall_tool, agent, conversations))
-    return conversations
+    said = {"model": next(iter(models_of(agent.llm_config))).get("model")}
+    options = completed(options, model, said=said, client=complete_with(agent))
+    return ContextTransform(**options).add_to_agent(agent)
 
 
-def check(agent: ClassicAgent) -> None:
+def check(agent: Any) -> None:
     """Raise ``ValueError`` for an unsuitable or registered agent; warn about a ``GroupChatManager``."""
     hooks = getattr(agent, "hook_lists", {}).get(BEFORE_REPLY)
     if hooks is None:
@@ -160,8 +119,8 @@ def check(agent: ClassicAgent) -> None:
             f"agent: a ConversableAgent of classic AutoGen is wanted, with the hook {BEFORE_REPLY}, not {kind}; pyautogen has it "
             "from 0.2.15 on, and for an agent of another host use register(agent)"
         )
-    if any(isinstance(getattr(hook, "__self__", None), AgentHooks) for hook in hooks):
-        raise ValueError("agent: it has a ContextTransform already; register each agent once")
+    if any(isinstance(getattr(hook, "__self__", None), AgentConversations) for hook in hooks):
+        raise ValueError(REGISTERED)
     if hasattr(agent, "groupchat"):
         warnings.warn(
             "a GroupChatManager sends the last message on as the transform leaves it, and asks no model for a "
@@ -170,8 +129,8 @@ def check(agent: ClassicAgent) -> None:
         )
 
 
-class AgentHooks:
-    """The hooks of one agent. Its system message and tools are read at each turn, since they can change.
+class AgentConversations(Conversations):
+    """The conversations of one agent, and its hooks. Its system message and tools are read at each turn, since they can change.
 
     Usage is recorded only for the prepared list: a call's tokens are the increase of the client's usage, and the messages
     of the call must be the prepared objects themselves. Ignored are calls outside the conversation (such as a summary at
@@ -179,39 +138,38 @@ class AgentHooks:
     changed after the transform. Source: autogen 0.14.1, ``generate_oai_reply``.
     """
 
-    def __init__(self, agent: ClassicAgent, conversations: Conversations) -> None:
+    def __init__(self, agent: Any, options: ManagerOptions) -> None:
+        super().__init__(options)
         self._agent = agent
-        self._conversations = conversations
         self._call: tuple[int, int, IncrementalContextManager, Prepared[ChatDict]] | None = None
 
     def before_reply(self, messages: list[ChatDict]) -> list[ChatDict]:
-        """Return the list to send."""
+        """Return the list to send; an agent with tools has the recall tool by then, so that it is counted."""
+        give_recall_tool(self._agent, self, messages)
         config: Mapping[str, Any] = self._agent.llm_config or {}
         tools: list[Any] = [*(config.get("tools") or ()), *(config.get("functions") or ())]
-        return self._conversations.prepare(messages, system=self._agent.system_message, tools=tools)
+        return self.prepare(messages, system=self._agent.system_message, tools=tools)
 
     def before_call(self, messages: list[ChatDict]) -> list[ChatDict]:
         """Store the tokens billed so far if this call sends the list prepared last."""
-        manager, prepared = self._conversations.manager, self._conversations.last_prepared
-        self._call = None
+        prepared, self._call = self.last_prepared, None
         if prepared is None:
             return messages
         sent, own = messages[1:], prepared.messages[1:]  # without the agent's system message
         is_ours = len(sent) == len(own) > 0 and all(map(is_, sent, own))
         types = {each.get("api_type") or "openai" for each in models_of(self._agent.llm_config)}
         if is_ours and types <= OPENAI_TYPES:
-            self._call = get_ident(), billed(self._agent), manager, prepared
+            self._call = get_ident(), billed(self._agent), self.manager, prepared
         return messages
 
     def after_call(self, reply: object) -> object:
         """Record the tokens this call added, including those of a concurrent call on another thread."""
         call, self._call = self._call, None
-        if call is None:
-            return reply
-        thread, before, manager, prepared = call
-        prompt_tokens = billed(self._agent) - before
-        if thread == get_ident() and prompt_tokens > 0:
-            manager.record_usage(prepared, prompt_tokens=prompt_tokens)
+        if call is not None:
+            thread, before, manager, prepared = call
+            prompt_tokens = billed(self._agent) - before
+            if thread == get_ident() and prompt_tokens > 0:
+                manager.record_usage(prepared, prompt_tokens=prompt_tokens)
         return reply
 
 
@@ -220,7 +178,7 @@ def models_of(llm_config: Any) -> Iterable[Any]:
     return (llm_config.get("config_list") or [llm_config]) if llm_config else ()
 
 
-def billed(agent: ClassicAgent) -> int:
+def billed(agent: Any) -> int:
     """Return the prompt tokens billed to an agent's client so far, without cached replies."""
     usage: Mapping[str, Any] = getattr(agent.client, "actual_usage_summary", None) or {}
     return sum(of["prompt_tokens"] for key, of in usage.items() if key != "total_cost")

@@ -8,7 +8,7 @@ one agent executes the tools of several.
 import asyncio
 import copy
 import warnings
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import takewhile
 from operator import is_
@@ -16,11 +16,12 @@ from threading import Lock, Thread
 from typing import Any, TypeVar
 from weakref import finalize
 
-from autogen_context.adapters.classic_format import sent_fields
+from autogen_context.adapters.classic_format import ClassicFormat, sent_fields
 from autogen_context.adapters.register import AgentContext
 from autogen_context.errors import CompletionFailed
-from autogen_context.manager.manager import IncrementalContextManager, ToolSchemas
-from autogen_context.manager.prepared import Prepared
+from autogen_context.manager.manager import IncrementalContextManager
+from autogen_context.manager.parts import ManagerOptions
+from autogen_context.manager.runner import ToolSchemas
 from autogen_context.messages.message import SYSTEM_ROLES
 from autogen_context.messages.openai_chat import fields_of
 from autogen_context.messages.tool_schema import (
@@ -30,7 +31,7 @@ from autogen_context.messages.tool_schema import (
     has_recall_tool,
     recall_tool_schema,
 )
-from autogen_context.models.completion import Complete
+from autogen_context.models.completion import Complete, whole
 
 ChatDict = dict[str, Any]  # the host's own type
 
@@ -42,25 +43,19 @@ CONVERSATIONS = 8  # managers kept; few agents alternate between more than eight
 class Conversations(AgentContext[ChatDict]):
     """The conversations of one agent, each with its own manager.
 
-    Args:
-        new_manager: creates the manager of a conversation.
-        waits: if True, a turn waits for model calls (within their time limit) on a separate event loop.
+    If there is a model to ask or a project to read, a turn waits for them (within their time limit) on a separate event loop.
 
     Attributes:
         manager: the manager of the last turn's conversation; before the first turn, the one it will use.
         last_prepared: the last prepared request; if the agent is known, it begins with its system message.
     """
 
-    def __init__(
-        self, new_manager: Callable[[], IncrementalContextManager], *, waits: bool = False
-    ) -> None:
-        self.manager = new_manager()
-        self.last_prepared: Prepared[ChatDict] | None = None
-        self._new_manager = new_manager
+    def __init__(self, options: ManagerOptions) -> None:
+        super().__init__(ClassicFormat(), options)
         # Each manager with the last list it saw, most recently used last.
         self._known: list[tuple[IncrementalContextManager, list[ChatDict]]] = []
         self._lock = Lock()
-        self._waits = waits
+        self._waits = any(map(options.get, ("model_client", "vectors", "project")))
 
     def prepare(
         self, messages: list[ChatDict], *, system: str | None = None, tools: ToolSchemas = ()
@@ -71,13 +66,10 @@ class Conversations(AgentContext[ChatDict]):
         with self._lock:
             self.manager = self._continued(messages)
             own = [] if system is None else [{"role": "system", "content": system}]
-            if (
-                own and self.manager.config.single_system
-            ):  # only the agent's own may be a system message
-                messages = [
-                    {**message, "role": "user"} if message.get("role") in SYSTEM_ROLES else message
-                    for message in messages
-                ]
+            if own and self.manager.config.single_system:
+                messages = list(
+                    map(as_users, messages)
+                )  # only the agent's own may be a system message
             given = [*own, *messages]
             self.last_prepared = (
                 self._waiting.run(self.manager.prepare(given, tools))
@@ -111,25 +103,18 @@ class Waiting:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
-        stop = asyncio.Event()
-        thread = Thread(target=serve, args=(self._loop, stop), name="autogen_context", daemon=True)
-        thread.start()
-        finalize(self, self._loop.call_soon_threadsafe, stop.set)
+        Thread(target=serve, args=(self._loop,), name="autogen_context", daemon=True).start()
+        finalize(self, self._loop.call_soon_threadsafe, self._loop.stop)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the loop and wait for its result."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
 
-def serve(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
-    """Run the loop until ``stop`` is set, then cancel its pending tasks."""
+def serve(loop: asyncio.AbstractEventLoop) -> None:
+    """Run the loop until it is stopped, then cancel its pending tasks."""
     with asyncio.Runner(loop_factory=lambda: loop) as runner:
-        runner.run(wait_for(stop))
-
-
-async def wait_for(stop: asyncio.Event) -> None:
-    """Wait until ``stop`` is set."""
-    await stop.wait()
+        runner.get_loop().run_forever()
 
 
 def complete_with(agent: Any) -> Complete:
@@ -145,16 +130,18 @@ def complete_with(agent: Any) -> Complete:
             for config in client._config_list  # noqa: SLF001 - as above
         ]
         response = client.create(messages=[{"role": "user", "content": prompt}], cache_seed=None)
-        reason = response.choices[0].finish_reason
         said = client.extract_text_or_completion_object(response)[0]
-        if not isinstance(said, str) or reason in ("length", "content_filter"):
-            raise CompletionFailed("it was truncated or filtered, or calls a tool")
-        return said
+        return whole(said, response.choices[0].finish_reason)
 
     async def complete(prompt: str, /) -> str:
         return await asyncio.to_thread(ask, prompt)
 
     return complete
+
+
+def as_users(message: ChatDict) -> ChatDict:
+    """Return a system message as the user's, any other as it is."""
+    return {**message, "role": "user"} if message.get("role") in SYSTEM_ROLES else message
 
 
 def shared(seen: Sequence[ChatDict], messages: Sequence[ChatDict]) -> int:
@@ -168,10 +155,8 @@ def is_same(one: ChatDict, other: ChatDict) -> bool:
     return one == other or sent_fields(fields_of(one)) == sent_fields(fields_of(other))
 
 
-def give_recall_tool(
-    agent: Any, conversations: Conversations, messages: list[ChatDict]
-) -> list[ChatDict]:
-    """Add the recall tool to an agent with tools, and its function to their executors; return ``messages`` unchanged.
+def give_recall_tool(agent: Any, conversations: Conversations, messages: list[ChatDict]) -> None:
+    """Add the recall tool to an agent with tools, and its function to their executors.
 
     In classic AutoGen tool calls are not run by the agent that asks the model but by its peer, or in a group by any member
     with the function. The executors are known before the agent's reply.
@@ -185,7 +170,7 @@ def give_recall_tool(
         or last.get("tool_calls")
         or last.get("function_call")
     ):
-        return messages  # no model call with tools follows
+        return  # no model call with tools follows
     for executor in executors_of(agent):
         recall = executor.function_map.get(RECALL_TOOL_NAME)
         if recall is None:
@@ -198,11 +183,10 @@ def give_recall_tool(
                 "cannot be asked back",
                 stacklevel=2,
             )
-            return messages
+            return
         answering.conversations = conversations
     if not has_recall_tool(tools):
         agent.update_tool_signature(recall_tool_schema(), is_remove=False)
-    return messages
 
 
 def executors_of(agent: Any) -> Iterator[Any]:

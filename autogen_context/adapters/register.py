@@ -4,17 +4,20 @@ Promise: for an unsupported agent the error names the supported hosts; only the 
 """
 
 import json
+import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, Unpack
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Unpack
 
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import StateError
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.parts import ManagerOptions, events_of, metrics_of
 from autogen_context.manager.prepared import Payload, Prepared
-from autogen_context.messages.message import Message
+from autogen_context.messages.message import HostFormat, Message
+from autogen_context.models.completion import ModelClient
 
 if TYPE_CHECKING:
     from autogen_context.prioritizer.selection import Explanation
@@ -24,13 +27,22 @@ if TYPE_CHECKING:
 UNSEEN_TOKENS = 1_000
 UNSEEN_FRACTION = 0.125  # of the window, as an upper limit
 
-# Base class of a host's agents -> the host's package, our adapter module, and the requirement to install.
-HOSTS: Mapping[str, tuple[str, str, str]] = {
-    "ChatAgent": ("autogen_agentchat", "agentchat", "autogen-agentchat>=0.5.7"),
-    "ConversableAgent": ("autogen", "classic", "pyautogen>=0.2.15"),
-    "Agent": ("ag2", "ag2", "ag2>=1.2"),
-    "RawAgent": ("agent_framework", "agent_framework", "agent-framework-core>=1.23"),
+
+class Host(NamedTuple):
+    """A supported host: the package of its agents, the adapter's module, and the requirement to install."""
+
+    package: str
+    module: str
+    needed: str
+
+
+HOSTS: Mapping[str, Host] = {  # by the base class of its agents
+    "ChatAgent": Host("autogen_agentchat", "agentchat", "autogen-agentchat>=0.5.7"),
+    "ConversableAgent": Host("autogen", "classic", "pyautogen>=0.2.15"),
+    "Agent": Host("ag2", "ag2", "ag2>=1.2"),
+    "RawAgent": Host("agent_framework", "agent_framework", "agent-framework-core>=1.23"),
 }
+REGISTERED = "agent: it is registered already; register each once"
 
 
 class AgentContext(Generic[Payload]):
@@ -41,8 +53,10 @@ class AgentContext(Generic[Payload]):
         last_prepared: the last request with its certificate and decisions; ``None`` before the first.
     """
 
-    manager: IncrementalContextManager
-    last_prepared: Prepared[Payload] | None
+    def __init__(self, host: HostFormat, options: ManagerOptions) -> None:
+        self._new_manager = partial(IncrementalContextManager, host=host, **options)
+        self.manager = self._new_manager()
+        self.last_prepared: Prepared[Payload] | None = None
 
     def pin(self, message: Payload) -> None:
         """Pin a message and its tool call or results: they are sent verbatim from now on."""
@@ -87,17 +101,17 @@ def register(
         ValueError: the agent's host is not supported, the agent is registered already, or a setting is invalid.
     """
     for kind in type(agent).__mro__:
-        package, module, needed = HOSTS.get(kind.__name__, ("", "", ""))
-        if package and kind.__module__.partition(".")[0] == package:
+        host = HOSTS.get(kind.__name__)
+        if host is not None and kind.__module__.partition(".")[0] == host.package:
             try:
-                adapter = import_module(f"{__package__}.{module}")
+                adapter = import_module(f"{__package__}.{host.module}")
             except ImportError as error:
                 raise ValueError(
-                    f"agent: the release of {package} that is installed does not have all that is used of it ({error}); "
-                    f'pip install "{needed}"'
+                    f"agent: the release of {host.package} that is installed does not have all that is used of it ({error}); "
+                    f'pip install "{host.needed}"'
                 ) from error
-            entry: Callable[..., AgentContext[Any]] = getattr(adapter, f"register_{module}")
-            return entry(agent, model, **named(options, str(getattr(agent, "name", None) or "")))
+            entry: Callable[..., AgentContext[Any]] = getattr(adapter, f"register_{host.module}")
+            return entry(agent, model, named(options, str(getattr(agent, "name", None) or "")))
     found = f"{type(agent).__module__}.{type(agent).__qualname__}"
     raise ValueError(
         f"agent: {found} is no agent of a known host; known are an AssistantAgent of autogen-agentchat 0.5.7 to 0.7, a "
@@ -131,16 +145,27 @@ def take_up(
         )
 
 
-def settings_in(
-    model: str | None, options: ManagerOptions, said: Mapping[str, object] | None = None
-) -> ContextConfig:
-    """Remove the settings from ``options`` and return them as a config; the host's ``said`` has the lowest precedence."""
-    config = ContextConfig.for_entry(
+def completed(
+    options: ManagerOptions,
+    model: str | None,
+    *,
+    said: Mapping[str, object] | None = None,
+    client: ModelClient | None = None,
+) -> ManagerOptions:
+    """Return the options with all settings in ``config``, the host's client for ``model_client="host"``, and a clock.
+
+    What the host ``said`` of its model has the lowest precedence.
+    """
+    window_tokens, reserve_tokens = (
+        options.pop("window_tokens", None),
+        options.pop("reserve_tokens", None),
+    )
+    config = options["config"] = ContextConfig.for_entry(
         options.pop("config", None),
         said={name: each for name, each in (said or {}).items() if each is not None},
         model=model,
-        window_tokens=options.pop("window_tokens", None),
-        reserve_tokens=options.pop("reserve_tokens", None),
+        window_tokens=window_tokens,
+        reserve_tokens=reserve_tokens,
     )
     if said is not None and not config.model and config.window_tokens is None:
         warnings.warn(
@@ -148,13 +173,19 @@ def settings_in(
             "model= or window_tokens=",
             stacklevel=4,
         )
-    return config
+    if options.get("model_client") == "host" and client is not None:
+        options["model_client"] = client
+    options.setdefault("clock", time.time)
+    return options
 
 
-def with_reserve(config: ContextConfig, *, unseen: int) -> ContextConfig:
-    """Return the config with a reserve for each of ``unseen`` unknown parts (prompt, tools), unless it sets one."""
+def with_reserve(options: ManagerOptions, *, unseen: int) -> ManagerOptions:
+    """Return the options with a reserve for each of ``unseen`` unknown parts (prompt, tools), unless they set one."""
+    config = options.get("config") or ContextConfig()
     if "reserve_tokens" in config.model_fields_set or not unseen:
-        return config
+        return options
     window = config.window_tokens
     each = min(UNSEEN_TOKENS, int(window * UNSEEN_FRACTION)) if window else UNSEEN_TOKENS
-    return config.model_copy(update={"reserve_tokens": unseen * each})
+    options = options.copy()
+    options["config"] = config.model_copy(update={"reserve_tokens": unseen * each})
+    return options

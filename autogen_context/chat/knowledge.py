@@ -13,7 +13,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, cast
@@ -37,7 +37,7 @@ from autogen_context.prioritizer.attention import (
     relevances,
 )
 from autogen_context.recall.facts import Fact, Facts
-from autogen_context.view.notice import Notice, ProviderTurn, Told
+from autogen_context.view.notice import Notice, ProviderTurn, ProviderUpdate
 
 logger = logging.getLogger(__name__)
 
@@ -111,8 +111,6 @@ class Knowledge:
         vectors: Vectors | None = None,
         complete: Complete | None = None,
     ) -> None:
-        if folder is not None and not folder.is_dir():
-            raise ValueError(f"--knowledge {folder}: there is no such folder")
         self.folder = None if folder is None else folder.resolve()
         self.entries: list[Entry] = []
         self.sources: frozenset[str] = frozenset()
@@ -126,14 +124,9 @@ class Knowledge:
         """Update the entries to the current files; only files that may have changed are read, and indexed if they did."""
         if self.folder is None:
             return
-        key = str(self.folder)
         if self._files is None:
-            await self._cache.warm(KIND, [key])
-            await asyncio.to_thread(self._go_on, self._cache.remembered(KIND, key))
-        before = self._files or {}
-        files = await asyncio.to_thread(files_below, key, before)
-        if files != before:
-            await asyncio.to_thread(self._take, files)
+            await self._cache.warm(KIND, [str(self.folder)])
+        await asyncio.to_thread(self._refresh, str(self.folder))
         if self._vectors is not None and not self._meanings and not self.fault:
             texts = [f"{entry.title}\n{entry.text}" for entry in self.entries]
             try:
@@ -190,27 +183,27 @@ class Knowledge:
         least = max(LEAST_SCORE, NEAR_FRACTION * max(scores.values(), default=0.0))
         return {at: score for at, score in scores.items() if score >= least}
 
-    def _go_on(self, kept: object) -> None:
-        """Restore the files and index cached by an earlier process, if they are valid."""
-        self._files = {}
-        with suppress(ValidationError, ValueError):
-            found = KEPT.validate_python(kept)
-            self._index = LexicalIndex.of(found.lengths, found.postings)
-            self._have(found.files)
-
-    def _take(self, files: dict[str, Read]) -> None:
-        """Replace the files; if their entries differ, rebuild and cache the index."""
-        known = self.entries
-        self._have(files)
-        if self.entries == known:
+    def _refresh(self, folder: str) -> None:
+        """Take the current files, beginning with those that an earlier process cached with their index."""
+        if self._files is None:
+            self._files = {}
+            with suppress(ValidationError, ValueError):
+                kept = KEPT.validate_python(self._cache.remembered(KIND, folder))
+                self._have(kept.files, LexicalIndex.of(kept.lengths, kept.postings))
+        files = files_below(folder, self._files)
+        if files == self._files:
             return
-        lengths, postings = postings_of(map(weighed, self.entries))
-        self._index = LexicalIndex.of(lengths, postings)
-        kept = {"files": files, "lengths": lengths, "postings": postings}
-        self._cache.remember(KIND, str(self.folder), kept)
+        entries = [entry for read in files.values() for entry in read.entries]
+        if entries == self.entries:  # they were only touched
+            self._files = files
+            return
+        lengths, postings = postings_of(map(weighed, entries))
+        self._have(files, LexicalIndex.of(lengths, postings))
+        value = {"files": files, "lengths": lengths, "postings": postings}
+        self._cache.remember(KIND, folder, value)
 
-    def _have(self, files: dict[str, Read]) -> None:
-        self._files, self._meanings, self.fault = files, (), ""
+    def _have(self, files: dict[str, Read], index: LexicalIndex) -> None:
+        self._files, self._index, self._meanings, self.fault = files, index, (), ""
         self.entries = [entry for read in files.values() for entry in read.entries]
         self.sources = frozenset(quotable(entry.source) for entry in self.entries)
 
@@ -301,47 +294,36 @@ class KnowledgeProvider:
             next(questions(turn), ""), lambda prompt: self._count(prompt) <= room
         )
 
-    def turn(self, turn: ProviderTurn, /) -> Told:
+    def turn(self, turn: ProviderTurn, /) -> ProviderUpdate:
         """Return notices for the newest question, and withdraw those of earlier questions."""
         question, *earlier = [*islice(questions(turn), 1 + QUESTIONS_BACK)] or [""]
-        notices: list[Notice] = []
         room = int(KNOWLEDGE_FRACTION * turn.window_tokens) - FRAME_TOKENS
         facts = self._stated(question, int(FACTS_FRACTION * turn.window_tokens))
-        if facts:
-            notices.append(Notice(key="facts", text=FACTS, detail=facts))
-            room -= self._count(notices[0].told)
+        notices = [Notice(key="facts", text=FACTS, detail=facts)] if facts else []
+        room -= sum(self._count(notice.told) for notice in notices)
         self.selected = []
         for each in self._knowledge.select(question, earlier):
-            notice = self._within(each.entry, room)
-            if notice is not None:
+            if notice := self._within(each.entry, room):
                 room -= self._count(notice.told) + 1
                 notices.append(notice)
                 self.selected.append(each)
         keys = {f"{self.name}: {notice.key}" for notice in notices}
-        gone = [n for n in turn.standing if n.topic == "provider" and n.key not in keys]
-        mine = [n for n in gone if n.key.startswith(f"{self.name}: ")]
-        withdrawn = (Notice(key=n.key.partition(": ")[2], text="") for n in mine)
-        return Told(notices=tuple(notices), withdrawn=tuple(withdrawn))
+        gone = [n.key for n in turn.standing if n.topic == "provider" and n.key not in keys]
+        mine = [key.partition(": ")[2] for key in gone if key.startswith(f"{self.name}: ")]
+        withdrawn = tuple(Notice(key=key, text="") for key in mine)
+        return ProviderUpdate(notices=tuple(notices), withdrawn=withdrawn)
 
     def _within(self, entry: Entry, room_tokens: int) -> Notice | None:
         """Return an entry as a notice, shortened to fit, or ``None`` if too little of it would fit."""
-        text = f"{entry.title}\n{entry.text}".strip()
-
-        head = ENTRY.format(source=quotable(entry.source))
-
-        def notice(detail: str) -> Notice:
-            return Notice(key=entry.source, text=head, detail=detail)
-
-        if self._count(notice(text).told) <= room_tokens:
-            return notice(text)
-        if room_tokens < LEAST_ENTRY:
-            return None
+        head = Notice(key=entry.source, text=ENTRY.format(source=quotable(entry.source)))
 
         def count(detail: str) -> int:
-            return self._count(notice(detail).told)
+            return self._count(replace(head, detail=detail).told)
 
+        text = f"{entry.title}\n{entry.text}".strip()
         short = shorten_text(text, room_tokens=room_tokens, count=count)
-        return notice(short) if short else None
+        is_told = short == text or (short and room_tokens >= LEAST_ENTRY)
+        return replace(head, detail=short) if is_told else None
 
     def _stated(self, question: str, room_tokens: int) -> str:
         """Return the user's facts that fit, chosen by constraint first, then relevance to the question, then recency."""

@@ -27,13 +27,14 @@ class ChatSettings:
 
     def __post_init__(self) -> None:
         """Raise an error if the limit is too small or an option needs a model that is not available."""
+        if self.knowledge is not None and not self.knowledge.is_dir():
+            raise ValueError(f"--knowledge {self.knowledge}: there is no such folder")
         if self.limit_tokens < LEAST_LIMIT:
             raise ValueError(f"limit {self.limit_tokens}: give {LEAST_LIMIT} tokens or more")
         if self.is_scripted and (self.expand or self.embeddings not in ("", LOCAL)):
             raise ValueError(
                 "--expand and --embeddings need a model: set OPENAI_API_KEY or OPENAI_BASE_URL"
             )
-
         if self.embeddings == LOCAL and find_spec("sentence_transformers") is None:
             raise MissingExtra("embeddings", needed_for="--embeddings local")
 

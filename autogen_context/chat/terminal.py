@@ -236,12 +236,9 @@ class Terminal:
 
     async def _branch(self, name: str) -> None:
         session = self._session
-        before = session.name
         await session.save()
-        names, number = {path.stem for path in self._settings.folder.glob("*.json")}, 2
-        while not name and f"{before}-{number}" in names:
-            number += 1
-        await session.save(name or f"{before}-{number}")
+        before = session.name
+        await session.save(name or session.free_name(before))
         self._say(f"{before} stays as it is; from here on this is {session.name}.")
 
     async def _context(self, _: str) -> None:

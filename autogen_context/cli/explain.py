@@ -8,7 +8,7 @@ from pathlib import Path
 
 from autogen_context.cli import print_json, print_lines, tell, waiting
 from autogen_context.report.events import DAMAGED, Run, read_events, runs_of
-from autogen_context.report.explained import Change, Explained, KeepingCost, explained
+from autogen_context.report.explained import Explained, KeepingCost, explained
 
 VERBS = {"drop": "left out", "shorten": "shortened", "reduce": "reduced on arrival"}
 
@@ -52,22 +52,22 @@ def said(found: Explained) -> Iterator[str]:
     """Yield the lines of the explanation."""
     last = found.life[-1]
     name = f" of {found.agent}" if found.agent else ""
-    what = f"{found.role}, call of {found.tool}" if found.tool else found.role
-    where = (
-        f", in messages {found.start} to {found.stop - 1}" if found.stop - found.start > 1 else ""
-    )
+    what = f"{last['role']}, call of {last['tool']}" if last["tool"] else last["role"]
+    several = last["stop"] - last["unit"] > 1
+    where = f", in messages {last['unit']} to {last['stop'] - 1}" if several else ""
     yield f"Run {found.run}{name}, turn {found.turn}, message {found.message} ({what}{where})"
-    verb = VERBS.get(last.action, "sent as it came in")
-    yield f"{verb} since turn {found.since}: {last.reason.removeprefix(f'{verb}: ')}"
-    if last.score is not None:
-        cut = "" if last.cut is None else f"; the last that stayed had {last.cut:.3g}"
-        yield f"score {last.score:.3g} a token, place {last.place} of {last.among}{cut}"
+    verb = VERBS.get(last["action"], "sent as it came in")
+    yield f"{verb} since turn {found.since}: {last['reason'].removeprefix(f'{verb}: ')}"
+    if last["score"] is not None:
+        cut = "" if last["cut"] is None else f"; the last that stayed had {last['cut']:.3g}"
+        yield f"score {last['score']:.3g} a token, place {last['place']} of {last['among']}{cut}"
     if found.keeping:
         yield from cost_of(found.keeping)
-    if found.handle:
-        yield f"the original: recall_context(handle={found.handle!r})"
+    if last["handle"]:
+        yield f"the original: recall_context(handle={last['handle']!r})"
     yield "history:"
-    yield from map(line_of, found.life)
+    for each in found.life:
+        yield f"- turn {each['turn']}: {each['action']}, {each['after']:,} tokens; {each['reason']}"
 
 
 def cost_of(cost: KeepingCost) -> Iterator[str]:
@@ -81,8 +81,3 @@ def cost_of(cost: KeepingCost) -> Iterator[str]:
         f"in all requests since then ({cost.requests:,}): the price of {cost.total:,.0f} uncached ones{dollars}; this one "
         f"had room for {cost.room_tokens:,} more"
     )
-
-
-def line_of(change: Change) -> str:
-    """Return a line for a change."""
-    return f"- turn {change.turn}: {change.action}, {change.tokens:,} tokens; {change.reason}"

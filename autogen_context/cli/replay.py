@@ -1,14 +1,14 @@
 """``autogen-context replay FILE``: replay a recorded conversation with any configuration, turn by turn.
 
 Promise: before each recorded answer the manager sees the messages up to it and nothing later; no model is called and only
-the page is written; the same file and configuration give the same table.
+the page is written; the same file and configuration give the same table. All numbers come from the event log of the replay.
 """
 
 import asyncio
 import sys
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,43 +21,28 @@ from autogen_context.config.config import ContextConfig
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.manager.event_log import EventLog
 from autogen_context.manager.manager import IncrementalContextManager
-from autogen_context.manager.parts import price_in
-from autogen_context.messages.openai_chat import OpenAIChat
+from autogen_context.report.bill import TurnRecord, as_facts, bill_of, price_in, sampled, totals_of
 from autogen_context.report.events import Run, read_events, runs_of
-from autogen_context.report.recorder import Recorder
 from autogen_context.report.table import print_conversations, print_totals, print_turns
-from autogen_context.report.turns import (
-    Totals,
-    TurnRecord,
-    as_facts,
-    merged,
-    sampled,
-    totals_of,
-)
 from autogen_context.tokens.message_counter import MessageCounter, load_tokenizer
-from autogen_context.tokens.prices import OTHER, Price
+from autogen_context.tokens.prices import OTHER
 
 DEFAULT_MODEL = "gpt-4o"
 MOST_BYTES = 1 << 40  # of a replay's event log, so that it is never rotated
+EACH_TURNS = 500  # the log is written, before its queue is full
+LONGEST_S = 60.0  # that writing the log may take
 LONG_REPLAY = 200  # turns; shorter replays need no progress bar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replayed:
-    """A conversation after its replay.
-
-    ``source`` is the source of the token counts; ``room_tokens`` the most locally counted tokens that stay within the
-    provider's limit, or ``None`` if the limit varies; ``runs`` the runs of its event log, empty without one.
-    """
+    """A conversation after its replay; ``counted_by`` is the source of the token counts."""
 
     id: str
     model: str
-    source: str
-    room_tokens: int | None
-    price: Price
+    counted_by: str
+    run: Run
     records: Sequence[TurnRecord]
-    totals: Totals
-    runs: Sequence[Run]
 
 
 def show_replay(
@@ -76,7 +61,7 @@ def show_replay(
     conversations = chosen(read_recording(file), conversation)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        done = replay_all(conversations, loaded, is_logged=page is not None)
+        done = replay_all(conversations, loaded, record_text=page is not None)
     for text in dict.fromkeys(str(warning.message) for warning in caught):
         tell("warning", text)
     title = "standard input" if file == STANDARD_INPUT else Path(file).name
@@ -87,7 +72,7 @@ def show_replay(
     else:
         print_many(done, title)
     if page is not None:
-        write_page([run for one in done for run in one.runs], title=title, page=page)
+        write_page([one.run for one in done], title=title, page=page)
         if not as_json:
             print_lines(f"The page is in {page}")
     return 0
@@ -98,8 +83,8 @@ def print_many(done: Sequence[Replayed], title: str) -> None:
     turns = sum(len(one.records) for one in done)
     models = ", ".join(sorted({one.model for one in done}))
     print_lines(f"{title}: {len(done):,} conversations, {turns:,} turns for {models}")
-    print_conversations([(one.id, one.totals) for one in done])
-    print_totals(merged([one.totals for one in done]))
+    print_conversations([(one.id, totals_of(one.records)) for one in done])
+    print_totals(totals_of([record for one in done for record in one.records]))
     print_lines("", "Show the turns of one with --conversation and its number or id.")
 
 
@@ -121,14 +106,16 @@ def chosen(
 
 
 def replay_all(
-    conversations: Sequence[RecordedConversation], config: ContextConfig, *, is_logged: bool
+    conversations: Sequence[RecordedConversation], config: ContextConfig, *, record_text: bool
 ) -> list[Replayed]:
-    """Replay conversations in order, with a progress bar for long ones and, if ``is_logged``, an event log each."""
+    """Replay conversations in order, with a progress bar for long ones."""
     for model in {model_of(conversation, config) for conversation in conversations}:
         asyncio.run(load_tokenizer(model, timeout_s=config.tokenizer_timeout_s))
     turns = sum(1 for c in conversations for _ in turn_stops(c.messages))
     with progress_bar(turns) as on_turn:
-        return [replayed(c, config, on_turn=on_turn, is_logged=is_logged) for c in conversations]
+        return [
+            replayed(c, config, on_turn=on_turn, record_text=record_text) for c in conversations
+        ]
 
 
 @contextmanager
@@ -150,44 +137,28 @@ def replayed(
     config: ContextConfig,
     *,
     on_turn: Callable[[], None],
-    is_logged: bool,
+    record_text: bool,
 ) -> Replayed:
-    """Replay a conversation, with an event log if it ``is_logged``; ``on_turn`` is called after each turn."""
+    """Replay a conversation; ``on_turn`` is called after each turn."""
     model = model_of(conversation, config)
-    counter, host = MessageCounter.for_model(model), OpenAIChat()
-    price = price_in(config.model_copy(update={"model": model}))
-    recorder = Recorder(
-        count=lambda message: counter.message(host.read(message)),
-        tariff=price,
-        fixed_tokens=counter.tools(conversation.tools) + counter.overheads.per_request,
-    )
     with TemporaryDirectory() as folder:
-        path = Path(folder, "run.jsonl")
-        log = EventLog(path, record_text=True, max_bytes=MOST_BYTES) if is_logged else None
+        log = EventLog(Path(folder, "run.jsonl"), record_text=record_text, max_bytes=MOST_BYTES)
         manager = IncrementalContextManager(model=model, config=config, events=log)
-        for stop in turn_stops(conversation.messages):
-            history = conversation.messages[:stop]
-            try:
-                prepared = manager.prepare_nowait(history, conversation.tools)
-            except ContextWindowExceeded as error:
-                recorder.record_impossible(history, error)
-            else:
-                recorder.record(history, prepared)
-            if log is not None:
-                log.flush()
+        for number, stop in enumerate(turn_stops(conversation.messages), 1):
+            with suppress(ContextWindowExceeded):  # which is in the log
+                manager.prepare_nowait(conversation.messages[:stop], conversation.tools)
+            if number % EACH_TURNS == 0:
+                log.flush(LONGEST_S)
             on_turn()
-        runs = runs_of(read_events(path)) if path.exists() else []
-    totals = totals_of(recorder.records, input_per_million=price.input_per_million)
-    limit = totals.limit_tokens
+        log.flush(LONGEST_S)
+        runs = runs_of(read_events(log.path)) if log.path.exists() else []
+    run = replace(runs[0], id=conversation.id) if runs else Run(id=conversation.id)
     return Replayed(
         id=conversation.id,
         model=model,
-        source=counter.source,
-        room_tokens=None if limit is None else counter.calibration.room(limit),
-        price=price,
-        records=recorder.records,
-        totals=totals,
-        runs=[replace(run, id=conversation.id) for run in runs],
+        counted_by=MessageCounter.for_model(model).source,
+        run=run,
+        records=bill_of(run),
     )
 
 
@@ -211,21 +182,21 @@ def facts(done: Sequence[Replayed]) -> dict[str, object]:
         {
             "id": one.id,
             "model": one.model,
-            "counted_by": one.source,
-            "input_per_million": one.price.input_per_million,
+            "counted_by": one.counted_by,
+            "input_per_million": price_in(one.run).input_per_million,
             "turns": [as_facts(record) for record in one.records],
-            "totals": as_facts(one.totals),
+            "totals": as_facts(totals_of(one.records)),
         }
         for one in done
     ]
-    totals = as_facts(merged([one.totals for one in done]))
-    return {"conversations": conversations, "totals": totals}
+    totals = totals_of([record for one in done for record in one.records])
+    return {"conversations": conversations, "totals": as_facts(totals)}
 
 
 def print_one(one: Replayed, title: str, every: int | None) -> None:
     """Print the table of one conversation."""
     print_lines(f"{title}: {len(one.records):,} turns for {one.model}", *count_note(one))
-    print_turns(one.records, every=every, input_per_million=one.price.input_per_million)
+    print_turns(one.records, every=every)
     print_lines("", *price_note(one))
     if len(sampled(one.records, every=every)) < len(one.records):
         print_lines("Show every turn with --all.")
@@ -233,22 +204,23 @@ def print_one(one: Replayed, title: str, every: int | None) -> None:
 
 def count_note(one: Replayed) -> Iterator[str]:
     """Yield notes on how tokens were counted and the effect on the limit."""
-    if one.source == "estimate":
+    if one.counted_by == "estimate":
         yield "There is no tokenizer for it on this machine, so tokens are estimated, from above."
-    limit, room = one.totals.limit_tokens, one.room_tokens
-    if limit is not None and room is not None and room < limit:
+    rooms = {(record.room_tokens, record.limit_tokens) for record in one.records}
+    room, limit = max(rooms, default=(0, 0))
+    if room < limit:
         yield f"{room:,} tokens counted here may be {limit:,} for the provider: no request has more."
 
 
 def price_note(one: Replayed) -> Iterator[str]:
     """Yield notes on how to read the prices."""
-    price = one.price
+    price, totals = price_in(one.run), totals_of(one.records)
     note = f"Prices are of the input: a cached token costs {price.cached_fraction:g}"
     if price.write_fraction != 1:
         note += f", one that is written {price.write_fraction:g}"
     yield f"{note}."
     if price.tokens_per_s:
-        sums = (one.totals.sent, one.totals.whole)
+        sums = (totals.sent, totals.whole)
         sent, whole = (each.cost_tokens / price.tokens_per_s for each in sums)
         speed = f"{price.tokens_per_s:,.0f} tokens a second"
         yield f"At {speed} the engine reads for {sent:,.0f} s, and for {whole:,.0f} s where everything is sent."

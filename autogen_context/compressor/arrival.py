@@ -13,7 +13,7 @@ from typing import Literal
 
 from autogen_context.compressor.code import without_padding
 from autogen_context.compressor.compressor import Compressor
-from autogen_context.compressor.json_text import JSON, minified
+from autogen_context.compressor.json_text import JSON
 from autogen_context.compressor.kinds import OUTPUT, reducer_for, tight_output
 from autogen_context.compressor.lines import Room
 from autogen_context.compressor.shorten import CountText
@@ -48,12 +48,12 @@ PLACES = 4  # positions remembered per line, the latest ones
 def tightened(text: str, *, shows_file: bool = False) -> str:
     """Return a result without redundancy: padding, terminal codes, repeated lines, JSON whitespace. Unchanged if there is none."""
     tight = without_padding(text) if shows_file else tight_output(text)
-    if tight == text:  # only JSON can still get smaller
-        return minified(text) if not shows_file and JSON.recognises(text, ()) else text
+    if tight == text and (shows_file or not JSON.recognises(text, ())):
+        return text  # only JSON can still get smaller
     reducer = reducer_for(text)
     if reducer is None or (shows_file and reducer.kind != "code"):
         return text  # agents edit files by their exact text
-    return minified(text) if reducer.kind == "json" else reducer.tighten(text)
+    return reducer.tighten(text)
 
 
 def wanted_of(call: ToolCall | None, task: str) -> frozenset[str]:
@@ -238,26 +238,10 @@ class Arrival:
             decision = decisions[i]
             if i >= since and decision.action in ("keep", "reduce"):
                 settled[i] = self._stays(candidates[i], decision, {}, spared=spared)
-                continue
-            if i >= since and decision.action == "shorten":
-                decision = settled[i] = self._compressed(decision)
-            for message in messages_of(decision.sent, messages):
-                self._see(message)
+            else:
+                for message in messages_of(decision.sent, messages):
+                    self._see(message)
         return decisions.changed(settled)
-
-    def _compressed(self, decision: Decision) -> Decision:
-        """Apply the compressor to the parts of tool results that a plan chose."""
-        pieces, saved = list(decision.pieces), 0
-        for at, piece in enumerate(pieces):
-            if isinstance(piece, Written) and piece.message.results:
-                short, count = piece.message, self._counter.text
-                texts = [self._on_arrival(r.text, r.text, count=count) for r in short.results]
-                own = with_texts(short, texts)
-                less = self._counter.message(short) - self._counter.message(own)
-                if own is not short and less >= 0:
-                    saved += less
-                    pieces[at] = replace(piece, message=own)
-        return replace(decision, pieces=tuple(pieces), tokens_after=decision.tokens_after - saved)
 
     def _stays(
         self,

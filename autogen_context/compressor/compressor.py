@@ -21,15 +21,13 @@ from autogen_context.compressor.concepts import (
     CompressionResult,
     Holdings,
     Strategy,
-    concepts_of,
     keywords_in,
 )
-from autogen_context.compressor.json_text import minified
 from autogen_context.compressor.kinds import reducer_for
 from autogen_context.compressor.lines import Room
 from autogen_context.compressor.notice import LeftOut, notice_of, stated_in
 from autogen_context.compressor.shorten import CountText, shorten_text
-from autogen_context.compressor.steps import Target, excerpt_with, read_source, stepped
+from autogen_context.compressor.steps import Source, Target, excerpt, stepped
 from autogen_context.compressor.summaries import REFUSED, Summarizer, summarised
 from autogen_context.errors import CompletionFailed
 from autogen_context.ledger.ledger import MARKER
@@ -202,15 +200,13 @@ class SemanticCompressor:
         key = content_digest("extract", str(target_tokens), text, *keep)
         if known := self._known.get(key):
             return known
+        source = Source(text, target.keep)
         if target.count(text) <= target_tokens:
-            return self._remembered(key, self._judged(text, text, "none", target))
-        short, strategy = structured(text, target) or stepped(
-            read_source(text, target.keep), target
-        )
+            return self._remembered(key, self._judged(source, text, "none", target))
+        short, strategy = structured(source, target) or stepped(source, target)
         if not short.strip():
-            short = excerpt_with(text, target.keep, target_tokens, target.count)
-            strategy = "shorten"
-        return self._remembered(key, self._judged(text, short, strategy, target))
+            short, strategy = excerpt(text, target.keep, target_tokens, target.count), "shorten"
+        return self._remembered(key, self._judged(source, short, strategy, target))
 
     def compress_parts_nowait(
         self, scores: Sequence[AttentionScore], *, limit_tokens: int
@@ -279,19 +275,19 @@ class SemanticCompressor:
         """Return the result with a model's summary; raise ``CompletionFailed`` with the reason if none is usable."""
         if self._summarizer is None:
             raise CompletionFailed("there is no model to ask")
-        source = await asyncio.to_thread(read_source, text, target.keep)
+        source = await asyncio.to_thread(Source, text, target.keep)
         seen = Target(tokens=self._shown_tokens, count=counting(EstimateCounter()), keep=())
         short = await summarised(source, target, self._summarizer, extract, seen)
-        return self._judged(text, short, "model summary", target)
+        return self._judged(source, short, "model summary", target)
 
     def _judged(
-        self, text: str, short: str, strategy: Strategy, target: Target
+        self, source: Source, short: str, strategy: Strategy, target: Target
     ) -> CompressionResult:
         """Build the result for a compressed text, shortened if it does not fit, with its preserved and lost concepts."""
         if target.count(short) > target.tokens:
             short = shorten_text(short, room_tokens=target.tokens, count=target.count)
             strategy = "shorten"
-        concepts = concepts_of(text, target.keep)
+        text, concepts = source.text, source.concepts
         is_whole = short == text or strategy == "tighten structure"
         has = Holdings("" if is_whole else short).has
         held = {concept for concept in concepts if is_whole or has(concept)}
@@ -323,24 +319,26 @@ def counting(counter: CountsText) -> CountText:
     return cache(count)
 
 
-def structured(text: str, target: Target) -> tuple[str, Strategy] | None:
+def structured(source: Source, target: Target) -> tuple[str, Strategy] | None:
     """Compress a text by its structure; ``None`` without one, for dialogue or notes, or if it cannot fit with all keywords."""
+    text = source.text
     reducer = None if MARKER.match(text) else reducer_for(text)  # None for a transcript
     if reducer is None or reducer.kind in OF_WORDS:
         return None
     if reducer.kind in LIKE_NOTES:
-        statements = len(read_source(text).entries)
-        if statements > STATING_FRACTION * (text.count("\n") + 1):
+        lines = text.count("\n") + 1
+        if len(source.stated.entries) > STATING_FRACTION * lines:
             return None
-    for tighten in (minified, reducer.tighten) if reducer.kind == "json" else (reducer.tighten,):
-        tight = tighten(text)
-        if target.count(tight) <= target.tokens:
-            return tight, "tighten structure"
+    tight = reducer.tighten(text)
+    if target.count(tight) <= target.tokens:
+        return tight, "tighten structure"
     wanted = frozenset(word.lower() for word in target.keep)
     short = reducer.cut(text, Room(tokens=target.tokens, count=target.count, wanted=wanted))
-    says = MARK.sub("", short).strip() and target.count(short) <= target.tokens
-    holds = len(keywords_in(short, target.keep)) == len(keywords_in(text, target.keep))
-    return (short, "cut structure") if says and holds else None
+    if not (says := MARK.sub("", short)).strip() or target.count(short) > target.tokens:
+        return None
+    if len(keywords_in(short, target.keep)) < len(keywords_in(text, target.keep)):
+        return None
+    return short, "tighten structure" if says == short else "cut structure"
 
 
 def guarded(compressor: Compressor) -> Compressor:

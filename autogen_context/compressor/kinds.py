@@ -6,7 +6,8 @@ keeps every character that a terminal would finally show, but writes repeated co
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from operator import eq
 
@@ -19,13 +20,14 @@ from autogen_context.compressor.lines import (
     Reducer,
     Room,
     are_enough,
+    by_ranks,
     choose,
+    error_lines,
     lines_of,
     most_of,
     ranked,
 )
 from autogen_context.compressor.passage import HEADING, sentences_of
-from autogen_context.compressor.shorten import error_lines
 
 # Logs, and any output of no more specific kind
 
@@ -131,20 +133,15 @@ def is_diff(_: str, lines: Sequence[str]) -> bool:
     return files and any(map(HUNK.match, lines)) and are_enough(lines, BODY.match, share=0.5)
 
 
-def cut_diff(text: str, room: Room) -> str:
-    """Keep files, hunks and changed lines, then their context."""
-    lines = lines_of(text)
-    ranks: list[float] = []
-    for line in lines:
-        if line.startswith(" "):  # most lines
-            ranks.append(0.5)
-        elif line.startswith(("+", "-")) and not line.startswith(("+++ ", "--- ")):
-            ranks.append(2.0)
-        elif FILE.match(line):
-            ranks.append(WANTED_RANK + 1)
-        else:
-            ranks.append(3.0 if HUNK.match(line) else 2.0 if line[:1] in {"+", "-"} else 0.5)
-    return choose(lines, ranked(ranks, lines, room), room)
+def rank_in_diff(line: str) -> float:
+    """Rank files, hunks and changed lines, then their context."""
+    if line.startswith(" "):  # most lines
+        return 0.5
+    if line.startswith(("+", "-")) and not line.startswith(("+++ ", "--- ")):
+        return 2.0
+    if FILE.match(line):
+        return WANTED_RANK + 1
+    return 3.0 if HUNK.match(line) else 2.0 if line[:1] in {"+", "-"} else 0.5
 
 
 # Stack traces: heads, then the user's own frames
@@ -159,25 +156,22 @@ FOREIGN = re.compile(
     r"site-packages|dist-packages|/lib/python\d|node_modules|node:|/usr/(?:local/)?(?:lib/)?go/|/go/pkg/mod/|/rustc/|\.cargo/"
     r"|\bat (?:java|javax|jdk|sun|org\.springframework|org\.apache|org\.junit|System|Microsoft)\."
 )
+FOREIGN_RANK = -0.5  # never raised by an error's name
 HEAD = re.compile(
     r"\s*(?:Traceback \(most|Caused by: |goroutine \d|panic: |thread '.*' panicked|Unhandled [Ee]xc|stack backtrace:)"
 )
 
 
-def cut_trace(text: str, room: Room) -> str:
-    """Keep errors, heads and the user's own frames with the lines below; a library frame named like an error does not count."""
-    lines = tight_output(text).split("\n")
-    own: list[float] = []
+def ranks_in_trace(lines: Sequence[str]) -> Iterator[float]:
+    """Rank heads and the user's own frames with the lines below; a library frame named like an error does not count."""
     rank, depth = 1.0, 0
     for line in lines:
         indent = len(line) - len(line.lstrip())
         if FRAME.match(line[:300]):
-            rank, depth = 0.0 if FOREIGN.search(line) else 3.0, indent
+            rank, depth = FOREIGN_RANK if FOREIGN.search(line) else 3.0, indent
         elif indent <= depth:
             rank, depth = 1.0, indent
-        own.append(4.0 if HEAD.match(line) else rank)
-    ranks = zip(own, ranked(own, lines, room, errors=True), strict=True)
-    return choose(lines, [new if rank or new < ERROR_RANK else 0.0 for rank, new in ranks], room)
+        yield 4.0 if HEAD.match(line) else rank
 
 
 # Search results and listings: some lines of each file or folder
@@ -200,16 +194,13 @@ def path_of(line: str) -> str:
     return match[1] if match and PATH.match(match[1]) else ""
 
 
-def cut_hits(text: str, room: Room) -> str:
+def ranks_of_hits(lines: Sequence[str]) -> Iterator[float]:
     """Rank the n-th hit of a file, or the n-th path of a folder, 1/n of the first."""
-    lines = lines_of(text)
     met: Counter[str] = Counter()
-    ranks: list[float] = []
     for line in lines:
         group = path_of(line) or line.rpartition("/")[0]
         met[group] += 1
-        ranks.append(1 / met[group] if line.strip() and not line.startswith("--") else BLANK_RANK)
-    return choose(lines, ranked(ranks, lines, room), room, noun="hits")
+        yield 1 / met[group] if line.strip() and not line.startswith("--") else BLANK_RANK
 
 
 # Tables: the header, then both ends
@@ -241,20 +232,18 @@ def header_lines(lines: Sequence[str]) -> int:
     return 0
 
 
-def cut_table(text: str, room: Room) -> str:
-    """Keep the header and the rows that matter."""
-    lines = text.split("\n")
+def ranks_of_rows(lines: Sequence[str]) -> list[float]:
+    """Rank the header, then both ends."""
     ranks = [1.5 if i < 2 or i == len(lines) - 1 else 0.0 for i in range(len(lines))]  # noqa: PLR2004 - the first two
-    ranks = ranked(ranks, lines, room, errors=True)
     above = header_lines(lines)
     ranks[:above] = [ERROR_RANK + 2] * above
-    return choose(lines, ranks, room, noun="rows")
+    return ranks
 
 
 # Prose: whole sentences
 
 SIGN = re.compile(r"[\d`_/]")  # a fast check
-EXACT = re.compile(r"[a-z][A-Z]|n't\b|\b[NnOoAaMmEeCc](?:ot?|ever|nly|lways|ust|xcept|annot)\b")
+EXACT = frozenset(["not", "no", "never", "only", "always", "must", "except", "cannot"])
 UNSPOKEN = re.compile(r"[\W\d_](?<![ ,.'\u2019\u3001\u3002\uff01\uff1f])")
 LEAST_WORDS = 8  # per line, on average
 LAST_LINES = 3  # of a text, which hold its conclusion
@@ -271,24 +260,30 @@ def is_prose(_: str, lines: Sequence[str]) -> bool:
     return len(UNSPOKEN.sub("", joined)) >= 0.85 * len(joined)
 
 
-def cut_prose(text: str, room: Room) -> str:
-    """Keep whole sentences, one per line: beginning, conclusion, headings, sentences with a value or a negation."""
-    if room.count(text) <= room.tokens:
-        return text
-    lines = [part.rstrip() for line in text.split("\n") for part in sentences_of(line) or [""]]
+def sentences_in(text: str) -> list[str]:
+    """Split a text into sentences and empty lines."""
+    parts = [part for sentence in sentences_of(text) for part in sentence.split("\n")]
+    return [part.rstrip() for part in parts]
+
+
+def ranks_of_sentences(lines: Sequence[str]) -> list[float]:
+    """Rank the beginning and the conclusion, headings, sentences with a value or a negation."""
     ranks: list[float] = []
     begins = True
     for line in lines:
-        exact = bool(SIGN.search(line) or EXACT.search(line))
-        ranks.append(
-            2.5 if HEADING.match(line) else 0.6 * exact + 0.5 * begins if line else BLANK_RANK
-        )
+        if not line:
+            rank = BLANK_RANK
+        elif (line[0] in "#=-*_" or line[-1] == ":") and HEADING.match(line):
+            rank = 2.5
+        else:
+            exact = SIGN.search(line) or "n't" in line or not EXACT.isdisjoint(line.lower().split())
+            rank = 0.6 * bool(exact) + 0.5 * begins
+        ranks.append(rank)
         begins = not line
-    ranks = ranked(ranks, lines, room)
     said = [at for at, line in enumerate(lines) if line]
     for at in {*said[:1], *said[-LAST_LINES:]}:
-        ranks[at] = max(ranks[at], WANTED_RANK + 1)
-    return choose(lines, ranks, room, noun="sentences", whole=True)
+        ranks[at] = WANTED_RANK + 1
+    return ranks
 
 
 OUTPUT = Reducer(
@@ -297,25 +292,37 @@ OUTPUT = Reducer(
     cut_output,
     tight_output,
 )
+TRACE = Reducer(
+    "trace",
+    lambda _, lines: are_enough(lines, FRAME.match, share=0.2, least=2),
+    by_ranks(ranks_in_trace, split=lambda text: tight_output(text).split("\n"), errors=True),
+    tight_output,
+)
+LOG = Reducer(
+    "log",
+    lambda _, lines: are_enough(lines, LOGGED.match, share=0.5, least=4),
+    cut_output,
+    tight_output,
+)
+TABLE = Reducer(
+    "table",
+    lambda text, _: header_lines(text[:6_000].split("\n")) > 0,
+    by_ranks(ranks_of_rows, noun="rows", errors=True),
+)
+PROSE = Reducer(
+    "prose", is_prose, by_ranks(ranks_of_sentences, split=sentences_in, noun="sentences")
+)
 REDUCERS = (
     JSON,
-    Reducer("diff", is_diff, cut_diff),  # before the kinds of the diffed file
     Reducer(
-        "trace",
-        lambda _, lines: are_enough(lines, FRAME.match, share=0.2, least=2),
-        cut_trace,
-        tight_output,
-    ),
-    Reducer(
-        "log",
-        lambda _, lines: are_enough(lines, LOGGED.match, share=0.5, least=4),
-        cut_output,
-        tight_output,
-    ),
-    Reducer("hits", are_hits, cut_hits),
-    Reducer("table", lambda text, _: header_lines(text[:6_000].split("\n")) > 0, cut_table),
+        "diff", is_diff, by_ranks(partial(map, rank_in_diff))
+    ),  # before the kinds of the diffed file
+    TRACE,
+    LOG,
+    Reducer("hits", are_hits, by_ranks(ranks_of_hits, noun="hits")),
+    TABLE,
     CODE,
-    Reducer("prose", is_prose, cut_prose),
+    PROSE,
     OUTPUT,  # any other lines
 )
 SPAN_CHARS = 6_000  # of a text's head, middle and tail

@@ -1,27 +1,41 @@
-"""The notice sent in place of evicted units: statements, model summaries and a log of actions.
+"""What is told of evicted units: which messages of people stay, and the notice in place of the rest.
 
-Promise: the notice fits its limit, and statements are dropped last. It is built from the units themselves, never from an
-earlier notice, so it does not degrade. When space is short, reads are dropped first, then searches; unresolved failures last.
+Promise: the notice fits its limit and contains only text of the conversation or verified summaries by a model; statements
+are dropped last. It is built from the units themselves, never from an earlier notice, so it does not degrade. A statement
+that is still visible in its own words is not repeated, nor one replaced by a statement that is shown beside the messages.
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import NamedTuple
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 from autogen_context.compressor.shorten import CountText, is_error_line
+from autogen_context.compressor.steps import reopened, without_outdated
+from autogen_context.compressor.summaries import Span
 from autogen_context.language.phrases import ends_of
 from autogen_context.ledger import Entry, Ledger
-from autogen_context.ledger.reader import STOP
-from autogen_context.ledger.rendering import render
-from autogen_context.messages.segment import Unit
+from autogen_context.ledger.ledger import replaces
+from autogen_context.ledger.reader import STOP, tells
+from autogen_context.ledger.rendering import RANKS, render
+from autogen_context.messages.message import SYSTEM_ROLES, Message, without_images
+from autogen_context.messages.people import People, is_strong, is_users, people_in, words_and_output
+from autogen_context.messages.piece import Written, index_of, messages_of
 from autogen_context.messages.tool_action import ToolKind, answers_of, is_failure
 from autogen_context.prioritizer.blocks import marked, parsed, strings_in
-from autogen_context.prioritizer.category import END_CHARS, is_decision, tells_of_error
+from autogen_context.prioritizer.category import END_CHARS, tells_of_error
 from autogen_context.prioritizer.references import UnitText
+from autogen_context.tokens.message_counter import MessageCounter
+from autogen_context.view.decision import Candidate, Decision, kept, replaced
+from autogen_context.view.notice import Name
 
-STATED_FRACTION = 0.5  # of the limit, for statements
+if TYPE_CHECKING:
+    from autogen_context.compressor.compressor import Compressor
+
+# The action log
 
 DONE: dict[ToolKind, tuple[str, int]] = {  # verb in the log, weight (lower is dropped first)
     "read": ("read", 0),
@@ -32,10 +46,8 @@ DONE: dict[ToolKind, tuple[str, int]] = {  # verb in the log, weight (lower is d
     "test": ("tested", 5),
 }
 OPEN_WEIGHT = 6  # of an action whose last attempt failed
-DECISION_WEIGHT = 4
-LINE_CHARS = 160  # of one subject, error or sentence
+LINE_CHARS = 160  # of one subject or error
 ARGUMENT_CHARS = 60  # of one argument, for calls without a known subject
-MOST_DECISIONS = 6  # the latest ones
 MOST_PARTS = 40  # of one subject
 LEAST_LINE_TOKENS = 4  # a shorter line is useless
 MOST_THINGS = 200  # in a log; beyond, the heaviest and then the latest are kept
@@ -79,119 +91,33 @@ class Action(NamedTuple):
         return f"- {DONE[self.kind][0]} {self.thing}{often}{ended}"
 
 
-class UnitNote(NamedTuple):
-    """A unit's entries for the action log: its actions, and the sentences that state the model's decisions."""
-
-    unit: Unit
-    actions: Sequence[Action]
-    decided: Sequence[str]
-
-
-class Summarised(NamedTuple):
-    """A model's summary of evicted units, without outdated sentences; the units' notes are used if it does not fit."""
-
-    text: str
-    units: Sequence[UnitNote]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
-    """The content for a notice about evicted units.
-
-    Attributes:
-        statements: valid statements that are no longer visible.
-        summaries: a model's summaries of spans of units, oldest first.
-        units: notes on the units without a summary, oldest first.
-        earlier: log of the actions before all these.
-    """
-
-    statements: Sequence[Entry] = ()
-    summaries: Sequence[Summarised] = ()
-    units: Sequence[UnitNote] = ()
-    earlier: "ActionLog | None" = None
-
-
-def notice_of(left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> str:
-    """Return the notice within a limit: statements, the newest summaries that fit, an action log."""
-    room = int(room_tokens * STATED_FRACTION)
-    stated = render(left_out.statements, room_tokens=room, count=count).text
-    room_tokens -= count(stated) + 1
-    units, summed = list(left_out.units), list[str]()
-    for summary in reversed(left_out.summaries):
-        tokens = count(summary.text) + 1
-        if summary.text and tokens <= room_tokens:
-            summed.insert(0, summary.text)
-            room_tokens -= tokens
-        else:
-            units += summary.units
-    units.sort(key=lambda each: each.unit.start)
-    log = ActionLog(left_out.earlier)
-    for unit in units:
-        log.add(unit)
-    done = log.text(room_tokens=room_tokens, count=count)
-    return "\n\n".join(part for part in (stated, *summed, done) if part)
-
-
-def stated_in(text: str, /) -> str:
-    """Return the sentences of a person's text that state something, with marks for the others; empty if none does."""
-    parts: list[str] = []
-    gap = ""
-    for sentence in spoken_in(text):
-        if Ledger().learn_text(sentence):
-            parts += [marked(gap), sentence]
-            gap = ""
-        else:
-            gap += sentence
-    return "".join([*parts, marked(gap)]) if parts else ""
-
-
-def spoken_in(text: str) -> list[str]:
-    """Split a text into sentences as the ledger does, each with the punctuation and whitespace after it."""
-    ends = [0, *(stop.end() for stop in STOP.finditer(text)), len(text)]
-    return [text[start:end] for start, end in pairwise(ends)]
-
-
 class ActionLog:
     """A log of actions, oldest first, one line per subject, bounded; it may continue another log."""
 
     def __init__(self, before: "ActionLog | None" = None) -> None:
-        self._actions: dict[tuple[ToolKind, str], Action] = {}
-        self._decided: dict[str, None] = {}
+        self._done: dict[tuple[ToolKind, str], Action] = {}
         if before is not None:
-            self._actions |= before._actions  # noqa: SLF001 - of its kind
-            self._decided |= before._decided  # noqa: SLF001 - of its kind
+            self._done |= before._done  # noqa: SLF001 - of its kind
 
-    def add(self, note: UnitNote) -> None:
-        """Add the actions and decisions of a unit."""
-        for action in note.actions:
+    def add(self, actions: Iterable[Action]) -> None:
+        """Add the actions of a unit."""
+        done = self._done
+        for action in actions:
             key = action.kind, action.thing
-            known = self._actions.get(key)
-            self._actions[key] = known.then(action) if known else action
-        for sentence in note.decided:
-            self._decided.pop(sentence, None)
-            self._decided[sentence] = None
-        for sentence in list(self._decided)[:-MOST_DECISIONS]:
-            del self._decided[sentence]
-        if len(self._actions) > 2 * MOST_THINGS:
-            keys = list(self._actions)
-            order = sorted(range(len(keys)), key=lambda at: (self._actions[keys[at]].weight, at))
-            for at in order[:-MOST_THINGS]:
-                del self._actions[keys[at]]
+            done[key] = done[key].then(action) if key in done else action
+        if len(done) > 2 * MOST_THINGS:
+            by_weight = sorted(done, key=lambda key: done[key].weight)  # of equal ones the oldest
+            for key in by_weight[:-MOST_THINGS]:
+                del done[key]
 
     def text(self, *, room_tokens: int, count: CountText) -> str:
         """Return the log within a limit, preferring heavier, then newer lines; empty if there is nothing or nothing fits."""
-        actions, decided = list(self._actions.values()), list(self._decided)
-        weights = [action.weight for action in actions] + [DECISION_WEIGHT] * len(decided)
+        actions = list(self._done.values())
         kept: dict[int, str] = {}
-        for at in sorted(range(len(weights)), key=lambda at: (-weights[at], -at)):
+        for at in sorted(range(len(actions)), key=lambda at: (-actions[at].weight, -at)):
             if room_tokens < LEAST_LINE_TOKENS:
                 break
-            line = (
-                actions[at].line
-                if at < len(actions)
-                else f"- decided: {decided[at - len(actions)]}"
-            )
-            tokens = count(line) + 1
+            tokens = count(line := actions[at].line) + 1
             if tokens <= room_tokens:
                 room_tokens -= tokens
                 kept[at] = line
@@ -199,10 +125,10 @@ class ActionLog:
         return READINGS.sub(lambda run: run.group().replace("\n- read ", ", "), text)
 
 
-def note_of(step: UnitText) -> UnitNote:
-    """Return a unit's entries for the action log."""
+def actions_in(text: UnitText) -> list[Action]:
+    """Return the actions of a unit."""
     actions: list[Action] = []
-    for action, (call, answer) in zip(step.named.actions, answers_of(step.unit), strict=True):
+    for action, (call, answer) in zip(text.named.actions, answers_of(text.unit), strict=True):
         kind, views = action.kind, action.views if action.kind == "read" else ()
         thing = shortened(" ".join(dict.fromkeys([v.path for v in views] or action.subjects)))
         if thing in {"", call.name}:
@@ -215,13 +141,7 @@ def note_of(step: UnitText) -> UnitNote:
             part = f"{lines[0]}-{lines[1]}" if lines else views[0].part
         error = error_of(action.kind, answer or "")
         actions.append(Action(kind, thing, (part,) if part else (), error, failed=bool(error)))
-    decided: list[str] = []  # only sentences short enough to be quoted whole
-    for message in step.unit.messages:
-        text = message.text if message.role == "assistant" and is_decision(message.text) else ""
-        sentences = [sentence.strip(" -*#\t\n") for sentence in spoken_in(ends_of(text, END_CHARS))]
-        told = [each for each in sentences if each[-1:] != ":" and len(each) <= LINE_CHARS]
-        decided += filter(is_decision, told)
-    return UnitNote(step.unit, actions, decided)
+    return actions
 
 
 def shortened(text: str) -> str:
@@ -239,3 +159,284 @@ def error_of(kind: ToolKind, answer: str) -> str:
     telling = [line for line in lines if NAMED_ERROR.search(line)] or lines
     first = answer.strip().partition("\n")[0]
     return shortened(telling[-1] if telling else first if failed else "")
+
+
+# The notice
+
+STATED_FRACTION = 0.5  # of the limit, for statements
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """The content for a notice about evicted units.
+
+    Attributes:
+        statements: valid statements that are no longer visible.
+        summaries: a model's summaries of spans of units, oldest first.
+        units: the actions of each unit, by its number, oldest first; the notice has those that no summary covers.
+        earlier: log of the actions before all these.
+    """
+
+    statements: Sequence[Entry]
+    summaries: Mapping[Span, str]
+    units: Mapping[int, Sequence[Action]]
+    earlier: ActionLog | None
+
+
+def notice_of(left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> str:
+    """Return the notice within a limit: statements, the newest summaries that fit, an action log."""
+    room = int(room_tokens * STATED_FRACTION)
+    stated = render(left_out.statements, room_tokens=room, count=count).text
+    room_tokens -= count(stated) + 1
+    summed, covered = list[str](), set[int]()
+    for span, text in [*left_out.summaries.items()][::-1]:
+        tokens = count(text) + 1
+        if text and tokens <= room_tokens:
+            summed.insert(0, text)
+            covered.update(range(span.start, span.stop))
+            room_tokens -= tokens
+    log = ActionLog(left_out.earlier)
+    for unit, actions in left_out.units.items():
+        log.add(() if unit in covered else actions)
+    done = log.text(room_tokens=room_tokens, count=count)
+    return "\n\n".join(part for part in (stated, *summed, done) if part)
+
+
+def stated_in(text: str, /) -> str:
+    """Return the sentences of a person's text that state something, with marks for the others; empty if none does."""
+    ends = [0, *(stop.end() for stop in STOP.finditer(text)), len(text)]
+    parts: list[str] = []
+    gap = ""
+    for sentence in (text[start:end] for start, end in pairwise(ends)):
+        if Ledger().learn_text(sentence):
+            parts += [marked(gap), sentence]
+            gap = ""
+        else:
+            gap += sentence
+    return "".join([*parts, marked(gap)]) if parts else ""
+
+
+# What people said
+
+REASON = "a person said it"
+REPEATED = 0.5  # of a message; above it, the message only repeats newer ones
+MOST_STATED = 64  # long messages whose statements are kept
+TELLS = 7  # rank of a message that tells something without a statement
+STATES_NOTHING = 9  # rank of a message that states nothing
+
+
+class Said(NamedTuple):
+    """A person's message by its unit: the decision to keep it whole or only its statements; higher ranks are dropped first."""
+
+    unit: int
+    rank: int
+    decision: Decision
+
+    @property
+    def states(self) -> bool:
+        """True if it states something that is still valid."""
+        return self.rank < STATES_NOTHING
+
+
+def is_replaced(entry: Entry, statements: Iterable[Entry]) -> bool:
+    """Return True if a later statement repeats or replaces an entry."""
+    later = (own for own in statements if own.position > entry.position)
+    return any(own.text == entry.text or replaces(own, entry, changes=True) for own in later)
+
+
+def overruled(statements: Mapping[Name, Entry], entries: Collection[Entry]) -> frozenset[Name]:
+    """Return the names of statements that a later entry with enough authority replaced."""
+    return frozenset(
+        name
+        for name, own in statements.items()
+        if any(e.position >= own.position and replaces(e, own, changes=False) for e in entries)
+    )
+
+
+class EvictionNotice:
+    """Builds the notice about units evicted from a conversation; ``statements`` are shown beside its messages, by name."""
+
+    def __init__(
+        self, counter: MessageCounter, people: Collection[str] = (), *, compressor: "Compressor"
+    ) -> None:
+        self.statements: Mapping[Name, Entry] = {}
+        self._compressor = compressor
+        self._read = lru_cache(MOST_STATED)(compressor.stated)  # a large paste takes a while
+        self._counter = counter
+        self._named = people
+        self._ledger = Ledger(people)
+        self._people = People()
+        self._learnt, self._last = 0, Message(role="system")
+        self._strong: list[int] = []
+        self._telling: list[int] = []
+        self._earlier = ActionLog()
+        self._noted = 0
+        self._notes: dict[int, tuple[Candidate, list[Action]]] = {}  # of units within reach
+        self._newest_noted: Candidate | None = None
+
+    def follow(self, messages: Sequence[Message]) -> None:
+        """Learn what people and the model stated since the last call."""
+        same, stop = self._learnt, len(messages)
+        if same and (same > len(messages) or messages[same - 1] is not self._last):
+            self._ledger, self._strong, self._telling, same = Ledger(self._named), [], [], 0
+        if not same:
+            self._people = people_in(messages, self._named)
+        for position in range(same, stop):
+            message = messages[position]
+            if not message.own:
+                self._ledger.learn([message], start=position)
+            if is_strong(message):
+                self._strong.append(position)
+            if is_users(message):
+                words, _ = words_and_output(message, messages[position - 1] if position else None)
+                if tells(words):
+                    self._telling.append(position)
+        self._learnt = max(same, stop)
+        if self._learnt:
+            self._last = messages[self._learnt - 1]
+
+    def note(self, units: Sequence[UnitText], *, until: int) -> None:
+        """Log the actions of the units before ``until``, which are out of reach and not read again.
+
+        The log depends only on the units and the position, so a restored state produces the same one.
+        """
+        noted = self._noted
+        if noted > until or (noted and units[noted - 1].candidate is not self._newest_noted):
+            self._noted, self._earlier = 0, ActionLog()
+        for i in range(self._noted, until):
+            self._earlier.add(self._note(i, units[i]))
+            self._notes.pop(i)
+            self._noted, self._newest_noted = i + 1, units[i].candidate
+
+    def _note(self, i: int, text: UnitText) -> list[Action]:
+        """Return the actions of a unit; cached."""
+        known = self._notes.get(i)
+        if known is None or known[0] is not text.candidate:
+            known = self._notes[i] = text.candidate, actions_in(text)
+        return known[1]
+
+    def overruled(self) -> frozenset[Name]:
+        """Return the names of the statements that later messages replaced."""
+        return overruled(self.statements, list(self._ledger))
+
+    def said(
+        self,
+        candidates: Sequence[Candidate],
+        units: Sequence[int],
+        messages: Sequence[Message],
+        *,
+        long_tokens: int,
+        reach: int = 0,
+        is_used: Callable[[int], bool],
+    ) -> list[Said]:
+        """Return people's messages worth keeping, by rank and then newest first; those that state nothing come last.
+
+        A message beyond ``long_tokens`` is reduced to its statements. Before ``reach`` only units that state something are read.
+        ``is_used(unit)`` tells if the model has since used the names in it; then only rules and strong wording keep it.
+        """
+        found: list[Said] = []
+        lines: set[str] = set()
+        ranks: dict[int, int] = dict.fromkeys(self._telling, TELLS)
+        for entry in self._ledger:
+            if not entry.reported:
+                known = ranks.get(entry.position, STATES_NOTHING)
+                ranks[entry.position] = min(RANKS[entry.kind], known)
+        stating = (unit_at(candidates, position) for position in {*ranks, *self._strong})
+        older = {i for i in stating if i < reach and bisect_left(units, i) < bisect_right(units, i)}
+        for i in reversed([*sorted(older), *units[bisect_left(units, reach) :]]):
+            candidate = candidates[i]
+            message = candidate.unit.messages[0]
+            if not self._people.speaks(message) or is_repeated(message.text, lines):
+                continue
+            strong = is_strong(message)
+            rank = ranks.get(candidate.unit.start, STATES_NOTHING)
+            rank = min(rank, RANKS["preference"]) if strong else rank
+            behind = (each.unit.messages for each in candidates[i + 1 : i + 3])
+            said = next((those for those in behind if those[0].role not in SYSTEM_ROLES), ())
+            if rank == STATES_NOTHING and any(each.calls for each in said):
+                continue  # the model calls tools right after it: in progress, or done
+            if rank > RANKS["constraint"] and not strong and is_used(i):
+                continue
+            if candidate.tokens <= long_tokens:
+                found.append(Said(unit=i, rank=rank, decision=kept(candidate, REASON)))
+            elif rank < STATES_NOTHING:
+                before = candidates[i - 1].unit.messages[-1] if i else None
+                brief = self._brief(candidate, before, messages)
+                found += [Said(unit=i, rank=rank, decision=brief)] if brief else []
+        return sorted(found, key=lambda said: (said.rank, -said.unit))
+
+    def _brief(
+        self, candidate: Candidate, before: Message | None, messages: Sequence[Message]
+    ) -> Decision | None:
+        """Reduce a message to the sentences that state something; ``None`` if none does, or if that saves nothing."""
+        [message, *others] = messages_of(candidate.pieces, messages)
+        words, output = words_and_output(message, before)
+        text = self._read(words)
+        if others or not text:
+            return None
+        short = without_images(replace(message, text=marked(output) + text))
+        tokens = self._counter.message(short)
+        if tokens >= candidate.tokens:
+            return None
+        piece = Written(message=short, index=index_of(candidate.pieces[0]))
+        return replaced(candidate, "shorten", f"{REASON}: what it states", (piece,), tokens)
+
+    def told(
+        self,
+        units: Sequence[UnitText],
+        decided: Mapping[int, Decision],
+        *,
+        summaries: Mapping[Span, str],
+        room_tokens: int,
+        reach: int = 0,
+    ) -> str:
+        """Return the notice about units left out or shortened; actions before ``reach`` come from the log of ``note``."""
+        told: dict[Span, str] = {}
+        for span in sorted(summaries, key=lambda span: span.start):
+            if any(i not in decided for i in range(span.start, span.stop)):
+                _, said = reopened(summaries[span])  # its statements are told with all others
+                stop = units[span.stop - 1].unit.stop
+                stated = chain(self._ledger, self.statements.values())
+                newer = [entry for entry in stated if entry.position >= stop]
+                told[span] = without_outdated(said, newer)
+        gone = (i for i in range(reach, len(units)) if i not in decided)
+        left_out = LeftOut(
+            statements=self._stated(units, decided),
+            summaries=told,
+            units={i: self._note(i, units[i]) for i in gone},
+            earlier=self._earlier if reach and not any(told.values()) else None,
+        )
+        return self._compressor.notice(
+            left_out, room_tokens=max(0, room_tokens), count=self._counter.text
+        )
+
+    def _stated(self, units: Sequence[UnitText], decided: Mapping[int, Decision]) -> list[Entry]:
+        """Return the statements that are still valid but no longer visible."""
+        shortened = [
+            piece.message.text
+            for decision in decided.values()
+            if decision.action == "shorten"
+            for piece in decision.pieces
+            if isinstance(piece, Written)
+        ]
+        in_sight = " ".join(" ".join(shortened).split())
+
+        def is_hidden(entry: Entry) -> bool:
+            decision = decided.get(unit_at(units, entry.position))
+            return (decision is None or decision.hides) and entry.text not in in_sight
+
+        beside = self.statements.values()
+        return [e for e in self._ledger if is_hidden(e) and not is_replaced(e, beside)]
+
+
+def unit_at(units: Sequence[Candidate] | Sequence[UnitText], position: int) -> int:
+    """Return the index of the unit that contains the message at a position."""
+    return bisect_right(units, position, key=lambda each: each.unit.start) - 1
+
+
+def is_repeated(text: str, lines: set[str]) -> bool:
+    """Return True if most of a text is in ``lines``, to which its own lines are added."""
+    own = [line for line in map(str.strip, text.splitlines()) if line]
+    again = sum(len(line) for line in own if line in lines)
+    lines.update(own)
+    return again > REPEATED * sum(map(len, own))

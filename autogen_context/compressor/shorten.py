@@ -6,10 +6,8 @@ calls keep their names and ids, and arguments that were valid JSON stay valid JS
 
 import json
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Protocol
 
 from autogen_context.messages.message import Message, image_note
@@ -24,10 +22,6 @@ ERROR = re.compile(
     rf"{NONE}(?i:\b(?:errors?|exceptions?|traceback|fail(?:s|ed|ing|ures?)?|fatal|panic(?:ked)?|critical|denied|refused"
     r"|abort(?:ed|ing)?|timed out|not found|no such)\b)(?!s?[ =:]+0\b)|[A-Za-z](?:Error|Exception|Failure)\b"
 )
-ERROR_WORDS = (  # every error line has one of these; a faster check than ERROR
-    *("error", "fail", "exception", "traceback", "fatal", "panic", "critical", "denied"),
-    *("refused", "abort", "timed out", "not found", "no such"),
-)
 ERROR_FRACTION = 0.25  # of the limit, for error lines from the middle
 HEAD_FRACTION = 0.5  # of the rest, for the head; the remainder for the tail
 BORDER_FRACTION = 0.2  # of head or tail that may be lost to cut at a line break
@@ -37,8 +31,6 @@ FITTING_STEPS = 6
 MORE = "…"  # the shortest mark
 LEAST_ARGUMENTS = '{"shortened":"…"}'  # replaces all arguments of a call
 WRAPPED_TOKENS = 6  # of the JSON object around a text
-WORD = re.compile(r"\S+")
-LONGEST_WORD = 10_000  # characters; the rest of a text without spaces is ignored
 
 
 class Shorten(Protocol):
@@ -50,17 +42,6 @@ class Shorten(Protocol):
 def is_error_line(line: str) -> bool:
     """Return True if a line reports an error, in the words of loggers, compilers and test runners."""
     return ERROR.search(line) is not None
-
-
-def error_lines(lines: Sequence[str]) -> list[int]:
-    """Return the positions of error lines."""
-    text = "\n".join(lines).lower()
-    words = [word for word in ERROR_WORDS if word in text]
-    return [
-        i
-        for i, line in enumerate(lines if words else ())
-        if any(map(line.lower().__contains__, words)) and is_error_line(line)
-    ]
 
 
 def shorten_text(text: str, /, *, room_tokens: int, count: CountText) -> str:
@@ -104,25 +85,6 @@ def extract_of(text: str, *, mark: str, chars: int) -> str:
     tail = text[len(text) - (rest - len(head)) :]
     tail = tail[tail.find("\n", 0, max(1, int(len(tail) * BORDER_FRACTION))) + 1 :]
     return "\n".join(part for part in (head, mark, *errors, "[…]" if errors else "", tail) if part)
-
-
-def excerpt(text: str, *, room_tokens: int, count: CountText, start: int = 0) -> str:
-    """Return as much of a text from ``start`` on as fits: whole words, or letters if no word fits, with marks if they fit."""
-    rest = text[start:].strip()
-    before = f"{MORE} " if text[:start].strip() else ""
-    words = [match.end() for match in WORD.finditer(rest)]
-
-    def shown(end: int, lead: str, mark: str) -> str:
-        return f"{lead}{rest[:end]}{mark if end < len(rest) else ''}"
-
-    def cost(end: int, lead: str, mark: str) -> int:
-        return count(shown(end, lead, mark))
-
-    for ends in (words, range(1, len(rest[:LONGEST_WORD]) + 1)):
-        for lead, mark in ((before, MORE), ("", "")):
-            if fitting := bisect_right(ends, room_tokens, key=partial(cost, lead=lead, mark=mark)):
-                return shown(ends[fitting - 1], lead, mark)
-    return ""
 
 
 def shorten_arguments(arguments: str, *, room_tokens: int, count: CountText) -> str:

@@ -5,9 +5,11 @@ keeps the order of the text and, except for marks, adds no words. Passages with 
 """
 
 import re
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import chain, groupby, pairwise
 from math import log
 from typing import NamedTuple
@@ -25,7 +27,7 @@ from autogen_context.compressor.concepts import (
     without,
 )
 from autogen_context.compressor.passage import AUTHORITY, Passage, Speaker, joined, passages_of
-from autogen_context.compressor.shorten import CountText, excerpt
+from autogen_context.compressor.shorten import MORE, CountText
 from autogen_context.language.phrases import phrases
 from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.ledger import MARKER, speeches
@@ -44,35 +46,53 @@ CENTRAL_WORTH = 2.0  # of a passage with only the most frequent words
 CONCEPT_POWER = 0.75  # ten numbers in a row are worth less than ten sentences with one each
 COST_BASE = 6  # tokens added to each cost, to limit the advantage of short passages
 COST_POWER = 0.7
+LONGEST = 10_000  # characters of an excerpt
 
 
-class Source(NamedTuple):
-    """A text to compress: its valid statements, the other passages, and all passages that are not outdated."""
+class Stated(NamedTuple):
+    """What a text states: its valid statements, the passages beside them, and all passages that are not outdated."""
 
     entries: tuple[Entry, ...]
     passages: list[Passage]
     current: list[Passage]
 
 
-def read_source(text: str, keep: Sequence[str] = ()) -> Source:
-    """Read a text for compression; passages with a keyword are kept besides their statements."""
-    ledger, rest = reopened(text)
-    passages = passages_of(rest)
-    said_at = learn(ledger, passages)
-    beside: list[Passage] = []
-    current: list[Passage] = []
-    for at, passage in enumerate(passages, 1):
-        asked, holding = bool(keywords_in(passage.text, keep)), said_at.get(at)
-        if asked or holding is None:
-            current.append(passage)
-            beside.append(passage)
-        elif holding:
-            current.append(passage)
-            told = "\n".join(entry.text for entry in holding)
-            says = sense_of(passage.text).concepts
-            if passage.text.rstrip(" .") not in told and not all(map(Holdings(told).has, says)):
+class Source:
+    """A text to compress: cut into passages once, and read for its statements where these are needed.
+
+    Attributes:
+        text: the text.
+        keep: keywords to keep.
+        passages: its passages, except those of a rendered ledger at its start.
+        concepts: the distinct concepts of all of it, the keywords that it contains first.
+    """
+
+    def __init__(self, text: str, keep: Sequence[str] = ()) -> None:
+        self.text, self.keep = text, keep
+        self._ledger, rest = reopened(text)
+        self.passages = passages_of(rest)
+        all_passages = chain(passages_of(text[: len(text) - len(rest)]), self.passages)
+        said = chain.from_iterable(sense_of(passage.text).concepts for passage in all_passages)
+        self.concepts = tuple(dict.fromkeys([*keywords_in(text, keep), *said]))
+
+    @cached_property
+    def stated(self) -> Stated:
+        """What it states; passages with a keyword are kept besides their statements."""
+        said_at = learn(self._ledger, self.passages)
+        beside: list[Passage] = []
+        current: list[Passage] = []
+        for at, passage in enumerate(self.passages, 1):
+            asked, holding = bool(keywords_in(passage.text, self.keep)), said_at.get(at)
+            if asked or holding is None:
+                current.append(passage)
                 beside.append(passage)
-    return Source(tuple(ledger), beside, current)
+            elif holding:
+                current.append(passage)
+                told = "\n".join(entry.text for entry in holding)
+                says = sense_of(passage.text).concepts
+                if passage.text.rstrip(" .") not in told and not all(map(Holdings(told).has, says)):
+                    beside.append(passage)
+        return Stated(tuple(self._ledger), beside, current)
 
 
 def reopened(text: str) -> tuple[Ledger, str]:
@@ -141,30 +161,59 @@ class Target:
 
 
 class Scored(NamedTuple):
-    """A passage with its new concepts (not in earlier passages), its tokens, and its score (worth per cost)."""
+    """A passage with its new concepts (not in earlier passages), its worth, and its tokens."""
 
     passage: Passage
     fresh: tuple[Concept, ...]
+    worth: float
     tokens: int
-    score: float
+
+    @property
+    def score(self) -> float:
+        """Its worth for what it costs."""
+        return self.worth / float((self.tokens + COST_BASE) ** COST_POWER)
 
 
 def stepped(source: Source, target: Target) -> tuple[str, Strategy]:
     """Run the steps until one meets the target; return the text and the step, an empty text if nothing fits."""
-    asked = with_keywords(source.passages, target).values()
+    entries, passages, _ = source.stated
+    asked = with_keywords(passages, target).values()
     room = max(0, target.tokens - target.cost(asked))
-    rendering = render(source.entries, room_tokens=int(room * STATED_FRACTION), count=target.count)
+    rendering = render(entries, room_tokens=int(room * STATED_FRACTION), count=target.count)
     if rendering.left_out:
-        rendering = render(source.entries, room_tokens=room, count=target.count)
-    target, passages = replace(target, stated=rendering.text), source.passages
-    for strategy, step in STEPS.items():
-        passages = step(passages, target)
-        if target.is_met(passages):
-            return target.text(passages), strategy
+        rendering = render(entries, room_tokens=room, count=target.count)
+    target = replace(target, stated=rendering.text)
+    for strategy, shorter in drafts(passages, target):
+        if target.is_met(shorter):
+            return target.text(shorter), strategy
     return "", "shorten"
 
 
-def without_redundancy(passages: Sequence[Passage], _: Target) -> list[Passage]:
+def drafts(
+    passages: Sequence[Passage], target: Target
+) -> Iterator[tuple[Strategy, Sequence[Passage]]]:
+    """Yield what each step leaves."""
+    yield "remove redundancy", (passages := without_redundancy(passages))
+    yield "compress examples", (passages := with_short_examples(passages, target))
+    entries = scored(passages, target)
+    fewer = {
+        at: entry.passage
+        for at, entry in entries.items()
+        if entry.passage.kind == "heading"
+        or any(concept.weight >= TELLING_WEIGHT for concept in entry.fresh)
+        or target.asks_for(entry.passage)
+    }
+    fill(fewer, entries, target)
+    yield "summarise sections", in_order(fewer)
+    for at, passage in fewer.items():
+        if passage.kind not in {"heading", "block"} and not target.asks_for(passage):
+            shorter = fewer[at] = passage._replace(text=abstracted(passage.text))
+            entries[at] = entries[at]._replace(passage=shorter, tokens=target.cost([shorter]))
+    yield "abstract details", in_order(fewer)
+    yield "keep core concepts", core_of({at: entries[at] for at in sorted(fewer)}, target)
+
+
+def without_redundancy(passages: Sequence[Passage]) -> list[Passage]:
     """Remove duplicate passages, keeping the last one by the author with the most authority."""
     said = [flattened(passage.text).rstrip(".,;:! ") for passage in passages]
     stays: dict[str, int] = {}
@@ -209,20 +258,6 @@ def with_short_examples(passages: Sequence[Passage], target: Target) -> list[Pas
     return kept
 
 
-def with_fewer_sentences(passages: Sequence[Passage], target: Target) -> list[Passage]:
-    """Keep sentences with new important concepts or keywords, then those with the best score that fit."""
-    entries = scored(passages, target)
-    kept = {
-        at: passage
-        for at, (passage, fresh, _, _) in entries.items()
-        if passage.kind == "heading"
-        or any(concept.weight >= TELLING_WEIGHT for concept in fresh)
-        or target.asks_for(passage)
-    }
-    fill(kept, entries, target)
-    return without_empty_headings([kept[at] for at in sorted(kept)])
-
-
 def fill(kept: dict[int, Passage], entries: Mapping[int, Scored], target: Target) -> None:
     """Add the entries with the best score to ``kept``, by position, as far as they fit."""
     left = target.room - target.cost(kept.values())
@@ -232,20 +267,12 @@ def fill(kept: dict[int, Passage], entries: Mapping[int, Scored], target: Target
             left -= entry.tokens
 
 
-def without_empty_headings(passages: Sequence[Passage]) -> list[Passage]:
-    """Remove headings with no passage left below them."""
+def in_order(kept: Mapping[int, Passage]) -> list[Passage]:
+    """Return passages in the order of the text, without headings with no passage left below them."""
+    passages = [kept[at] for at in sorted(kept)]
     below = [*(passage.kind for passage in passages[1:]), "heading"]
     pairs = zip(passages, below, strict=False)
     return [each for each, kind in pairs if each.kind != "heading" or kind != "heading"]
-
-
-def with_few_details(passages: Sequence[Passage], target: Target) -> list[Passage]:
-    """Shorten sentences; headings, blocks and passages with a keyword are unchanged."""
-    stays = [p.kind in {"heading", "block"} or target.asks_for(p) for p in passages]
-    return [
-        passage if whole else passage._replace(text=abstracted(passage.text))
-        for passage, whole in zip(passages, stays, strict=True)
-    ]
 
 
 def abstracted(sentence: str) -> str:
@@ -268,12 +295,12 @@ def abstracted(sentence: str) -> str:
     return short[0].upper() + short[1:] if opens else short or sentence
 
 
-def core_of(passages: Sequence[Passage], target: Target) -> list[Passage]:
+def core_of(entries: Mapping[int, Scored], target: Target) -> list[Passage]:
     """Keep passages for the keywords, then those with the best score."""
-    kept = with_keywords(passages, target)
-    fill(kept, scored(passages, target), target)
+    kept = with_keywords([entry.passage for entry in entries.values()], target)
+    fill(kept, dict(enumerate(entries.values())), target)
     while True:
-        core = without_empty_headings([kept[at] for at in sorted(kept)])
+        core = in_order(kept)
         if not core or target.is_met(core):
             return core
         kept.popitem()  # the whole may cost more than the sum of its parts
@@ -290,18 +317,9 @@ def with_keywords(passages: Sequence[Passage], target: Target) -> dict[int, Pass
         at = min(having, key=lambda at: (target.cost([passages[at]]), at))
         if target.cost([passages[at]]) <= left:
             kept[at] = passages[at]
-        elif short := excerpt_with(passages[at].text, [keyword], left - 1, target.count):
+        elif short := excerpt(passages[at].text, [keyword], left - 1, target.count):
             kept[at] = passages[at]._replace(text=short, lead="", speaker=Speaker())
     return kept
-
-
-STEPS: dict[Strategy, Callable[[Sequence[Passage], Target], list[Passage]]] = {
-    "remove redundancy": without_redundancy,
-    "compress examples": with_short_examples,
-    "summarise sections": with_fewer_sentences,
-    "abstract details": with_few_details,
-    "keep core concepts": core_of,
-}
 
 
 def scored(passages: Sequence[Passage], target: Target) -> dict[int, Scored]:
@@ -319,21 +337,30 @@ def scored(passages: Sequence[Passage], target: Target) -> dict[int, Scored]:
         central = sum(map(common.__getitem__, sense.about)) / (len(sense.about) + 2)
         worth = weight_of(fresh) ** CONCEPT_POWER
         worth += CENTRAL_WORTH * central / most + OPENING_WORTH * opens
-        tokens = target.cost([passage])
-        entries[at] = Scored(passage, fresh, tokens, worth / (tokens + COST_BASE) ** COST_POWER)
+        entries[at] = Scored(passage, fresh, worth, target.cost([passage]))
     return entries
 
 
-def excerpt_with(text: str, keep: Sequence[str], room_tokens: int, count: CountText) -> str:
-    """Return an excerpt that starts at a rule or keyword and contains the keyword if any; else one from the beginning."""
+def excerpt(text: str, keep: Sequence[str], room_tokens: int, count: CountText) -> str:
+    """Return as much of a text as fits from its first keyword or rule on: whole words if one fits, with marks if these do."""
     lower = text.lower()
     asked = next((word.lower() for word in keep if word.lower() in lower), "")
-    at, short = lower.find(asked), ""
-    rules = [found.start for found in phrases(TOPIC).find(text) if found.label in RULES]
-    starts: set[int] = {*rules[:1], *([at] if asked else [])}
-    for start in sorted(starts or {0}):
-        short = excerpt(text, room_tokens=room_tokens, count=count, start=start)
-        if asked in short.lower():
-            return short
-    bare = text[at : at + len(asked)]
-    return bare if count(bare) <= room_tokens else short
+    found = phrases(TOPIC).find(text) if not asked else ()
+    start = next((each.start for each in found if each.label in RULES), lower.find(asked))
+    rest, before = text[start : start + LONGEST].strip(), f"{MORE} " if text[:start].strip() else ""
+
+    def shown(end: int, lead: str, mark: str) -> str:
+        return f"{lead}{rest[:end]}{mark if end < len(rest) else ''}"
+
+    def cost(end: int, lead: str, mark: str) -> int:
+        return count(shown(end, lead, mark))
+
+    ends, end = range(1, len(rest) + 1), 0
+    for lead, mark in ((before, MORE), ("", "")):
+        end = bisect_right(ends, room_tokens, key=partial(cost, lead=lead, mark=mark))
+        border = max(rest.rfind(" ", 0, end + 1), rest.rfind("\n", 0, end + 1))
+        if border > 0 and end < len(rest):
+            end = min(end, max(border, len(asked)))
+        if end >= max(1, len(asked)):
+            return shown(end, lead, mark)
+    return rest[:end]

@@ -1,17 +1,20 @@
-"""Summaries by a model: requested and verified, for older spans of a conversation ahead of need.
+"""Summaries by a model, requested and verified: of a text, and ahead of need of the older spans of a conversation.
 
 Promise: a summary arrives within its time limit or ``CompletionFailed`` is raised, whatever the model does. Sentences that
 name things not in the text, give instructions, or turn non-rules into rules are removed; if these are most of the summary,
-it is rejected. People's rules precede it, and lost concepts are put back if they fit. Text is never logged.
+it is rejected. People's rules precede it, and lost concepts are put back if they fit. Text is never logged. A span depends
+only on its units, so later messages change neither its bounds nor its key; in its text no author can pass for one with more
+authority: tool output is quoted, and so are role markers written by the model.
 """
 
 import asyncio
 import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from math import ceil
 from typing import Protocol, runtime_checkable
@@ -26,8 +29,14 @@ from autogen_context.compressor.concepts import (
     sense_of,
     weight_of,
 )
-from autogen_context.compressor.passage import AUTHORITY, Passage, Speaker, joined, passages_of
-from autogen_context.compressor.span import Span
+from autogen_context.compressor.passage import (
+    AUTHORITY,
+    FENCE,
+    Passage,
+    Speaker,
+    joined,
+    passages_of,
+)
 from autogen_context.compressor.steps import (
     STATED_FRACTION,
     Source,
@@ -40,17 +49,18 @@ from autogen_context.compressor.steps import (
 from autogen_context.errors import CompletionFailed
 from autogen_context.language.terms import terms
 from autogen_context.ledger import Kind, Ledger
-from autogen_context.ledger.rendering import render
-from autogen_context.messages.message import content_digest
+from autogen_context.ledger.ledger import MARKER
+from autogen_context.ledger.rendering import OPENING, render
+from autogen_context.messages.message import SYSTEM_ROLES, Message, content_digest
+from autogen_context.messages.people import People, people_in, words_and_output
 from autogen_context.models.background import Background, is_cut_off
 from autogen_context.models.completion import Complete, Places
 from autogen_context.tokens.measure import TokenCounter
+from autogen_context.view.decision import Candidate
 
 logger = logging.getLogger(__name__)
 
 REFUSED = "no summary by a model is used: %s"
-KIND = "summary"  # kind of the cache entries
-SPAN_FRACTION = 0.1  # of a span's tokens, for its summary
 SUMMARY_FRACTION = 0.8  # of the space after the rules; the rest is for lost concepts
 LEAST_FRACTION = 0.25  # of the extract's values, required in a summary
 TOKENS_A_VALUE = 40  # one value per so many tokens is always enough
@@ -122,11 +132,12 @@ async def summarised(
 
     The model is shown what fits ``seen``; the summary must keep enough of the values in ``extract``, the fallback.
     """
-    rules = [entry for entry in source.entries if entry.kind != "fact" and not entry.reported]
+    entries, beside, current = source.stated
+    rules = [entry for entry in entries if entry.kind != "fact" and not entry.reported]
     room = int(target.tokens * STATED_FRACTION)
     target = replace(target, stated=render(rules, room_tokens=room, count=target.count).text)
-    shown = without_redundancy(source.current, target)
-    text = joined(shown if seen.is_met(shown) else core_of(shown, seen))
+    shown = without_redundancy(current)
+    text = joined(shown if seen.is_met(shown) else core_of(scored(shown, seen), seen))
     asked_tokens = max(1, int(target.room * SUMMARY_FRACTION))
     summary = await summarize(text, asked_tokens)
     if len(summary) >= len(text):
@@ -138,14 +149,14 @@ async def summarised(
         raise CompletionFailed("it lost too much")
 
     # The rules, the summary (shortened if it does not fit), then the lost concepts.
-    if any(passage.speaker.opening for passage in source.passages):
+    if any(passage.speaker.opening for passage in beside):
         passages = [passage._replace(speaker=WRITER) for passage in passages]
     if not target.is_met(passages):
-        passages = core_of(passages, target)
+        passages = core_of(scored(passages, target), target)
     has = Holdings(target.text(passages)).has
     lost = {
-        at: entry._replace(score=weight / entry.tokens)
-        for at, entry in scored(source.current, target).items()
+        at: entry._replace(worth=weight)
+        for at, entry in scored(current, target).items()
         if (weight := weight_of(c for c in entry.fresh if c.kind != "statement" and not has(c)))
     }
     kept = dict(enumerate(passages, -len(passages)))
@@ -199,6 +210,136 @@ def numbers_in(text: str) -> frozenset[str]:
     return frozenset(number.lstrip("0") for number in DIGITS.findall(THOUSANDS.sub("", text)))
 
 
+# Ahead of need
+
+KIND = "summary"  # kind of the cache entries
+SUMMARY_OF_SPAN = 0.1  # of a span's tokens, for its summary
+SPAN_TOKENS = 4_000  # at least, with a large limit
+SPAN_FRACTION = 1 / 3  # of the limit, at most; SPAN_TOKENS is halved until it fits
+LEAST_SPAN = 500  # tokens; a summary of less would save little
+NEWEST_FRACTION = 0.25  # of the limit, for the newest units, which are not evicted soon
+LINE = re.compile("^", re.MULTILINE)
+UNNAMED = People()  # without named people
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """A range of consecutive units."""
+
+    start: int  # position of the first unit
+    stop: int
+    tokens: int
+    text: str  # of their messages, a paragraph each, with the role
+
+    @cached_property
+    def key(self) -> str:
+        """A digest of the text."""
+        return content_digest(self.text).hex()
+
+
+class Spans:
+    """The spans of one conversation; each is cut once, when its units are complete."""
+
+    def __init__(self, people: Collection[str] = ()) -> None:
+        self._named = people
+        self._least = 0
+        self._cut: list[tuple[Span, Candidate]] = []  # each with its last unit
+
+    def of(
+        self, candidates: Sequence[Candidate], *, stays: Collection[int], room_tokens: int
+    ) -> list[Span]:
+        """Return the spans, oldest first, except those of which all units must be kept.
+
+        Excluded are the opening of the conversation and the newest units. If a candidate is the same object as in the last
+        call, so must be those before it. A unit that must be kept is part of its span's text: the kept units change from
+        turn to turn, and leaving them out would move later spans.
+        """
+        least = span_tokens(room_tokens)
+        if least != self._least:
+            self._least, self._cut = least, []
+        while self._cut and not is_at(self._cut[-1], candidates):
+            self._cut.pop()
+        start, tokens = self._cut[-1][0].stop if self._cut else opening_of(candidates), 0
+        stop = newest_of(candidates, room_tokens)
+        known = people_in((m for c in candidates for m in c.unit.messages), self._named)
+        for i in range(start, stop):
+            tokens += candidates[i].tokens
+            if tokens >= least:
+                self._cut.append((span_of(candidates, start, i + 1, known), candidates[i]))
+                start, tokens = i + 1, 0
+        return [
+            span
+            for span, _ in self._cut
+            if span.stop <= stop and not all(unit in stays for unit in range(span.start, span.stop))
+        ]
+
+
+def is_at(cut: tuple[Span, Candidate], candidates: Sequence[Candidate]) -> bool:
+    """Return True if a span still ends with the same unit."""
+    span, last = cut
+    return span.stop <= len(candidates) and candidates[span.stop - 1] is last
+
+
+def opening_of(candidates: Sequence[Candidate]) -> int:
+    """Return the position after the system prompt and the first task, which are never evicted."""
+    for start, candidate in enumerate(candidates):
+        if (role := candidate.unit.messages[0].role) not in SYSTEM_ROLES:
+            return start + (role == "user")
+    return len(candidates)
+
+
+def span_tokens(room_tokens: int) -> int:
+    """Return the minimum tokens of a span, in steps, so that a slightly smaller limit gives the same spans."""
+    tokens = SPAN_TOKENS
+    while tokens > max(LEAST_SPAN, SPAN_FRACTION * room_tokens):
+        tokens //= 2
+    return tokens
+
+
+def newest_of(candidates: Sequence[Candidate], room_tokens: int) -> int:
+    """Return the position of the first of the newest units."""
+    left = int(NEWEST_FRACTION * room_tokens)
+    for i in range(len(candidates) - 1, -1, -1):
+        left -= candidates[i].tokens
+        if left < 0:
+            return i
+    return 0
+
+
+def span_of(
+    candidates: Sequence[Candidate], start: int, stop: int, people: People = UNNAMED
+) -> Span:
+    """Build the span of the units from ``start`` to ``stop``."""
+    units = candidates[start:stop]
+    before = candidates[start - 1].unit.messages[-1] if start else None
+    said: list[str] = []
+    for message in (message for candidate in units for message in candidate.unit.messages):
+        said += paragraphs_of(message, before, people)
+        before = message
+    return Span(start=start, stop=stop, tokens=sum(c.tokens for c in units), text="\n\n".join(said))
+
+
+def paragraphs_of(message: Message, before: Message | None, people: People) -> Iterator[str]:
+    """Yield a message's words, calls and results as paragraphs, quoted if they could be taken for another author's."""
+    words, output = words_and_output(message, before)
+    role = people.heard(message).role
+    if role in SYSTEM_ROLES:
+        role = "system"
+    elif role != "assistant" and (role != "user" or message.results):
+        role = "tool"  # unknown roles have no more authority
+    calls = [("assistant", f"calls {call.name}: {call.arguments}") for call in message.calls]
+    said = [("tool", output)] * bool(output) + [(role, words)] * bool(words.strip()) + calls
+    for speaker, text in [*said, *(("tool", result.text) for result in message.results)]:
+        quoted = text
+        if speaker == "tool" or (speaker == "assistant" and OPENING in text):
+            quoted = LINE.sub("> ", text)
+        elif speaker == "assistant":
+            quoted = MARKER.sub(r"> \g<0>", text)
+        whole = f"[{speaker}] {quoted}"
+        fences = sum(FENCE.match(line) is not None for line in whole.split("\n"))
+        yield f"{whole}\n```" if fences % 2 else whole  # close an open code block
+
+
 @runtime_checkable
 class Summarises(Protocol):
     """Protocol of compressors that can summarise ahead of need."""
@@ -244,7 +385,7 @@ class Summaries:
 
     async def _summarise(self, span: Span) -> None:
         """Get the summary of a span from the cache, or make it."""
-        target = ceil(span.tokens * SPAN_FRACTION)
+        target = ceil(span.tokens * SUMMARY_OF_SPAN)
         key, why = f"{target} {span.key}", ""
         try:
             if self._cache is not None:

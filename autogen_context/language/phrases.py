@@ -211,12 +211,12 @@ class PhraseMatcher:
                 continue
             keys = self._keys(word) if len(word) <= LONGEST_KNOWN else self._keys_of(word)
             first, opens = self._first[opens], False
-            if not (keys or active):
-                continue
-            reached = [(start, state[keys]) for start, state in active]
-            if keys:
-                reached.append((token.start(), first[keys]))
-            active = [(start, state) for start, state in reached if state is not None]
+            before, active = active, []
+            for start, state in before:  # plain loops, since most words of all texts pass here
+                if (following := state[keys]) is not None:
+                    active.append((start, following))
+            if keys and (following := first[keys]) is not None:
+                active.append((token.start(), following))
             for start, state in active:
                 for label in state.labels:
                     stops[label, start] = token.end()

@@ -1,7 +1,7 @@
 """The event log: a JSON Lines file, written in the background, that records what each turn sent and why.
 
 Promise: a turn never waits for the log and never fails because of it. Events lost to a full queue or disk are counted, with one
-warning; a full disk never leaves half a line, and a file is rotated soon after it reaches ``max_bytes``.
+warning; a full disk never leaves half a line. No file exceeds ``max_bytes``, unless by a single event.
 """
 
 import contextlib
@@ -13,6 +13,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from dataclasses import asdict
 from io import FileIO
 from pathlib import Path
 from typing import Self
@@ -29,7 +30,10 @@ LOST = "events find no room and are lost: %s"
 
 Event = Mapping[str, object]
 Told = Callable[[int], Event]
-"""Builds an event when it is written, given the stretch of the file; the first event of a new stretch must be complete."""
+"""Builds an event when it is written, given the number of the stretch of lines without a gap; its first one must be complete.
+
+Called in order, and again at once, with the next number, if the event does not fit into the file.
+"""
 
 
 class EventLog:
@@ -38,7 +42,7 @@ class EventLog:
     Args:
         path: the file; missing folders are created; a new file is accessible to this user only.
         record_text: also write the first characters of each unit; otherwise no message text and no key is written.
-        max_bytes: at this size the file is renamed to ``run.jsonl.1`` and a new one is started.
+        max_bytes: before the file exceeds this size, it is renamed to ``run.jsonl.1`` and a new one is started.
         keep: the number of renamed files to keep.
 
     Raises:
@@ -147,35 +151,23 @@ class Writer:
                     return
 
     def _write(self, events: list[Told]) -> None:
-        try:
-            if events and self._file is None:
-                made(events, 0)
-            elif events and self._file is not None:
-                self._file.append(self._lines(events))
+        if self._file is None:
+            for event in events:
+                event(0)
+            return
+        lost, why = self._file.append(events)
+        with self._lock:
+            self._lose(lost, why)
+        if self._unsaid and not lost:
+            said = {"v": 1, "event": "lost", "count": self._unsaid}
+            if not self._file.append([lambda _: said])[0]:
                 self._unsaid = 0
-        except Exception as error:  # noqa: BLE001 - a failing log loses events, never the agent
-            with self._lock:
-                self._lose(len(events), type(error).__name__)
-
-    def _lines(self, events: list[Told]) -> Callable[[int], bytes]:
-        def lines(stretch: int) -> bytes:
-            told = made(events, stretch)
-            if self._unsaid:
-                told.append({"v": 1, "event": "lost", "count": self._unsaid})
-            return "".join(f"{json.dumps(event, allow_nan=False)}\n" for event in told).encode()
-
-        return lines
 
     def _lose(self, events: int, why: str) -> None:
-        if not self.lost:
+        if events and not self.lost:
             logger.warning(LOST, why, extra={"lost": events})
         self.lost += events
         self._unsaid += events
-
-
-def made(events: Sequence[Told], stretch: int) -> list[Event]:
-    """Build the events in order: each one depends on the one before."""
-    return [event(stretch) for event in events]
 
 
 class LogFile:
@@ -187,35 +179,46 @@ class LogFile:
         self._keep = keep
         self._stretch = 0  # incremented after a rotation, a failure or a replaced file
         self._known = (0, 0)  # inode and size of the file last written
+        self._file: FileIO | None = None  # open and locked during ``append``
 
-    def append(self, lines: Callable[[int], bytes]) -> None:
-        """Append the lines built for the current stretch, completely or not at all."""
-        try:
-            opened = self._opened()
-        except BaseException:
-            self._known = 0, 0
-            lines(self._stretch)  # the next events depend on these
-            raise
-        with opened as file:
-            size, which = file.seek(0, os.SEEK_END), os.fstat(file.fileno()).st_ino
-            if which != self._known[0] or size < self._known[1]:
-                self._stretch += 1
+    def append(self, events: Sequence[Told]) -> tuple[int, str]:
+        """Append events, each completely or not at all; return how many were lost, and why."""
+        lost, why = 0, ""
+        for event in events:
             try:
-                data = memoryview(self._closing(file, size) + lines(self._stretch))
-                while data:
-                    data = data[file.write(data) or 0 :]
-            except BaseException:
-                self._known = 0, 0
-                with contextlib.suppress(OSError):
-                    file.truncate(size)
-                raise
-            finally:
-                _lock(file, free=True)  # a forked process may hold the file open too
-            self._known = which, file.tell()
+                self._append(event)
+            except Exception as error:  # noqa: BLE001 - a failing log loses events, never the agent
+                lost, why = lost + 1, type(error).__name__
+                self._stretch += 1
+        self._close()
+        return lost, why
+
+    def _append(self, event: Told) -> None:
+        """Append an event; if the file would become too large, start another one with the complete event."""
+        try:
+            file = self._opened()
+        except OSError:
+            event(self._stretch)  # the next events depend on it
+            raise
+        line = line_of(event(self._stretch))
+        size = file.seek(0, os.SEEK_END)
+        if size and size + len(line) > self._max_bytes:
+            self._rotate()
+            file, size = self._opened(), 0
+            line = line_of(event(self._stretch))
+        try:
+            data = memoryview(closing(file, size) + line)
+            while data:
+                data = data[file.write(data) or 0 :]
+        except BaseException:
+            with contextlib.suppress(OSError):
+                file.truncate(size)
+            raise
+        self._known = self._known[0], file.tell()
 
     def _opened(self) -> FileIO:
-        """Open the file, rotate it if it is full, and lock it where the system supports that."""
-        while True:
+        """Return the open file, locked where the system supports that."""
+        while self._file is None:
             try:
                 file = FileIO(self._path, "a+", opener=_private)
             except FileNotFoundError:
@@ -223,12 +226,19 @@ class LogFile:
                 continue
             _lock(file)
             now = os.fstat(file.fileno())
-            with contextlib.suppress(FileNotFoundError):
-                if self._path.stat().st_ino == now.st_ino:
-                    if now.st_size < self._max_bytes:
-                        return file
-                    self._rotate()
-            file.close()  # it was renamed meanwhile
+            if not self._path.exists() or self._path.stat().st_ino != now.st_ino:
+                file.close()  # it was renamed meanwhile
+                continue
+            self._file = file
+            self._stretch += now.st_ino != self._known[0] or now.st_size < self._known[1]
+            self._known = now.st_ino, now.st_size
+        return self._file
+
+    def _close(self) -> None:
+        if self._file is not None:
+            _lock(self._file, free=True)  # a forked process may hold the file open too
+            self._file.close()
+            self._file = None
 
     def _rotate(self) -> None:
         for number in range(self._keep - 1, -1, -1):
@@ -236,13 +246,20 @@ class LogFile:
                 numbered(self._path, number).replace(numbered(self._path, number + 1))
         if not self._keep:
             self._path.unlink()
+        self._close()
 
-    def _closing(self, file: FileIO, size: int) -> bytes:
-        """Return a newline if the file ends in a partial line, left by a killed process."""
-        if not size:
-            return b""
-        file.seek(-1, os.SEEK_END)
-        return b"" if file.read(1) == b"\n" else b"\n"
+
+def line_of(event: Event) -> bytes:
+    """Return an event as a line of JSON."""
+    return f"{json.dumps(event, allow_nan=False, default=asdict)}\n".encode()
+
+
+def closing(file: FileIO, size: int) -> bytes:
+    """Return a newline if the file ends in a partial line, left by a killed process."""
+    if not size:
+        return b""
+    file.seek(-1, os.SEEK_END)
+    return b"" if file.read(1) == b"\n" else b"\n"
 
 
 def numbered(path: Path, number: int) -> Path:

@@ -1,14 +1,14 @@
 """The events of a turn: their schema, and the recorder of one conversation.
 
-Promise: a turn only hands over immutable values; the event is built from them when it is written. It lists the units that are
-new or have a new decision, so that all events together hold every decision; the first event in a file lists all units.
+Promise: a turn only hands over immutable values; the event is completed from them when it is written. It lists the units that
+are new or have a new decision, so that all events together hold every decision; the first event in a file lists all units.
 """
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from itertools import takewhile
 from time import perf_counter, time
 from typing import TYPE_CHECKING, Literal, NamedTuple, NotRequired, cast
@@ -28,6 +28,7 @@ from autogen_context.messages.message import SYSTEM_ROLES, Message, joined_text
 from autogen_context.messages.piece import Piece, Written
 from autogen_context.messages.segment import Unit
 from autogen_context.models.completion import Complete
+from autogen_context.tokens.measure import Count
 from autogen_context.tokens.prices import Price
 from autogen_context.triggers.price import CostEstimate
 from autogen_context.view.certificate import Certificate
@@ -61,17 +62,6 @@ class UnitEvent(TypedDict):
     text: NotRequired[str]
 
 
-class SentTokens(TypedDict):
-    """The size of a request: ``prefix`` tokens shared with the start of the previous one, then ``new`` tokens."""
-
-    messages: int
-    tokens: int
-    new: int
-    prefix: int
-    cached: NotRequired[int]  # of the prefix, by the provider's rule
-    cost: NotRequired[float]  # in uncached input tokens
-
-
 class Size(TypedDict):
     """The size of a list of messages."""
 
@@ -79,11 +69,13 @@ class Size(TypedDict):
     tokens: int
 
 
-class Bound(TypedDict):
-    """An upper bound on the provider's token count of a request, and its source."""
+class SentTokens(Size):
+    """The size of a request: ``prefix`` tokens shared with the start of the previous one, then ``new`` tokens."""
 
-    tokens: int
-    source: str
+    new: int
+    prefix: int
+    cached: NotRequired[int]  # of the prefix, by the provider's rule
+    cost: NotRequired[float]  # in uncached input tokens
 
 
 class PriceEvent(TypedDict):
@@ -95,19 +87,6 @@ class PriceEvent(TypedDict):
     tokens_per_s: NotRequired[float | None]
 
 
-class EstimateEvent(TypedDict):
-    """The estimate that decided on a compaction, in uncached input tokens."""
-
-    why: str
-    cost: float
-    saving: float
-    window: int
-    saved: int
-    turns: float
-    waited: float
-    cold: bool
-
-
 class QualityEvent(TypedDict):
     """Quality measures of a compaction; ``None`` where there was nothing to measure."""
 
@@ -116,54 +95,60 @@ class QualityEvent(TypedDict):
     compression: float | None  # 0..10: share of values kept in shortened units
 
 
-class TurnEvent(TypedDict):
-    """One turn. Its units from message ``since`` on replace those of earlier events."""
+class Header(TypedDict):
+    """What every event of a run has."""
 
     v: Literal[1]
-    event: Literal["turn"]
     run: str
     agent: str
+    model: str
     turn: int
     at: float
+
+
+class TurnEvent(Header):
+    """One turn. Its units from message ``since`` on replace those of earlier events."""
+
+    event: Literal["turn"]
     ms: float
-    model: str
     limit: int
-    bound: Bound
+    bound: Count  # upper bound on the provider's count
     counted: int
     fixed: int
     history: Size
     sent: SentTokens
     compacted: bool
-    estimate: EstimateEvent | None
+    estimate: CostEstimate | None
     price: PriceEvent
     sections: dict[str, int]
     since: int
     units: list[UnitEvent]
     cut: float | None
-    saved: dict[str, int]
-    compaction_ms: NotRequired[float]
-    quality: NotRequired[QualityEvent]
+    compaction_ms: float  # 0 if it did not compact
+    quality: QualityEvent | None  # None as well then
+
+
+class ImpossibleEvent(Header):
+    """A turn that could not be prepared: the tokens needed, by part."""
+
+    event: Literal["impossible"]
+    ms: float
+    limit: int
+    needed: int
+    parts: dict[str, int]
+    history: Size
 
 
 class Captured(NamedTuple):
-    """The immutable values of a turn, from which its event is built later."""
+    """The immutable values of a turn, with which its event is completed later."""
 
-    turn: int
-    at_s: float
-    took_ms: float
-    certificate: Certificate
-    compacted: bool
-    estimate: CostEstimate | None
-    sent_messages: int
+    event: TurnEvent
     decisions: Decisions
     same: int  # leading units unchanged since the previous turn
     new: tuple[Candidate, ...]  # the remaining units
-    history: Size
-    fixed_tokens: int
     preamble_tokens: int
     pinned: frozenset[int]
     before: Mapping[int, tuple[int, int]]  # tokens of notices and retrieved content before a unit
-    compaction_ms: float
 
 
 class TurnLog:
@@ -176,17 +161,11 @@ class TurnLog:
         self._metrics = metrics
         if metrics is not None:
             metrics.follow(self.log)
-        self._run = uuid4().hex[:12]
+        self._run, self._model, self._turn = uuid4().hex[:12], config.model, 0
         named = (each.agent for each in (log, metrics) if each is not None)
-        self._names = {
-            "agent": config.agent or next(filter(None, named), ""),
-            "model": config.model,
-        }
-        self._series = Series(
-            self._run, self._names["agent"], config, record_text=log is not None and log.record_text
-        )
+        self._agent = config.agent or next(filter(None, named), "")
+        self._series = Series(price_in(config), record_text=log is not None and log.record_text)
         self._caches: list[tuple[Counting, tuple[int, int, int]]] = []
-        self._turn = 0
         self._known: list[Candidate] = []
         self._decisions = Decisions()
         self._pins: frozenset[bytes] = frozenset()
@@ -201,13 +180,12 @@ class TurnLog:
         prepared: Prepared[object],
         *,
         count: Callable[[Message], int],
-        fixed_tokens: int,
         started_s: float,
         planned_s: float,
     ) -> None:
         """Record a prepared turn; ``planned_s`` is the time when all new messages had been read."""
-        conversation, known, decisions = engine.conversation, self._known, view.decisions
-        candidates, text = conversation.candidates, view.preamble.text
+        known, decisions, text = self._known, view.decisions, view.preamble.text
+        candidates, certificate = engine.conversation.candidates, prepared.certificate
         same = min(len(known), len(candidates))
         while same and known[same - 1] is not candidates[same - 1]:
             same -= 1
@@ -217,29 +195,40 @@ class TurnLog:
         # If the view only grew, only the newest unit can have new pieces before it.
         looked = (len(decisions) - 1,) if goes_on and decisions else decisions.live
         before = {i: injected(decisions[i].before, view, count) for i in looked}
-        self._turn += 1
-        self._certificates.append((prepared.certificate, self._turn))
-        now_s = perf_counter()
-        captured = Captured(
-            turn=self._turn,
-            at_s=time(),
-            took_ms=1_000 * (now_s - started_s),
-            certificate=prepared.certificate,
-            compacted=prepared.compacted,
-            estimate=prepared.cost_estimate,
-            sent_messages=len(prepared.messages),
+        now_s, counted = perf_counter(), certificate.counted_tokens
+        event: TurnEvent = {
+            **self._next_turn(),
+            "event": "turn",
+            "ms": round(1_000 * (now_s - started_s), 3),
+            "limit": certificate.limit_tokens,
+            "bound": certificate.bound,
+            "counted": counted,
+            "fixed": certificate.fixed_tokens,
+            "history": size_of(engine),
+            "sent": {"messages": len(prepared.messages), "tokens": 0, "new": 0, "prefix": 0},
+            "compacted": prepared.compacted,
+            "estimate": prepared.cost_estimate,
+            "price": self._series.price,
+            "sections": {},
+            "since": 0,
+            "units": [],
+            "cut": None,
+            "compaction_ms": round(1_000 * (now_s - planned_s), 3) if prepared.compacted else 0.0,
+            "quality": None,
+        }
+        self._certificates.append((certificate, self._turn))
+        new = tuple(candidates[same:])
+        now = Captured(
+            event=event,
             decisions=decisions,
             same=same,
-            new=tuple(candidates[same:]),
-            history=Size(messages=len(conversation.messages), tokens=conversation.tokens),
-            fixed_tokens=fixed_tokens,
+            new=new,
             preamble_tokens=self._preamble[1],
             pinned=self._positions(engine, view, candidates[same - 1].unit.stop if same else 0),
             before=before,
-            compaction_ms=1_000 * (now_s - planned_s) if prepared.compacted else 0.0,
         )
-        if self._put(partial(self._series.event, captured)):
-            known[same:] = captured.new
+        if self._put(partial(self._series.event, now)):
+            known[same:] = new
             self._decisions = decisions
         for at, (cache, told) in enumerate(self._caches):
             if (counts := cache.counts) != told:
@@ -251,13 +240,16 @@ class TurnLog:
         self, engine: "Engine", error: ContextWindowExceeded, *, started_s: float
     ) -> None:
         """Record a turn that could not be prepared."""
-        self._turn += 1
-        history = Size(
-            messages=len(engine.conversation.messages), tokens=engine.conversation.tokens
-        )
-        numbers = {"limit": error.limit_tokens, "needed": error.floor_tokens, "parts": error.parts}
-        ms = round(1_000 * (perf_counter() - started_s), 3)
-        self._tell("impossible", **numbers, history=history, ms=ms)
+        event: ImpossibleEvent = {
+            **self._next_turn(),
+            "event": "impossible",
+            "ms": round(1_000 * (perf_counter() - started_s), 3),
+            "limit": error.limit_tokens,
+            "needed": error.floor_tokens,
+            "parts": error.parts,
+            "history": size_of(engine),
+        }
+        self._put(lambda _: event)
 
     def follow(self, cache: Cache) -> None:
         """Record with each turn the cache's hits and misses since the previous one, if it counts them."""
@@ -308,13 +300,33 @@ class TurnLog:
         self._pins = view.pins
         return self._pinned
 
+    @property
+    def _header(self) -> Header:
+        return {
+            "v": 1,
+            "run": self._run,
+            "agent": self._agent,
+            "model": self._model,
+            "turn": self._turn,
+            "at": round(time(), 6),
+        }
+
+    def _next_turn(self) -> Header:
+        self._turn += 1
+        return self._header
+
     def _tell(self, event: str, **told: object) -> None:
-        at = {"at": round(time(), 3), "turn": self._turn}
-        said = {"v": 1, "event": event, "run": self._run, **self._names, **at, **told}
+        said = {**self._header, "event": event, **told}
         self._put(lambda _: said)
 
     def _put(self, told: Told) -> bool:
         return self.log.put(told if self._metrics is None else self._metrics.fed(told))
+
+
+def size_of(engine: "Engine") -> Size:
+    """Return the size of the host's list."""
+    conversation = engine.conversation
+    return Size(messages=len(conversation.messages), tokens=conversation.tokens)
 
 
 def injected(
@@ -348,12 +360,16 @@ class Row:
 
 
 class Series:
-    """Builds the turn events of one conversation, in order."""
+    """Completes the turn events of one conversation, in order."""
 
-    def __init__(self, run: str, agent: str, config: ContextConfig, *, record_text: bool) -> None:
-        self._run = run
-        self._agent = agent
-        self._config = config
+    def __init__(self, tariff: Price, *, record_text: bool) -> None:
+        self.price = PriceEvent(
+            cached=tariff.cached_fraction,
+            write=tariff.write_fraction,
+            dollars=tariff.input_per_million,
+            tokens_per_s=tariff.tokens_per_s,
+        )
+        self._tariff = tariff
         self._record_text = record_text
         self._stretch = 0
         self._rows: list[Row] = []
@@ -366,58 +382,25 @@ class Series:
 
     def event(self, now: Captured, stretch: int) -> Event:
         """Return the event of a turn; the first one of a ``stretch`` lists all units."""
-        shown = (
-            [
-                (i, row)
-                for i, row in enumerate(self._rows[: now.same])
-                if row.decision.action != "drop"
-            ]
-            if now.compacted
-            else []
-        )
-        units, first = self._updated(now)
-        since = now.new[0].unit.start if now.new else now.history["messages"]
-        quality = self._quality(shown, units) if now.compacted else None
+        event, sent = now.event, now.event["sent"]
+        if not event["sections"]:  # else it is asked for again, for another file
+            rows = enumerate(self._rows[: now.same] if event["compacted"] else [])
+            shown = [(i, row) for i, row in rows if row.decision.action != "drop"]
+            event["units"], first = self._updated(now)
+            event["since"] = now.new[0].unit.start if now.new else event["history"]["messages"]
+            if event["compacted"]:
+                event["quality"] = self._quality(shown, event["units"])
+            counted, prefix = event["counted"], self._prefix(now, first)
+            cached = self._tariff.cached_tokens(prefix)
+            sent["tokens"], sent["new"] = counted - event["fixed"], max(0, counted - prefix)
+            sent["prefix"], sent["cached"] = prefix, cached
+            sent["cost"] = round(self._tariff.cost_tokens(counted, cached), 1)
+            event["sections"] = {name: self._sections[name] for name in SECTIONS}
+            event["sections"]["told"] += now.preamble_tokens
+            event["cut"] = self._cut
         if stretch != self._stretch:
-            since, units = 0, [row.told for row in self._rows]
+            event["since"], event["units"] = 0, [row.told for row in self._rows]
         self._stretch = stretch
-        counted, config = now.certificate.counted_tokens, self._config
-        prefix, sent = self._prefix(now, first), counted - now.fixed_tokens
-        told = {"told": self._sections["told"] + now.preamble_tokens}
-        cached = self._tariff.cached_tokens(prefix)
-        event = TurnEvent(
-            v=1,
-            event="turn",
-            run=self._run,
-            agent=self._agent,
-            turn=now.turn,
-            at=round(now.at_s, 6),
-            ms=round(now.took_ms, 3),
-            model=config.model,
-            limit=now.certificate.limit_tokens,
-            bound=Bound(tokens=now.certificate.bound.tokens, source=now.certificate.bound.source),
-            counted=counted,
-            fixed=now.fixed_tokens,
-            history=now.history,
-            sent=SentTokens(
-                messages=now.sent_messages,
-                tokens=sent,
-                new=max(0, counted - prefix),
-                prefix=prefix,
-                cached=cached,
-                cost=round(self._tariff.cost_tokens(counted, cached), 1),
-            ),
-            compacted=now.compacted,
-            estimate=estimated(now.estimate),
-            price=self._price,
-            sections={name: self._sections[name] for name in SECTIONS} | told,
-            since=since,
-            units=units,
-            cut=self._cut,
-            saved={"tokens": now.history["tokens"] - sent},
-        )
-        if quality is not None:
-            event["quality"], event["compaction_ms"] = quality, round(now.compaction_ms, 3)
         return cast("Event", event)
 
     def _quality(
@@ -446,20 +429,6 @@ class Series:
             used=round(used / chars, 3) if chars else None,
             relevance=round(10 * stays / whole, 2) if whole else None,
             compression=round(10 * kept / values, 2) if values else None,
-        )
-
-    @cached_property
-    def _tariff(self) -> Price:
-        return price_in(self._config)
-
-    @cached_property
-    def _price(self) -> PriceEvent:
-        price = self._tariff
-        return PriceEvent(
-            cached=price.cached_fraction,
-            write=price.write_fraction,
-            dollars=price.input_per_million,
-            tokens_per_s=price.tokens_per_s,
         )
 
     def _updated(self, now: Captured) -> tuple[list[UnitEvent], int]:
@@ -533,14 +502,14 @@ class Series:
 
     def _prefix(self, now: Captured, first: int) -> int:
         """Return the tokens of the prefix shared with the last request, tools included."""
-        before, self._front = self._front, (now.fixed_tokens, now.preamble_tokens)
+        before, self._front = self._front, (now.event["fixed"], now.preamble_tokens)
         rows = self._rows
         if before == self._front:
             return now.decisions.tokens - tokens_of(rows[first:]) + sum(before)
-        if before[0] != now.fixed_tokens:
+        if before[0] != self._front[0]:
             return 0
         systems = takewhile(lambda row: row.told["section"] == "system", rows[:first])
-        return now.fixed_tokens + tokens_of(systems)
+        return before[0] + tokens_of(systems)
 
 
 def tokens_of(rows: Iterable[Row]) -> int:
@@ -574,20 +543,3 @@ def section_of(unit: Unit, pinned: frozenset[int]) -> str:
     if unit.has_calls or unit.is_stray:
         return "tools"
     return "model" if role == "assistant" else "people"
-
-
-def estimated(estimate: CostEstimate | None) -> EstimateEvent | None:
-    """Return a cost estimate as event data."""
-    if estimate is None:
-        return None
-    price, rewrite = estimate.price, estimate.price.rewrite
-    return EstimateEvent(
-        why=estimate.why,
-        cost=round(price.cost_tokens, 1),
-        saving=round(price.saving_tokens, 1),
-        window=rewrite.window_tokens,
-        saved=rewrite.saved_tokens,
-        turns=estimate.turns,
-        waited=round(estimate.waited_tokens, 1),
-        cold=price.is_cold,
-    )

@@ -6,11 +6,11 @@ current span. Billed tokens follow OpenTelemetry's generative AI conventions; al
 
 import atexit
 import logging
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from functools import cache, partial
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Literal, Self, cast
 from weakref import WeakSet
 
 from autogen_context.errors import MissingExtra
@@ -19,13 +19,14 @@ from autogen_context.tokens.prices import price_of
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
-    from opentelemetry.metrics import MeterProvider
+    from opentelemetry.metrics import Meter, MeterProvider
     from opentelemetry.trace import TracerProvider
     from opentelemetry.util.types import AttributeValue
 
     from autogen_context.manager.events import TurnEvent
 
     Attributes = Mapping[str, AttributeValue]
+    Recorder = Callable[[float, Attributes], None]
 
 logger = logging.getLogger(__name__)
 
@@ -34,28 +35,26 @@ MILLION = 1_000_000
 # Source: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-metrics (read 2026-11)
 TOKEN_BUCKETS = [float(4**power) for power in range(14)]
 SECOND_BUCKETS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30]
+Kind = Literal["counter", "gauge", "histogram"]
+USAGE = "gen_ai.client.token.usage"
 PROVIDERS = {"Google": "gcp.gemini", "xAI": "x_ai"}  # others: the name in lower case
-COUNTERS = {
-    "tokens": ("{token}", "Input tokens sent, by section, as counted here"),
-    "cost": ("{token}", "Estimated price of what was sent, in uncached input tokens"),
-    "cost.dollars": ("USD", "The same in dollars, if the model's price is known"),
-    "cached_tokens": ("{token}", "Of the billed input tokens, those that the provider had cached"),
-    "compactions": ("{compaction}", "Compactions, by reason"),
-    "impossible_turns": ("{turn}", "Turns whose protected messages exceeded the window"),
-    "cache.lookups": ("{lookup}", "ContextCache look-ups, by hit or miss"),
-    "cache.invalidations": ("{entry}", "ContextCache entries that had changed or were invalidated"),
-    "recalls": ("{call}", "Originals the agent asked for, by whether they were found"),
-}
-GAUGES = {
-    "memory.fraction": ("1", "Tokens sent by tokens of the full history"),
-    "quality.used": ("1", "Fraction of the candidate content that later turns used"),
-    "quality.relevance": ("1", "Share of the candidates' total score that was kept, 0..10"),
-    "quality.compression": ("1", "Share of the values kept in shortened texts, 0..10"),
-}
-DURATIONS = {
-    "turn.duration": "Time to prepare a turn, without waiting for models",
-    "compaction.duration": "Time to plan and write the request of a turn that compacts",
-    "model_call.duration": "Time of a model call made by a part",
+INSTRUMENTS: Mapping[str, tuple[Kind, str, str]] = {
+    "tokens": ("counter", "{token}", "Input tokens sent, by section, as counted here"),
+    "cost": ("counter", "{token}", "Estimated price of what was sent, in uncached input tokens"),
+    "cost.dollars": ("counter", "USD", "The same in dollars, if the model's price is known"),
+    "cached_tokens": ("counter", "{token}", "Billed input tokens that the provider had cached"),
+    "compactions": ("counter", "{compaction}", "Compactions, by reason"),
+    "impossible_turns": ("counter", "{turn}", "Turns whose protected messages exceeded the window"),
+    "cache.lookups": ("counter", "{lookup}", "ContextCache look-ups, by hit or miss"),
+    "cache.invalidations": ("counter", "{entry}", "Entries that had changed or were invalidated"),
+    "recalls": ("counter", "{call}", "Originals the agent asked for, by whether they were found"),
+    "memory.fraction": ("gauge", "1", "Tokens sent by tokens of the full history"),
+    "quality.used": ("gauge", "1", "Fraction of the candidate content that later turns used"),
+    "quality.relevance": ("gauge", "1", "Share of the candidates' score that was kept, 0..10"),
+    "quality.compression": ("gauge", "1", "Share of the values kept in shortened texts, 0..10"),
+    "turn.duration": ("histogram", "s", "Time to prepare a turn, without waiting for models"),
+    "compaction.duration": ("histogram", "s", "Time to plan and write a request that compacts"),
+    "model_call.duration": ("histogram", "s", "Time of a model call made by a part"),
 }
 
 
@@ -87,33 +86,12 @@ class Metrics:
         self._trace, self._now_in = trace, context.get_current
         self._tracer = trace.get_tracer(NAME, tracer_provider=tracer_provider)
         meter = metrics.get_meter(NAME, meter_provider=meter_provider)
-        self._usage = (
-            meter.create_histogram(
-                "gen_ai.client.token.usage",
-                unit="{token}",
-                description="Number of input and output tokens used",
-                explicit_bucket_boundaries_advisory=TOKEN_BUCKETS,
-            )
-            if token_usage
-            else None
-        )
-        self._counters = {
-            name: meter.create_counter(f"{NAME}.{name}", unit=unit, description=said)
-            for name, (unit, said) in COUNTERS.items()
+        self._instruments = {
+            name: recorder_of(meter, f"{NAME}.{name}", *of) for name, of in INSTRUMENTS.items()
         }
-        self._gauges = {
-            name: meter.create_gauge(f"{NAME}.{name}", unit=unit, description=said)
-            for name, (unit, said) in GAUGES.items()
-        }
-        self._durations = {
-            name: meter.create_histogram(
-                f"{NAME}.{name}",
-                unit="s",
-                description=said,
-                explicit_bucket_boundaries_advisory=SECOND_BUCKETS,
-            )
-            for name, said in DURATIONS.items()
-        }
+        if token_usage:
+            said = "Number of input and output tokens used"
+            self._instruments[USAGE] = recorder_of(meter, USAGE, "histogram", "{token}", said)
         self._logs: WeakSet[EventLog | Writer] = WeakSet()
         atexit.register(partial(flush, self._logs))  # runs before older providers shut down
 
@@ -129,14 +107,17 @@ class Metrics:
 
     def fed(self, told: Told) -> Told:
         """Wrap an event so that building it also records metrics, under the span that is current now."""
-        now_in = self._now_in()
+        now_in, is_new = self._now_in(), True
 
         def both(stretch: int) -> Event:
+            nonlocal is_new
             event = told(stretch)
             try:
-                self._tell(event, now_in)
+                if is_new:
+                    self._tell(event, now_in)
             except Exception as error:  # noqa: BLE001 - a provider may raise anything; the log continues
                 logger.warning("metrics failed: %s", type(error).__name__)
+            is_new = False
             return event
 
         return both
@@ -170,57 +151,55 @@ class Metrics:
             self._tell_usage(event, names)
         elif kind == "impossible":
             self._add("impossible_turns", 1, names)
-            self._span(event, names, now_in, {"error.type": "ContextWindowExceeded"})
+            self._span(event, {**names, "error.type": "ContextWindowExceeded"}, now_in)
         elif kind == "cache":
             for result in ("hits", "misses"):
-                said = {**names, f"{NAME}.result": result}
-                self._add("cache.lookups", number(event[result]), said)
+                self._add("cache.lookups", number(event[result]), names, result=result)
             self._add("cache.invalidations", number(event["invalidated"]), names)
         elif kind == "model_call":
-            said = {**names, f"{NAME}.what": str(event["what"])}
-            said |= {} if event["ok"] else {"error.type": str(event["why"])}
-            self._durations["model_call.duration"].record(number(event["ms"]) / 1_000, said)
+            said = names if event["ok"] else {**names, "error.type": str(event["why"])}
+            seconds = number(event["ms"]) / 1_000
+            self._record("model_call.duration", seconds, said, what=str(event["what"]))
         elif kind == "asked_back":
-            self._add("recalls", 1, {**names, f"{NAME}.found": bool(event["found"])})
+            self._add("recalls", 1, names, found=bool(event["found"]))
 
     def _tell_turn(self, turn: "TurnEvent", names: "Attributes", now_in: "Context") -> None:
         """Record the metrics and spans of a turn."""
         sent, price, history = turn["sent"], turn["price"], turn["history"]["tokens"]
         for section, tokens in {**turn["sections"], "fixed": turn["fixed"]}.items():
-            self._add("tokens", tokens, {**names, f"{NAME}.section": section})
+            self._add("tokens", tokens, names, section=section)
         cached = sent.get("cached", 0) * price["cached"]
         for state, cost in (("cached", cached), ("uncached", sent.get("cost", 0) - cached)):
-            said = {**names, f"{NAME}.cache": state}
-            self._add("cost", cost, said)
-            if price["dollars"] is not None:
-                self._add("cost.dollars", cost * price["dollars"] / MILLION, said)
-        self._durations["turn.duration"].record(turn["ms"] / 1_000, names)
+            self._add("cost", cost, names, cache=state)
+            self._add("cost.dollars", cost * (price["dollars"] or 0) / MILLION, names, cache=state)
+        self._record("turn.duration", turn["ms"] / 1_000, names)
         if history:
-            self._gauges["memory.fraction"].set(sent["tokens"] / history, names)
-        why = turn["estimate"]["why"] if turn["estimate"] else ""
-        said = {
-            f"{NAME}.{name}": value
-            for name, value in (
-                *(("turn", turn["turn"]), ("run", turn["run"]), ("limit_tokens", turn["limit"])),
-                *(("tokens", turn["counted"]), ("history_tokens", history)),
-                *(("prefix_tokens", sent["prefix"]), ("compacted", turn["compacted"])),
-            )
-        }
-        span = self._span(cast("Event", turn), names, now_in, said)
+            self._record("memory.fraction", sent["tokens"] / history, names)
+        span = self._span(
+            cast("Event", turn),
+            names,
+            now_in,
+            turn=turn["turn"],
+            run=turn["run"],
+            limit_tokens=turn["limit"],
+            tokens=turn["counted"],
+            history_tokens=history,
+            prefix_tokens=sent["prefix"],
+            compacted=turn["compacted"],
+        )
         if turn["compacted"]:
-            told = {**names, f"{NAME}.why": why}
-            self._add("compactions", 1, told)
-            ms = turn.get("compaction_ms", 0.0)
-            self._durations["compaction.duration"].record(ms / 1_000, names)
-            for name, value in turn.get("quality", {}).items():
+            why, ms = turn["estimate"].why if turn["estimate"] else "", turn["compaction_ms"]
+            self._add("compactions", 1, names, why=why)
+            self._record("compaction.duration", ms / 1_000, names)
+            for name, value in (turn["quality"] or {}).items():
                 if isinstance(value, int | float):
-                    self._gauges[f"quality.{name}"].set(value, names)
-            self._span({**turn, "event": "compaction", "ms": ms}, told, span)
+                    self._record(f"quality.{name}", value, names)
+            self._span({**turn, "event": "compaction", "ms": ms}, names, span, why=why)
 
     def _tell_usage(self, event: Event, names: "Attributes") -> None:
         """Record what the provider billed."""
         self._add("cached_tokens", number(event["cached"]), names)
-        if self._usage is not None:
+        if USAGE in self._instruments:
             provider = price_of(str(event["model"])).provider
             said = {
                 "gen_ai.operation.name": "chat",
@@ -229,18 +208,19 @@ class Metrics:
             }
             if event["model"]:
                 said["gen_ai.request.model"] = str(event["model"])
-            self._usage.record(number(event["prompt"]), said)
+            self._instruments[USAGE](number(event["prompt"]), said)
 
-    def _add(self, name: str, amount: float, said: "Attributes") -> None:
+    def _add(self, name: str, amount: float, names: "Attributes", **said: "AttributeValue") -> None:
         if amount > 0:
-            self._counters[name].add(amount, said)
+            self._record(name, amount, names, **said)
+
+    def _record(
+        self, name: str, value: float, names: "Attributes", **said: "AttributeValue"
+    ) -> None:
+        self._instruments[name](value, {**names, **ours(said)})
 
     def _span(
-        self,
-        event: Event,
-        names: "Attributes",
-        now_in: "Context",
-        said: "Attributes | None" = None,
+        self, event: Event, names: "Attributes", now_in: "Context", **said: "AttributeValue"
     ) -> "Context":
         """Create a span ending at the event's time, and return the context within it."""
         ends_ns = int(number(event["at"]) * 1e9)
@@ -248,13 +228,32 @@ class Metrics:
         span = self._tracer.start_span(
             f"{NAME}.{'turn' if kind == 'impossible' else kind}",
             context=now_in,
-            attributes={**names, **(said or {})},
+            attributes={**names, **ours(said)},
             start_time=ends_ns - int(number(event["ms"]) * 1e6),
         )
         if kind == "impossible":
             span.set_status(self._trace.StatusCode.ERROR)
         span.end(ends_ns)
         return self._trace.set_span_in_context(span, now_in)
+
+
+def recorder_of(meter: "Meter", name: str, kind: Kind, unit: str, said: str) -> "Recorder":
+    """Create an instrument and return the method that records a value."""
+    if kind == "counter":
+        return meter.create_counter(name, unit=unit, description=said).add
+    if kind == "gauge":
+        return meter.create_gauge(name, unit=unit, description=said).set
+    return meter.create_histogram(
+        name,
+        unit=unit,
+        description=said,
+        explicit_bucket_boundaries_advisory=SECOND_BUCKETS if unit == "s" else TOKEN_BUCKETS,
+    ).record
+
+
+def ours(said: "Attributes") -> "Attributes":
+    """Return attributes under this package's prefix."""
+    return {f"{NAME}.{name}": value for name, value in said.items()}
 
 
 def number(value: object) -> float:

@@ -204,8 +204,13 @@ def text_of(body: bytes) -> str:
         answer = _Answer.model_validate_json(body)
     except ValidationError:
         raise CompletionFailed("it is no chat completion") from None
-    if answer.reason in {"length", "content_filter"}:
-        raise CompletionFailed(f"it was broken off ({answer.reason})")
-    if text := (answer.content or "").strip():
-        return text
-    raise CompletionFailed("it is empty")
+    return whole(answer.content, answer.reason)
+
+
+def whole(text: object, reason: str | None) -> str:
+    """Return the text of an answer; ``CompletionFailed`` if it was broken off, is empty, or is no text but a tool call."""
+    if reason in {"length", "content_filter"}:
+        raise CompletionFailed(f"it was broken off ({reason})")
+    if isinstance(text, str) and text.strip():
+        return text.strip()
+    raise CompletionFailed("it calls a tool" if reason == "tool_calls" else "it is empty")

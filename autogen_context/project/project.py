@@ -163,6 +163,16 @@ class ProjectContext:
         )
 
     @property
+    def settings(self) -> Mapping[str, object]:
+        """The arguments, without cache and counter."""
+        return {
+            "root": str(self.root),
+            "budget_tokens": self._budget_tokens,
+            "most_files": self._most_files,
+            "shared_head": self._shared_head,
+        }
+
+    @property
     def head(self) -> Head | None:
         """The current head, with which another process can continue; ``None`` until one is written."""
         if self._head is None or self._sources is None:

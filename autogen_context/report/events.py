@@ -8,16 +8,19 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
 from autogen_context.manager.event_log import Event, numbered
-from autogen_context.manager.events import TurnEvent, UnitEvent
+from autogen_context.manager.events import ImpossibleEvent, TurnEvent, UnitEvent
 
 VERSION = 1
 DAMAGED = "damaged"
-TURN = TypeAdapter(TurnEvent)
+SCHEMAS: Mapping[object, TypeAdapter[Any]] = {
+    "turn": TypeAdapter(TurnEvent),
+    "impossible": TypeAdapter(ImpossibleEvent),
+}
 OBJECT = TypeAdapter(dict[str, object])
 T = TypeVar("T")
 
@@ -33,13 +36,19 @@ class Run:
     """
 
     id: str
-    turns: Sequence[TurnEvent]
-    others: Sequence[Event]
+    turns: Sequence[TurnEvent] = ()
+    others: Sequence[Event] = ()
 
     @property
     def agent(self) -> str:
         """The name of the agent; empty if the settings give none."""
         return self.turns[-1]["agent"] if self.turns else ""
+
+    @property
+    def impossible(self) -> Sequence[ImpossibleEvent]:
+        """The turns that could not be sent."""
+        found = [event for event in self.others if event["event"] == "impossible"]
+        return cast("list[ImpossibleEvent]", found)  # validated by read_events
 
     def states(self) -> Iterator[tuple[TurnEvent, Mapping[int, UnitEvent]]]:
         """Yield each turn with its units by first message; the mapping is reused, so it is valid until the next turn."""
@@ -58,8 +67,8 @@ class Run:
         """
         found = next((state for state in self.states() if state[0]["turn"] == turn), None)
         if found is None:
-            for event in self.others:
-                if (event.get("event"), event.get("turn")) == ("impossible", turn):
+            for event in self.impossible:
+                if event["turn"] == turn:
                     raise ValueError(f"turn={turn}: {in_words(event)}")
             numbers = [each["turn"] for each in self.turns]
             has = f"{numbers[0]} to {numbers[-1]}" if numbers else "none"
@@ -75,28 +84,24 @@ def taken_back(units: dict[int, T], since: int) -> list[int]:
     return [start for start in reversed(units) if start >= since]
 
 
-def in_words(impossible: Event) -> str:
+def in_words(event: ImpossibleEvent) -> str:
     """Describe why a turn could not be sent: the tokens needed, the limit and the parts."""
-    parts = OBJECT.validate_python(impossible.get("parts", {}))
-    listed = ", ".join(f"{name} {tokens}" for name, tokens in parts.items())
-    needed, limit = impossible.get("needed"), impossible.get("limit")
-    return f"the protected messages needed {needed} tokens and the limit was {limit} ({listed})"
+    parts = ", ".join(f"{name} {tokens}" for name, tokens in event["parts"].items())
+    needed, limit = event["needed"], event["limit"]
+    return f"the protected messages needed {needed} tokens and the limit was {limit} ({parts})"
 
 
 def runs_of(events: Iterable[Event]) -> list[Run]:
     """Return the runs of a log, in the order in which they began."""
-    turns: dict[str, list[TurnEvent]] = {}
-    others: dict[str, list[Event]] = {}
+    found: dict[str, tuple[list[TurnEvent], list[Event]]] = {}
     for event in events:
-        run = event.get("run")
-        if isinstance(run, str):
-            told = turns.setdefault(run, [])
-            rest = others.setdefault(run, [])
+        if isinstance(run := event.get("run"), str):
+            turns, others = found.setdefault(run, ([], []))
             if event["event"] == "turn":
-                told.append(cast("TurnEvent", event))  # validated by read_events
+                turns.append(cast("TurnEvent", event))  # validated by read_events
             else:
-                rest.append(event)
-    return [Run(id=run, turns=turns[run], others=others[run]) for run in turns]
+                others.append(event)
+    return [Run(id=run, turns=turns, others=others) for run, (turns, others) in found.items()]
 
 
 def read_events(path: str | os.PathLike[str]) -> Iterator[Event]:
@@ -126,7 +131,7 @@ def read_event(line: bytes) -> Event | None:
             raise ValueError(NEWER.format(version=version))
         if version != VERSION or not isinstance(kind, str):
             return None
-        return cast("Event", TURN.validate_python(event)) if kind == "turn" else event
+        return SCHEMAS[kind].validate_python(event) if kind in SCHEMAS else event
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError, ValidationError):
         return None
 

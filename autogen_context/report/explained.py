@@ -8,22 +8,14 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from autogen_context.manager.events import TurnEvent, UnitEvent
+from autogen_context.report.bill import MILLION
 from autogen_context.report.events import Run
 
-MILLION = 1_000_000
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(UnitEvent):
     """A change to a message's unit at a turn; ``cut`` is the lowest score that was kept then."""
 
     turn: int
-    action: str
-    reason: str
-    tokens: int  # sent of its unit from then on
-    score: float | None
-    place: int | None
-    among: int | None
     cut: float | None
 
 
@@ -54,12 +46,10 @@ class Explained:
     """A message at a turn.
 
     Attributes:
-        start: the first message of its unit, which is decided on as a whole; ``stop``: one past the last.
         is_there: True if any part of it is sent.
         is_whole: True if it is sent in full.
         since: the turn of the current action.
-        handle: the handle that recalls its original; may be empty.
-        life: its changes up to this turn, oldest first; the last gives the current reason.
+        life: the changes to its unit, which is decided on as a whole, up to this turn, oldest first.
         keeping: the cost of sending it in full; ``None`` if it is.
     """
 
@@ -67,14 +57,9 @@ class Explained:
     agent: str
     turn: int
     message: int
-    start: int
-    stop: int
-    role: str
-    tool: str
     is_there: bool
     is_whole: bool
     since: int
-    handle: str
     life: Sequence[Change]
     keeping: KeepingCost | None
 
@@ -96,54 +81,34 @@ def explained(run: Run, *, message: int, turn: int | None = None) -> Explained:
         has = f"0 to {now['history']['messages'] - 1}" if now["history"]["messages"] else "none"
         raise ValueError(f"message={message}: at turn {now['turn']} the history has {has}")
     life = life_of(run, message, until=now["turn"])
-    done = takewhile(lambda change: change.action == unit["action"], reversed(life))
-    since = min(change.turn for change in done)
-    whole = unit["action"] in {"keep", "repair"}
+    done = takewhile(lambda change: change["action"] == unit["action"], reversed(life))
+    since = min(change["turn"] for change in done)
+    is_whole = unit["action"] in {"keep", "repair"}
     requests = sum(since <= each["turn"] <= now["turn"] for each in run.turns)
     return Explained(
         run=run.id,
         agent=run.agent,
         turn=now["turn"],
         message=message,
-        start=unit["unit"],
-        stop=unit["stop"],
-        role=unit["role"],
-        tool=unit["tool"],
         is_there=unit["action"] != "drop",
-        is_whole=whole,
+        is_whole=is_whole,
         since=since,
-        handle=unit["handle"],
         life=life,
-        keeping=None if whole else keeping(unit, now, requests),
+        keeping=None if is_whole else keeping(unit, now, requests),
     )
 
 
-def life_of(run: Run, message: int, *, until: int) -> Sequence[Change]:
+def life_of(run: Run, message: int, *, until: int) -> list[Change]:
     """Return the changes to a message up to and including a turn, oldest first."""
     life: list[Change] = []
     last: UnitEvent | None = None
-    for turn in run.turns:
-        if turn["turn"] > until:
-            break
+    for turn in takewhile(lambda turn: turn["turn"] <= until, run.turns):
         unit = next((u for u in turn["units"] if u["unit"] <= message < u["stop"]), None)
         if unit is not None and unit != last:
-            life.append(change_of(turn, unit))
+            cut = None if unit["score"] is None else turn["cut"]
+            life.append({**unit, "turn": turn["turn"], "cut": cut})
             last = unit
     return life
-
-
-def change_of(turn: TurnEvent, unit: UnitEvent) -> Change:
-    """Return the change that an event records for a unit."""
-    return Change(
-        turn=turn["turn"],
-        action=unit["action"],
-        reason=unit["reason"],
-        tokens=unit["after"],
-        score=unit["score"],
-        place=unit["place"],
-        among=unit["among"],
-        cut=turn["cut"] if unit["score"] is not None else None,
-    )
 
 
 def keeping(unit: UnitEvent, now: TurnEvent, requests: int) -> KeepingCost:
@@ -151,13 +116,12 @@ def keeping(unit: UnitEvent, now: TurnEvent, requests: int) -> KeepingCost:
     price = now["price"]
     tokens = max(0, unit["before"] - unit["after"])
     total = tokens * (price["write"] + max(0, requests - 1) * price["cached"])
-    dollars = None if price["dollars"] is None else total * price["dollars"] / MILLION
     return KeepingCost(
         tokens=tokens,
         uncached=tokens * price["write"],
         cached=tokens * price["cached"],
         requests=requests,
         total=total,
-        dollars=dollars,
-        room_tokens=now["limit"] - now["bound"]["tokens"],
+        dollars=None if price["dollars"] is None else total * price["dollars"] / MILLION,
+        room_tokens=now["limit"] - now["bound"].tokens,
     )

@@ -10,20 +10,27 @@ import hashlib
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
-from itertools import accumulate, islice, takewhile
-from statistics import median
-from typing import TYPE_CHECKING, cast
+from itertools import accumulate
+from statistics import mean, median
+from typing import TYPE_CHECKING
 
 from autogen_context.errors import MissingExtra
 from autogen_context.manager.event_log import Event
 from autogen_context.manager.events import TurnEvent, UnitEvent
+from autogen_context.report.bill import (
+    Request,
+    TurnRecord,
+    bill_of,
+    price_in,
+    ratio,
+    room_in,
+    sampled,
+    totals_of,
+)
 from autogen_context.report.events import Run, taken_back
 from autogen_context.report.events import in_words as impossible_in_words
-from autogen_context.report.turns import HOLD, Request, Sum, Totals, TurnRecord, sampled, totals_of
-from autogen_context.tokens.prices import Price, price_of
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -52,37 +59,6 @@ WIDTH, HEIGHT, MARGIN = 1000, 200, 14  # of a chart, in SVG units
 _NUMBER = re.compile(r"\d[\d.,]*(?:e[+-]?\d+)?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bill:
-    """The input cost of a run per turn: as sent, with everything sent, and with a sliding window."""
-
-    price: Price
-    records: Sequence[TurnRecord]  # the whole history, and what was sent
-    sliding: Sequence[Request]
-
-    @property
-    def totals(self) -> Totals:
-        """The sums for sending the whole history and for what was sent."""
-        return totals_of(self.records, input_per_million=self.price.input_per_million)
-
-    @property
-    def sliding_sum(self) -> Sum:
-        """The sum for a sliding window."""
-        pairs = zip(self.records, self.sliding, strict=True)
-        records = [replace(record, sent=request) for record, request in pairs]
-        return totals_of(records, input_per_million=self.price.input_per_million).sent
-
-    @property
-    def so_far(self) -> Mapping[str, Sequence[float]]:
-        """The cumulative cost after each turn, by strategy, in uncached input tokens."""
-        ways = {
-            "everything": [record.whole for record in self.records],
-            "sliding": self.sliding,
-            "sent": [record.sent for record in self.records if record.sent],
-        }
-        return {way: list(accumulate(each.cost_tokens for each in ways[way])) for way in ways}
-
-
 def page_of(runs: Iterable[Run], *, title: str, version: str | None = None) -> str:
     """Return the HTML page for the runs of an event log.
 
@@ -100,15 +76,14 @@ def page_of(runs: Iterable[Run], *, title: str, version: str | None = None) -> s
     told = [run for run in runs if run.turns]
     if not told and version is None:
         raise ValueError("no turn was recorded yet; let the agent run for a turn first")
-    bills = [bill_of(run) for run in told]
+    both = [(run, [record for record in bill_of(run) if record.sent]) for run in told]
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["number"] = "{:,.0f}".format
     room = files("autogen_context.report")
     script = room.joinpath("page.js").read_text("utf-8")
-    both = list(zip(told, bills, strict=True))
     return environment.from_string(room.joinpath("page.html").read_text("utf-8")).render(
         title=visible(title),
-        runs=[shown(run, bill) for run, bill in both],
+        runs=[shown(run, records) for run, records in both],
         sections=SECTIONS,
         is_live=version is not None,
         style=Markup(room.joinpath("page.css").read_text("utf-8")),  # noqa: S704 - our own file
@@ -119,103 +94,10 @@ def page_of(runs: Iterable[Run], *, title: str, version: str | None = None) -> s
                 "sections": list(SECTIONS.items()),
                 "done": DONE,
                 "version": version,
-                "runs": [data_of(run, bill) for run, bill in both],
+                "runs": [data_of(run, records) for run, records in both],
             }
         ),
     )
-
-
-# Cost
-
-
-WHY = {
-    "forced": "the window was full",
-    "pays": "it pays",
-    "cold": "the provider's cache had run out",
-}
-LOST_FRACTION = 0.05  # of the previous request; larger losses of cached tokens are reported
-
-
-def bill_of(run: Run) -> Bill:
-    """Return the cost of a run at the rates recorded in its newest turn."""
-    model, rates = run.turns[-1]["model"], run.turns[-1]["price"]
-    price = replace(
-        price_of(model),
-        cached_fraction=rates["cached"],
-        write_fraction=rates["write"],
-        input_per_million=rates["dollars"],
-        tokens_per_s=rates.get("tokens_per_s"),
-    )
-    records: list[TurnRecord] = []
-    before = sent_before = 0
-    for turn in run.turns:
-        whole = turn["history"]["tokens"] + turn["fixed"]
-        records.append(
-            TurnRecord(
-                turn=turn["turn"],
-                limit_tokens=limit_of(turn),
-                whole=billed(price, turn["history"]["messages"], whole, min(before, whole)),
-                sent=billed(
-                    price, turn["sent"]["messages"], turn["counted"], turn["sent"]["prefix"]
-                ),
-                compacted=turn["compacted"],
-                happened=in_words(turn, sent_before),
-            )
-        )
-        before, sent_before = whole, turn["counted"]
-    return Bill(price=price, records=records, sliding=list(sliding_window(run, price)))
-
-
-def limit_of(turn: TurnEvent) -> int:
-    """Return a turn's limit in locally counted tokens; the provider's own count may differ."""
-    bound = turn["bound"]["tokens"]
-    return -(-turn["limit"] * turn["counted"] // bound) if bound else turn["limit"]
-
-
-def billed(price: Price, messages: int, tokens: int, shared_tokens: int) -> Request:
-    """Return a request with its price; its first ``shared_tokens`` are the same as in the previous request."""
-    cached = price.cached_tokens(shared_tokens)
-    cost = price.cost_tokens(tokens, cached)
-    return Request(messages=messages, tokens=tokens, cached_tokens=cached, cost_tokens=cost)
-
-
-def in_words(turn: TurnEvent, before_tokens: int) -> str:
-    """Describe what a turn did; ``before_tokens`` is the size of the previous request."""
-    lost, estimate = before_tokens - turn["sent"]["prefix"], turn["estimate"]
-    if not turn["compacted"]:
-        if lost <= LOST_FRACTION * before_tokens:
-            return HOLD
-        return f"{lost:,} tokens no longer cached, since earlier content changed"
-    why = "cold" if estimate and estimate["cold"] else estimate["why"] if estimate else ""
-    done = Counter(unit["action"] for unit in turn["units"])
-    said = ", ".join(f"{done[act]:,} {DONE[act]}" for act in ("drop", "shorten") if done[act])
-    since = f", since {WHY.get(why, visible(why))}" if why else ""
-    return f"compacted{since}: {said or 'nothing more left out'}; {lost:,} tokens no longer cached"
-
-
-def sliding_window(run: Run, price: Price) -> Iterator[Request]:
-    """Yield each turn's request if only the system prompt and the newest units that fit were sent."""
-    sent, began = 0, -1  # previous request: its tokens, and the first message of its window
-    for turn, units in run.states():
-        head = list(takewhile(lambda each: each["section"] == "system", units.values()))
-        fixed = turn["fixed"] + sum(each["before"] for each in head)
-        tokens, begins = turn["fixed"] + turn["history"]["tokens"], 0
-        messages = turn["history"]["messages"]
-        if tokens > limit_of(turn):
-            window = newest(list(units.values())[len(head) :], limit_of(turn) - fixed)
-            tokens = fixed + sum(each["before"] for each in window)
-            begins = window[-1]["unit"] if window else -1
-            messages = sum(each["stop"] - each["unit"] for each in [*head, *window])
-        shared = min(sent if begins == began else fixed, tokens) if sent else 0
-        yield billed(price, messages, tokens, shared)
-        sent, began = tokens, begins
-
-
-def newest(units: Sequence[UnitEvent], room_tokens: int) -> list[UnitEvent]:
-    """Return the newest units that fit, newest first; the newest one is always included."""
-    sums = accumulate(unit["before"] for unit in reversed(units))
-    fitting = sum(1 for _ in takewhile(lambda tokens: tokens <= room_tokens, sums))
-    return list(islice(reversed(units), max(1, fitting)))
 
 
 # Page content
@@ -245,7 +127,7 @@ def as_script_data(data: object) -> "Markup":
     return Markup(text)  # noqa: S704 - escaped above
 
 
-def data_of(run: Run, bill: Bill) -> dict[str, object]:
+def data_of(run: Run, records: Sequence[TurnRecord]) -> dict[str, object]:
     """Return the data of a run for the page's script, with every text escaped for display."""
     words: dict[str, int] = {}
 
@@ -261,19 +143,20 @@ def data_of(run: Run, bill: Bill) -> dict[str, object]:
         [start, end, [row(at, unit) for at, unit in changes]]
         for start, end, changes in lives_of(run)
     ]
+    price = price_in(run)
     return {
-        "cached": bill.price.cached_fraction,
-        "dollars": bill.price.input_per_million,
+        "cached": price.cached_fraction,
+        "dollars": price.input_per_million,
         "units": lives,
         "words": list(words),
         "turns": [
             [
                 *(turn["turn"], turn["history"]["messages"], record.whole.tokens, turn["counted"]),
-                *(turn["sent"]["prefix"], record.price_ratio, record.happened, turn["cut"]),
+                *(turn["sent"]["prefix"], record.price_ratio, happened(record), turn["cut"]),
                 *(turn["ms"], turn["fixed"]),
                 [turn["sections"].get(section, 0) for section in SECTIONS],
             ]
-            for turn, record in zip(run.turns, bill.records, strict=True)
+            for turn, record in zip(run.turns, records, strict=True)
         ],
     }
 
@@ -304,36 +187,44 @@ def by_start(life: tuple[int, int | None, object]) -> tuple[int, float]:
     return life[0], float("inf") if life[1] is None else life[1]
 
 
-def shown(run: Run, bill: Bill) -> dict[str, object]:
+def happened(record: TurnRecord) -> str:
+    """Describe what a turn did, with its reason."""
+    return visible("; ".join(filter(None, (record.happened, record.detail))))
+
+
+def shown(run: Run, records: Sequence[TurnRecord]) -> dict[str, object]:
     """Return the template values of a run: the page content that needs no script."""
-    last, totals, sliding = run.turns[-1], bill.totals, bill.sliding_sum
-    sums = {"as sent": totals.sent, "sliding window": sliding, "everything": totals.whole}
+    last, totals = run.turns[-1], totals_of(records)
+    sums = {"as sent": totals.sent, "sliding window": totals.sliding, "everything": totals.whole}
     dearest = max(each.cost_tokens for each in sums.values()) or 1
     columns, final = columns_of(run), list(list(run.states())[-1][1].values())
     others = defaultdict[object, list[Event]](list)
     for event in run.others:
         others[event.get("event")].append(event)
     usage, asked = others["usage"], others["asked_back"]
-    so_far, places = bill.so_far, {record.turn: i for i, record in enumerate(bill.records)}
-    chosen = [places[record.turn] for record in sampled(bill.records)]
+    so_far = {
+        "sent": accumulated(record.sent for record in records),
+        "sliding": accumulated(record.sliding for record in records),
+        "everything": accumulated(record.whole for record in records),
+    }
+    chosen = {record.turn for record in sampled(records)}
+    rows = zip((record.turn for record in records), *so_far.values(), strict=True)
     return {
         "agent": visible(last["agent"]),
         "id": visible(run.id),
         "model": visible(last["model"]),
         "limit": last["limit"],
         "counted": last["counted"],
-        "bound": last["bound"]["tokens"],
+        "bound": last["bound"].tokens,
         "first": run.turns[0]["turn"],
         "last": last["turn"],
         "totals": totals,
-        "against_sliding": sliding.cost_tokens and totals.sent.cost_tokens / sliding.cost_tokens,
+        "against_sliding": ratio(totals.sent.cost_tokens, totals.sliding.cost_tokens),
         "sums": [(name, each, 100 * each.cost_tokens / dearest) for name, each in sums.items()],
-        "price": bill.price,
+        "price": price_in(run),
         "usage": [sum_of(usage, key) for key in ("prompt", "cached")] if usage else None,
         "asked": [asked_in_words(event, final) for event in asked],
-        "impossible": [
-            f"Turn {e.get('turn')}: {impossible_in_words(e)}." for e in others["impossible"]
-        ],
+        "impossible": [f"Turn {e['turn']}: {impossible_in_words(e)}." for e in run.impossible],
         "quality": quality_of(run),
         "slowest": sorted(run.turns, key=lambda turn: -turn["ms"])[:3],
         "median_ms": median(turn["ms"] for turn in run.turns),
@@ -342,14 +233,16 @@ def shown(run: Run, bill: Bill) -> dict[str, object]:
         "columns": columns,
         "picture": sections_svg(columns),
         "prices": prices_svg(so_far),
-        "price_rows": [
-            (bill.records[i].turn, *(so_far[way][i] for way in ("sent", "sliding", "everything")))
-            for i in chosen
-        ],
+        "price_rows": [row for row in rows if row[0] in chosen],
         "left": left_by_reason(final),
         "tools": by_tool(final),
         "rows": MOST_ROWS,
     }
+
+
+def accumulated(requests: Iterable[Request | None]) -> list[float]:
+    """Return the cumulative cost after each request, in uncached input tokens."""
+    return list(accumulate(request.cost_tokens if request else 0.0 for request in requests))
 
 
 def asked_in_words(event: Event, units: Iterable[UnitEvent]) -> str:
@@ -368,15 +261,13 @@ def asked_in_words(event: Event, units: Iterable[UnitEvent]) -> str:
 
 def quality_of(run: Run) -> Mapping[str, float]:
     """Return the mean of each quality measure over the compactions of a run."""
-    told = [
-        cast("Mapping[str, float | None]", turn["quality"])
-        for turn in run.turns
-        if "quality" in turn
-    ]
+    measured = [turn["quality"] for turn in run.turns if turn["quality"]]
     values = {
-        name: [each[name] for each in told if each[name] is not None] for name in (told or [{}])[0]
+        "used": [each["used"] for each in measured if each["used"] is not None],
+        "relevance": [each["relevance"] for each in measured if each["relevance"] is not None],
+        "compression": [e["compression"] for e in measured if e["compression"] is not None],
     }
-    return {name: sum(filter(None, each)) / len(each) for name, each in values.items() if each}
+    return {name: mean(each) for name, each in values.items() if each}
 
 
 def sum_of(events: Iterable[Mapping[str, object]], key: str) -> int:
@@ -431,7 +322,7 @@ def columns_of(run: Run) -> list[TurnEvent]:
 
 def sections_svg(columns: Sequence[TurnEvent]) -> "Markup":
     """Draw the window per turn as stacked sections, with the limit and a tick for each compaction."""
-    limits = [limit_of(turn) for turn in columns]
+    limits = [room_in(turn) for turn in columns]
     most = max(*limits, *(turn["counted"] for turn in columns)) or 1
     wide, parts = WIDTH / len(columns), list[str]()
     below = [0] * len(columns)

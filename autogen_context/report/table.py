@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from autogen_context.errors import MissingExtra
-from autogen_context.report.turns import (
+from autogen_context.report.bill import (
     HOLD,
     Request,
     Sum,
@@ -36,7 +36,6 @@ def print_turns(
     records: Sequence[TurnRecord],
     *,
     every: int | None = None,
-    input_per_million: float | None = None,
     file: TextIO | None = None,
 ) -> None:
     """Print the turns of a conversation and their totals.
@@ -44,7 +43,6 @@ def print_turns(
     Args:
         records: the turns, oldest first.
         every: show every n-th of the turns in which nothing happened; 1 shows all, ``None`` chooses.
-        input_per_million: dollars per million uncached input tokens, if known.
         file: the output; by default, standard output.
     """
     shown = sampled(records, every=every)
@@ -65,7 +63,7 @@ def print_turns(
     show(table, file)
     if len(shown) < len(records):
         say(f"{len(records) - len(shown):,} turns in which it held are not shown.", file)
-    print_totals(totals_of(records, input_per_million=input_per_million), file=file)
+    print_totals(totals_of(records), file=file)
 
 
 def print_totals(totals: Totals, *, file: TextIO | None = None) -> None:

@@ -1,11 +1,12 @@
 """What the conversation cost and kept, beside two other ways of sending it.
 
-Promise: each number is counted on the messages that the agent and its tools produced in this run; what was not sent is
-counted as if it had been, at the same price.
+Promise: each number is of the messages that the agent and its tools produced in this run, counted as the server does; what
+was not sent is counted as if it had been, at the same price. What happened in a turn is what its event log says.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from autogen_core import FunctionCall
 from autogen_core.models import AssistantMessage, FunctionExecutionResult, LLMMessage
@@ -13,10 +14,11 @@ from autogen_core.models import AssistantMessage, FunctionExecutionResult, LLMMe
 from autogen_context import Prepared
 from autogen_context.adapters.agentchat import AgentChatFormat
 from autogen_context.messages.identifiers import is_telling, values_of
-from autogen_context.report.recorder import Recorder, Series
-from autogen_context.report.turns import Request, TurnRecord
+from autogen_context.report.bill import Request, bill_of, billed, price_in
+from autogen_context.report.events import Run as LoggedRun
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.tokens.prices import price_of
+
+NAMES = ("everything", "sliding window", "autogen_context")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,103 +41,113 @@ class Way:
 
 
 class Bill:
-    """Counts the requests of one conversation.
+    """The requests of one conversation.
 
     Args:
-        model: whose tokenizer and prices count.
+        run: the run in the event log.
         history: all messages of the conversation, the system prompt first.
         sent: what was prepared for each request, in order.
-        billed_tokens: what the server counted in each of them; the first one says what the tools cost.
+        billed_tokens: what the server counted in each of them.
         window_tokens: what the server takes in a request.
     """
 
     def __init__(
         self,
-        model: str,
+        run: LoggedRun,
         *,
         history: Sequence[LLMMessage],
         sent: Sequence[Prepared[LLMMessage]],
         billed_tokens: Sequence[int],
         window_tokens: int,
     ) -> None:
-        self._history, self._sent, self._billed = history, sent, billed_tokens
-        self._window = window_tokens
-        self._counter, self._host = counter_of(model), AgentChatFormat()
-        self._price = price_of(model)
-        self._tokens = [self._count(message) for message in history]
+        self._history, self._billed = history, billed_tokens
+        self._counter, self._host = counter_of(run.turns[0]["model"]), AgentChatFormat()
+        self._counted, self._named = dict[int, int](), dict[int, frozenset[str]]()
+        self._window, self._price = window_tokens, price_in(run)
         self._fixed = billed_tokens[0] - sum(map(self._count, sent[0].messages))
         self._stops = [i for i, m in enumerate(history) if isinstance(m, AssistantMessage)]
-        self._needed = [self._values_needed(stop) for stop in self._stops]
-
-    @property
-    def input_per_million(self) -> float:
-        """Dollars for a million input tokens."""
-        return self._price.input_per_million or 0.0
+        self._lists: Sequence[Sequence[Sequence[LLMMessage]]] = (
+            [history[:stop] for stop in self._stops],
+            [self._newest(stop) for stop in self._stops],
+            [prepared.messages for prepared in sent],
+        )
+        numbers = {event["turn"] for event in run.others if event["event"] == "usage"}
+        turns = [record for record in bill_of(run) if record.turn in numbers]
+        ways = map(self._requests, self._lists)
+        self.records = [
+            replace(turn, room_tokens=window_tokens, whole=whole, sliding=sliding, sent=ours)
+            for turn, whole, sliding, ours in zip(turns, *ways, strict=True)
+        ]
+        self.ways = list(self._ways())
 
     @property
     def conversation_tokens(self) -> int:
         """The whole conversation with its last answer."""
-        return self._fixed + sum(self._tokens)
+        return self._fixed + sum(map(self._count, self._history))
 
     @property
     def is_bound(self) -> bool:
-        """Whether no request was counted below what the server billed: the names of tools' results are not sent by this host."""
-        counted = [record.sent.tokens for record in self.records() if record.sent]
+        """Whether no request was counted below what the server billed."""
+        counted = [record.sent.tokens for record in self.records if record.sent]
         return all(ours >= billed for ours, billed in zip(counted, self._billed, strict=True))
 
-    def records(self) -> list[TurnRecord]:
-        """A record of each request."""
-        recorder = Recorder(count=self._count, tariff=self._price, fixed_tokens=self._fixed)
-        for stop, prepared in zip(self._stops, self._sent, strict=True):
-            recorder.record(self._history[:stop], prepared)
-        return recorder.records
-
-    def ways(self) -> list[Way]:
+    def _ways(self) -> Iterator[Way]:
         """Everything; a sliding window of system prompt, task and the newest steps that fit; and what was sent."""
-        return [
-            self._way("everything", [self._history[:stop] for stop in self._stops]),
-            self._way("sliding window", [self._newest(stop) for stop in self._stops]),
-            self._way("autogen_context", [prepared.messages for prepared in self._sent]),
-        ]
-
-    def _way(self, name: str, lists: Sequence[Sequence[LLMMessage]]) -> Way:
-        series = Series(self._count, self._price, self._fixed)
-        requests = [series.bill(messages) for messages in lists]
-        there = [
-            len(needed & values(messages))
-            for needed, messages in zip(self._needed, lists, strict=True)
-        ]
-        return Way(
-            name=name,
-            requests=requests,
-            rejected=sum(request.tokens > self._window for request in requests),
-            dollars=sum(r.cost_tokens for r in requests) * self.input_per_million / 1e6,
-            kept=sum(there) / sum(map(len, self._needed)),
-        )
+        whole = [record.whole for record in self.records]
+        sliding = [record.sliding for record in self.records if record.sliding]
+        sent = [record.sent for record in self.records if record.sent]
+        needed = [self._values_needed(stop) for stop in self._stops]
+        for name, requests, lists in zip(NAMES, (whole, sliding, sent), self._lists, strict=True):
+            pairs = zip(needed, lists, strict=True)
+            there = sum(len(named & self._values(messages)) for named, messages in pairs)
+            yield Way(
+                name=name,
+                requests=requests,
+                rejected=sum(request.tokens > self._window for request in requests),
+                dollars=sum(request.dollars or 0.0 for request in requests),
+                kept=there / sum(map(len, needed)),
+            )
 
     def _values_needed(self, stop: int) -> frozenset[str]:
         """Names, paths and numbers in the calls of a message that stand further back than the newest results."""
         last = max((before for before in self._stops if before < stop), default=stop)
-        back, newest = values(self._history[:last]), values(self._history[last:stop])
-        used = values(self._history[stop : stop + 1])
+        back = self._values(self._history[:last])
+        newest = self._values(self._history[last:stop])
+        used = self._values(self._history[stop : stop + 1])
         return frozenset(filter(is_telling, (used & back) - newest))
 
     def _newest(self, stop: int) -> Sequence[LLMMessage]:
         """System prompt, task, and from the first step on with which the rest fits; the newest step at least."""
-        head = self._stops[0]
-        room = self._window - self._fixed - sum(self._tokens[:head])
+        head = self._history[: self._stops[0]]
+        room = self._window - self._fixed - sum(map(self._count, head))
         starts = [start for start in self._stops if start < stop]
-        fitting = [start for start in starts if sum(self._tokens[start:stop]) <= room]
+        fitting = [n for n in starts if sum(map(self._count, self._history[n:stop])) <= room]
         start = next(iter(fitting or starts[-1:]), stop)
-        return [*self._history[:head], *self._history[start:stop]]
+        return [*head, *self._history[start:stop]]
 
-    def _count(self, message: object) -> int:
-        return self._counter.message(self._host.read(message))
+    def _requests(self, lists: Sequence[Sequence[LLMMessage]]) -> Iterator[Request]:
+        """Bill requests, each with what it has in common with the start of the one before as cached."""
+        before: Sequence[LLMMessage] = ()
+        for messages in lists:
+            pairs = takewhile(lambda pair: pair[0] == pair[1], zip(before, messages, strict=False))
+            same = sum(self._count(message) for message, _ in pairs)
+            tokens = self._fixed + sum(map(self._count, messages))
+            yield billed(self._price, len(messages), tokens, self._fixed + same if before else 0)
+            before = messages
 
+    def _values(self, messages: Iterable[LLMMessage]) -> frozenset[str]:
+        """The names, paths and numbers in messages."""
+        return frozenset[str]().union(*map(self._values_in, messages))
 
-def values(messages: Iterable[LLMMessage]) -> frozenset[str]:
-    """The names, paths and numbers in messages."""
-    return frozenset[str]().union(*(values_of(text) for m in messages for text in texts(m)))
+    def _values_in(self, message: LLMMessage) -> frozenset[str]:
+        if id(message) not in self._named:  # all of them live as long as this
+            self._named[id(message)] = frozenset[str]().union(*map(values_of, texts(message)))
+        return self._named[id(message)]
+
+    def _count(self, message: LLMMessage) -> int:
+        if id(message) not in self._counted:  # likewise
+            self._counted[id(message)] = self._counter.message(self._host.read(message))
+        return self._counted[id(message)]
 
 
 def texts(message: LLMMessage) -> Iterator[str]:

@@ -10,7 +10,8 @@ from bill import Bill, Way
 from model import Seen
 from rich.text import Text
 
-from autogen_context.report.turns import totals_of
+from autogen_context.report.bill import totals_of
+from autogen_context.report.events import Run as LoggedRun
 
 LINES = 7  # of the chart
 EIGHTHS = " ▁▂▃▄▅▆▇█"
@@ -24,6 +25,7 @@ class Run:
 
     Attributes:
         window_tokens: what the server takes in a request.
+        logged: what its event log has.
         bill: what it cost.
         answer: what the agent answered.
         seen: what the model found in each request.
@@ -32,6 +34,7 @@ class Run:
     """
 
     window_tokens: int
+    logged: LoggedRun
     bill: Bill
     answer: str
     seen: Sequence[Seen]
@@ -47,7 +50,7 @@ class Run:
 
 def result(run: Run) -> str:
     """The one line."""
-    everything, _, ours = run.bill.ways()
+    everything, _, ours = run.bill.ways
     return (
         f"{len(ours.requests)} requests in a window of {run.window_tokens:,} tokens: {run.rejected} rejected, "
         f"${ours.dollars:.2f} of input instead of ${everything.dollars:.2f}; the project's tests "
@@ -57,7 +60,7 @@ def result(run: Run) -> str:
 
 def picture(run: Run) -> Iterator[Text]:
     """Tokens of each request, sending everything and as it was sent; then three ways side by side."""
-    ways = run.bill.ways()
+    ways = run.bill.ways
     everything, ours = ([request.tokens for request in way.requests] for way in (ways[0], ways[-1]))
     first = next((n for n, tokens in enumerate(everything, 1) if tokens > run.window_tokens), 0)
     yield from chart(everything, ours, run.window_tokens)
@@ -110,7 +113,7 @@ def largest(way: Way) -> int:
 def reading(run: Run) -> str:
     """What the words in the picture mean, and what it does not say."""
     reduced = sum(seen.reduced for seen in run.seen)
-    cut = totals_of(run.bill.records()).compactions
+    cut = totals_of(run.bill.records).compactions
     return (
         f"The conversation has {run.bill.conversation_tokens:,} tokens, and was cut {cut} times. Each request had the system "
         f"prompt, the task with its rule and each of its newest results, {reduced} of them shortened. Price: of the input, with "

@@ -49,7 +49,7 @@ def main(*, has_table: bool, svg: Path | None) -> int:
         copy = shutil.copytree(PROJECT, Path(folder, "project"), ignore=NOT_COPIED)
         log = Path(folder, "run.jsonl")
         run = asyncio.run(repair(Workspace(copy), log))
-        PAGE.write_text(page_of(runs_of(read_events(log)), title="The demo"), encoding="utf-8")
+        PAGE.write_text(page_of([run.logged], title="The demo"), encoding="utf-8")
     if svg:
         svg.write_text(drawing(run), encoding="utf-8")
     say(result(run))
@@ -57,7 +57,7 @@ def main(*, has_table: bool, svg: Path | None) -> int:
     say(reading(run))
     if has_table:
         say(f"It answers: {run.answer}")
-        print_turns(run.bill.records(), input_per_million=run.bill.input_per_million)
+        print_turns(run.bill.records)
     else:
         say(
             f"Every request as a table: {shlex.join([sys.executable, *sys.argv, '--table'])}",
@@ -73,8 +73,9 @@ async def repair(workspace: Workspace, log: Path) -> Run:
     script = ScriptedModel(model, count=lambda text: counter.count(text).tokens)
     async with LoopbackServer(script, window_tokens=WINDOW_TOKENS) as server:
         history, sent = await converse(server.base_url, workspace, log)
+    [logged] = runs_of(read_events(log))
     bill = Bill(
-        MODEL,
+        logged,
         history=history,
         sent=sent,
         billed_tokens=[request.prompt_tokens for request in server.requests],
@@ -82,6 +83,7 @@ async def repair(workspace: Workspace, log: Path) -> Run:
     )
     return Run(
         window_tokens=WINDOW_TOKENS,
+        logged=logged,
         bill=bill,
         answer=str(history[-1].content),
         seen=model.seen,
@@ -121,8 +123,7 @@ async def whole_history(context: ManagedChatCompletionContext) -> list[LLMMessag
     """All messages of a conversation, as AutoGen's own context would send them."""
     everything = UnboundedChatCompletionContext()
     await everything.load_state(await context.save_state())
-    before = [SystemMessage(content=text) for text in context.envelope.system]
-    return [*before, *await everything.get_messages()]
+    return [SystemMessage(content=SYSTEM), *await everything.get_messages()]
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 """The model context of autogen-agentchat: any conversation fits, nothing is shared, every state continues."""
 
+import asyncio
 import json
+import re
 from collections.abc import Sequence
-from copy import deepcopy
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -21,18 +23,29 @@ from autogen_ext.models.openai._openai_client import to_oai_type
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from autogen_context import ProjectContext
 from autogen_context.adapters.agentchat import AgentTool, ManagedChatCompletionContext
+from autogen_context.adapters.agentchat_context import schemas_of
+from autogen_context.cache.originals import DiskOriginals
+from autogen_context.cache.tier import Scope
+from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.config import ContextConfig
 from autogen_context.errors import (
+    CompletionFailed,
     ContextWindowExceeded,
     InvalidTranscript,
     StateError,
 )
+from autogen_context.project.file_changes import FileChangeTracker
 from autogen_context.testing import ChatMessage, ScriptedModel
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.wire import Json
 from autogen_context.tokens.message_counter import MessageCounter
+from support.agentchat import CONVERSATIONS
+from support.tree import SHOP, grown
+from support.waiting import until
 
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "agentchat.md"
 MODEL = "gpt-4-0613"
 COUNTER = MessageCounter.for_model(MODEL)
 PROMPT = "You are a careful engineer."
@@ -64,14 +77,6 @@ def step(*call_ids: str, text: str = "result", thought: str | None = None) -> li
     ]
 
 
-def long_conversation(steps: int) -> list[LLMMessage]:
-    """A task and steps of some forty tokens each."""
-    messages: list[LLMMessage] = [said("Find out why the build fails.")]
-    for n in range(steps):
-        messages += step(f"c{n}", text=f"line {n}: " + "word " * 30)
-    return messages
-
-
 def as_sent(messages: Sequence[LLMMessage]) -> list[ChatMessage]:
     """What AutoGen's client makes of messages."""
     sent = [part for m in messages for part in to_oai_type(m, model=MODEL, model_family="gpt-4")]
@@ -95,27 +100,6 @@ async def outcome(context: ManagedChatCompletionContext) -> list[LLMMessage] | d
         return impossible.parts
 
 
-TEXTS = st.text("ab \n{}", max_size=6) | st.integers(1, 90).map("word ".__mul__)
-IDS = st.sampled_from(["1", "2", ""])
-SYSTEMS = st.builds(SystemMessage, content=TEXTS)
-USERS = st.builds(UserMessage, content=TEXTS, source=st.sampled_from(["user", "other"]))
-ANSWERS = st.builds(AssistantMessage, content=TEXTS, source=st.just("coder"))
-CALLS = st.builds(FunctionCall, id=IDS, name=st.just("f"), arguments=st.just("{}"))
-STEPS = st.builds(
-    AssistantMessage,
-    content=st.lists(CALLS, min_size=1, max_size=2),
-    thought=st.none() | TEXTS.filter(bool),
-    source=st.just("coder"),
-)
-RESULTS = st.builds(FunctionExecutionResult, content=TEXTS, name=st.just("f"), call_id=IDS)
-RESULT_MESSAGES = st.builds(
-    FunctionExecutionResultMessage, content=st.lists(RESULTS, min_size=1, max_size=2)
-)
-CONVERSATIONS: st.SearchStrategy[list[LLMMessage]] = st.lists(
-    SYSTEMS | USERS | ANSWERS | STEPS | RESULT_MESSAGES, max_size=12
-)
-
-
 @settings(max_examples=50)
 @given(
     CONVERSATIONS,
@@ -130,7 +114,7 @@ async def test_what_is_sent_fits_by_openais_rules(
         MODEL, window_tokens=WINDOW, system_message=PROMPT, tools=used, config=config
     )
     model = ScriptedModel([], count=exact_tokens)
-    tools = [{"type": "function", "function": schema} for schema in context.envelope.tools]
+    tools = schemas_of(used)
     for message in messages:
         await context.add_message(message)
         sent = await outcome(context)
@@ -147,28 +131,18 @@ async def test_no_call_and_no_result_is_left_alone(messages: list[LLMMessage]) -
     await context.add_message(said("And now?"))
     sent = await outcome(context)
     assume(isinstance(sent, list))
+    assert isinstance(sent, list)
     assert context.last_prepared is not None
     assert context.last_prepared.certificate.pairs_closed
-    ids = [i.id for m in context.handed_out for i in calls_of(m)]
+    ids = [call.id for message in sent for call in calls_of(message)]
     if all(ids) and len(set(ids)) == len(ids):
-        check_chat(cast("Json", as_sent(context.handed_out)))
+        check_chat(cast("Json", as_sent(sent)))
 
 
 def calls_of(message: LLMMessage) -> list[FunctionCall]:
     """The calls of a message."""
     is_answer = isinstance(message, AssistantMessage) and isinstance(message.content, list)
     return [call for call in message.content if isinstance(call, FunctionCall)] if is_answer else []
-
-
-@settings(max_examples=30)
-@given(CONVERSATIONS)
-async def test_in_a_large_window_all_stays_as_it_was(messages: list[LLMMessage]) -> None:
-    """What needs no repair comes out as the objects that went in."""
-    context = await filled(ManagedChatCompletionContext(MODEL, window_tokens=8_000), messages)
-    sent = await context.get_messages()
-    assert context.last_prepared is not None
-    if not context.last_prepared.certificate.orphans:
-        assert list(map(id, sent)) == list(map(id, messages))
 
 
 async def test_lists_are_not_shared() -> None:
@@ -182,35 +156,23 @@ async def test_lists_are_not_shared() -> None:
     assert len(context.dump_component().config["initial_messages"]) == 1
 
 
-async def test_messages_given_are_never_changed() -> None:
-    """What had to be shortened is sent as a new message of its type; the agent's own stays whole."""
-    large: list[LLMMessage] = [
-        said("word " * 500),
-        *step("1", text="word " * 1_000, thought="word " * 300),
-    ]
-    before = deepcopy(large)
-    context = ManagedChatCompletionContext(MODEL, window_tokens=WINDOW)
-    sent = await (await filled(context, large)).get_messages()
-    assert large == before
-    assert [type(message) for message in sent] == [type(message) for message in large]
-    assert all(after != message for after, message in zip(sent, large, strict=True))
-
-
 async def test_pins_and_explanations_take_the_agents_messages() -> None:
     """A pinned message outlives the cut that takes its neighbours, and ``explain`` tells of both."""
     context = ManagedChatCompletionContext(MODEL, window_tokens=WINDOW)
-    messages = long_conversation(20)
+    call, result = step("1", text="word " * 30)
     rule = said("Never touch the lock file.")
-    await filled(context, [messages[0], messages[1], messages[2], rule])
-    context.manager.pin(rule)
-    await filled(context, messages[3:])
+    await filled(context, [said("Find out why the build fails."), call, result, rule])
+    context.pin(rule)
+    await filled(
+        context, [m for n in range(20) for m in step(f"c{n}", text=f"{n} " + "word " * 30)]
+    )
     sent = await context.get_messages()
     assert rule in sent
-    assert messages[1] not in sent
-    assert context.manager.explain(rule).action == "keep"
-    dropped = context.manager.explain(messages[1])
+    assert call not in sent
+    assert context.explain(rule).action == "keep"
+    dropped = context.explain(call)
     assert dropped.action == "drop"
-    assert [m.role for m in context.manager.recall(dropped.handle)] == ["assistant", "tool"]
+    assert [message.role for message in context.recall(dropped.handle)] == ["assistant", "tool"]
 
 
 # What the agent adds
@@ -241,14 +203,13 @@ async def test_what_is_not_described_is_held_back(
     assert context.manager.config.reserve_tokens == reserve_tokens
     loaded = ManagedChatCompletionContext.load_component(context.dump_component())
     assert loaded.manager.config == context.manager.config
-    assert loaded.envelope == context.envelope
+    assert loaded.dump_component() == context.dump_component()
 
 
 def test_tools_are_taken_in_every_form() -> None:
     """A function, a tool and a schema describe the same tool; what is none is refused."""
     for tool in (search, FunctionTool(search, description=str(search.__doc__)), SCHEMA):
-        context = ManagedChatCompletionContext(MODEL, tools=[cast("AgentTool", tool)])
-        assert context.envelope.tools == (SCHEMA,)
+        assert schemas_of([cast("AgentTool", tool)]) == [{"type": "function", "function": SCHEMA}]
     for other in (7, {"description": "nameless"}):
         with pytest.raises(ValueError, match="a tool, a function or a schema with a name"):
             ManagedChatCompletionContext(MODEL, tools=[cast("AgentTool", other)])
@@ -344,7 +305,7 @@ async def test_the_state_of_another_context_is_taken() -> None:
     messages = [said("task"), *step("1")]
     for message in messages:
         await buffered.add_message(message)
-    context = await filled(small_context(), long_conversation(12))
+    context = await filled(small_context(), [said(f"{n} " + "word " * 40) for n in range(12)])
     await context.get_messages()
     await context.load_state(json.loads(json.dumps(await buffered.save_state())))
     assert await context.get_messages() == messages
@@ -355,8 +316,7 @@ async def test_the_state_of_another_context_is_taken() -> None:
     [
         pytest.param({"manager": {"schema": 99}}, StateError, id="newer-schema"),
         pytest.param({"messages": [{"type": "NoMessage"}]}, ValueError, id="no-message"),
-        pytest.param({"envelope": {"system": 7}}, ValueError, id="no-texts"),
-        pytest.param({"envelope": None}, ValueError, id="no-envelope"),
+        pytest.param({"manager": None}, StateError, id="no-state"),
     ],
 )
 async def test_a_damaged_state_changes_nothing(
@@ -390,6 +350,78 @@ async def test_a_component_comes_back_as_it_was() -> None:
     loaded = ChatCompletionContext.load_component(json.loads(dumped.model_dump_json()))
     assert isinstance(loaded, ManagedChatCompletionContext)
     assert loaded.manager.config == context.manager.config
-    assert loaded.envelope == context.envelope
     assert await loaded.get_messages() == initial
     assert loaded.dump_component() == dumped
+
+
+async def test_a_component_has_its_folders(tmp_path: Path) -> None:
+    """What is loaded has them again, set up as they were; a folder that is not there is an error that says so."""
+    root = grown(tmp_path / "shop", SHOP)
+    project = ProjectContext(root, budget_tokens=700, shared_head=True)
+    context = ManagedChatCompletionContext(
+        MODEL, window_tokens=8_000, files=FileChangeTracker(root), project=project
+    )
+    dumped = context.dump_component()
+    assert dumped.config["files"] == str(root)
+    loaded = ManagedChatCompletionContext.load_component(json.loads(dumped.model_dump_json()))
+    assert loaded.dump_component() == dumped
+    for each, task in ((context, "Fix the cart."), (loaded, "Fix the orders.")):
+        await each.add_message(said(task))
+    head, theirs = [(await each.get_messages())[0] for each in (context, loaded)]
+    assert str(head.content).startswith("[The project shop, from its files.")
+    assert head == theirs
+    for other in (f"{root}-elsewhere", dumped.config["project"] | {"root": f"{root}-elsewhere"}):
+        dumped.config["project"] = other
+        with pytest.raises(ValueError, match="a folder that is there"):
+            ManagedChatCompletionContext.load_component(dumped)
+
+
+class Helper:
+    """Stands for vectors and a client: it notes that it was asked."""
+
+    def __init__(self) -> None:
+        self.is_asked = False
+
+    def ready(self, text: str) -> None:
+        """No vector is at hand."""
+
+    async def vectors(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """A vector of each text."""
+        self.is_asked = True
+        return [[1.0] for _ in texts]
+
+    async def complete(self, prompt: str, /) -> str:
+        """No answer."""
+        self.is_asked = True
+        raise CompletionFailed("none")
+
+
+async def test_whatever_a_manager_is_made_of_reaches_it(tmp_path: Path) -> None:
+    """Vectors, a compressor with a client of its own, a client for advice, and where originals are shared."""
+    vectors, own, client = Helper(), Helper(), Helper()
+    tier = DiskOriginals(tmp_path, scope=Scope(), limit_bytes=10**7)
+    context = ManagedChatCompletionContext(
+        window_tokens=8_000,
+        vectors=vectors,
+        compressor=SemanticCompressor(own),
+        model_client=client,
+        original_store=tier,
+    )
+    for n in range(60):
+        await filled(context, [said(f"{n} " + "and so on " * 100)])
+        await filled(context, [AssistantMessage(content=f"{n} is done.", source="coder")])
+        await context.get_messages()
+        await asyncio.sleep(0)
+    await until(lambda: vectors.is_asked and own.is_asked and client.is_asked)
+    assert context.last_prepared is not None
+    handles = {each.handle for each in context.last_prepared.decisions if each.handle}
+    assert all(tier.read(handle) for handle in handles)
+    assert handles
+    await context.aclose()
+
+
+def test_the_guide_runs() -> None:
+    """The Python of the guide runs as one program, from top to bottom."""
+    blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+    assert len(blocks) == 3
+    exec(compile("\n".join(blocks), str(GUIDE), "exec"), {"__name__": "guide"})  # noqa: S102  our own text

@@ -4,7 +4,7 @@ import copy
 import json
 import sys
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from ag2 import Agent as Ag2Agent
@@ -19,58 +19,109 @@ from host_agents import Job
 from typing_extensions import override
 
 from autogen_context import ManagedChatCompletionContext, register
+from autogen_context.adapters.classic import BEFORE_REPLY
 from autogen_context.testing import LoopbackServer, Say, ScriptedModel, ServedRequest
 from autogen_context.testing.wire import JsonObject, Reply, json_reply
-from support.hosts import on_every_host, working
+from support.hosts import HOSTS, on_every_host, working
 
 NOWHERE = "http://127.0.0.1:9/v1"
 OK = Say("ok TERMINATE")
 
 
 def built(host: str) -> Any:
-    """An agent that is never asked."""
+    """An agent that is registered and never asked."""
     return KINDS[host][0](Job(url=NOWHERE, ours={"window_tokens": 4_000})).agent
 
 
-# An agent without a model
+class Row(NamedTuple):
+    """An agent that ``register`` is given, and the error that follows; a warning where ``warns``."""
+
+    agent: Callable[[pytest.MonkeyPatch], object]
+    said: str
+    warns: bool = False
 
 
-def replaying() -> AssistantAgent:
-    """Its client has no declarative form, and so does not say which model it asks."""
-    return AssistantAgent("a", ReplayChatCompletionClient([]))
+def of(agent: Callable[[], object], said: str, *, warns: bool = False) -> Row:
+    """A row whose agent needs no patch."""
+
+    def made(_: pytest.MonkeyPatch) -> object:
+        return agent()
+
+    return Row(made, said, warns)
 
 
-@pytest.mark.parametrize(
-    ("agent", "message"),
-    [
-        pytest.param(
-            lambda: UserProxyAgent("a"), "_model_client and _model_context", id="agentchat"
-        ),
-        pytest.param(
-            lambda: ConversableAgent("a", llm_config=False), "no llm_config", id="classic"
-        ),
-        pytest.param(lambda: Agent(None), "it has no client", id="agent-framework"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # bad input
-        pytest.param(
-            object, r"builtins\.object is no agent of a known host; known are", id="of no host"
-        ),
-        pytest.param(lambda: "coder", r"builtins\.str is no agent", id="a name"),
-    ],
-)
-def test_an_agent_that_asks_no_model_is_refused(agent: Callable[[], object], message: str) -> None:
-    """By what it lacks; what is of no host by what is known."""
-    with pytest.raises(ValueError, match=f"agent: .*{message}"):
-        register(agent())
+def too_old(host: str, module: str, name: str) -> Callable[[pytest.MonkeyPatch], object]:
+    """An agent whose host lacks something that is imported of it, as autogen-agentchat 0.4 does."""
+
+    def agent(monkeypatch: pytest.MonkeyPatch) -> object:
+        made = built(host)
+        monkeypatch.delattr(sys.modules[module], "__getattr__", raising=False)  # one that is lazy
+        monkeypatch.delattr(sys.modules[module], name)
+        for each in [each for each in sys.modules if each.startswith("autogen_context.adapters.a")]:
+            monkeypatch.delitem(sys.modules, each)
+        return made
+
+    return agent
 
 
-@pytest.mark.parametrize("agent", [replaying, lambda: Ag2Agent("a")], ids=["agentchat", "ag2"])
-def test_a_model_that_is_not_named_is_told_of(agent: Callable[[], object]) -> None:
-    """Once, where no window is given either; an agent of AG2 may get its config with a call."""
-    with pytest.warns(
-        UserWarning, match=r"a window of 8192 tokens is assumed; give\s+model="
-    ) as told:
-        register(agent())
-    assert len(told) == 1
-    register(agent(), window_tokens=4_000)
+def classic_agent(entry: Mapping[str, str] | None, *, has_hook: bool = True) -> object:
+    """An agent with one model, or none."""
+    config: Any = {"config_list": [{"api_key": "none", **entry}]} if entry is not None else False
+    agent = ConversableAgent("a", llm_config=config)
+    if not has_hook:
+        del agent.hook_lists[BEFORE_REPLY]
+    return agent
+
+
+def framework_agent() -> object:
+    """An agent whose client does not say which model it asks."""
+    agent: Any = KINDS["agent-framework"][0](Job(url=NOWHERE, own=dict)).agent
+    agent.client.model = None
+    agent.default_options.pop("model", None)
+    return agent
+
+
+UNNAMED = "a window of 8192 tokens is assumed; give model="
+ONCE = "register each once"
+TABLE: Mapping[str, Mapping[str, Row]] = {
+    "an agent without a model": {
+        "agentchat": of(lambda: UserProxyAgent("a"), "_model_client and _model_context"),
+        "classic": of(lambda: classic_agent(None), "no llm_config"),
+        "ag2": of(lambda: Ag2Agent("a"), UNNAMED, warns=True),  # it may get its config with a call
+        "agent-framework": of(lambda: Agent(None), "it has no client"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # bad input
+    },
+    "a model without a name": {
+        "agentchat": of(lambda: AssistantAgent("a", ReplayChatCompletionClient([])), UNNAMED, warns=True),
+        "classic": of(lambda: classic_agent({}), "model"),  # the host refuses it
+        "ag2": of(lambda: Ag2Agent("a"), UNNAMED, warns=True),
+        "agent-framework": of(framework_agent, UNNAMED, warns=True),
+    },
+    "registered twice": {host: of(lambda host=host: built(host), ONCE) for host in HOSTS},  # type: ignore[misc]
+    "a copy of one that is registered": {  # it has the first one's context
+        host: of(lambda host=host: copy.copy(built(host)), ONCE) for host in HOSTS  # type: ignore[misc]
+    },
+    "a host that is too old": {
+        "agentchat": Row(too_old("agentchat", "autogen_core.tools", "StaticWorkbench"), 'StaticWorkbench.*pip install "autogen-agentchat>=0.5.7"'),
+        "classic": of(lambda: classic_agent({"model": "gpt-4o"}, has_hook=False), r"pyautogen has it from 0\.2\.15 on"),
+        "ag2": Row(too_old("ag2", "ag2.compact", "CompactionSummary"), 'CompactionSummary.*pip install "ag2>=1.2"'),
+        "agent-framework": Row(too_old("agent-framework", "agent_framework", "ChatContext"), 'ChatContext.*pip install "agent-framework-core>='),
+    },
+    "no agent": {host: of(lambda: "coder", r"builtins\.str is no agent of a known host; known are") for host in HOSTS},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", TABLE)
+@on_every_host
+def test_bad_input_is_told_of(host: str, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By an error that names the agent, what is wrong and what to do; by one warning where it may be right."""
+    row = TABLE[case][host]
+    if row.warns:
+        with pytest.warns(UserWarning, match=row.said) as told:
+            register(row.agent(monkeypatch))
+        assert len(told) == 1
+    else:
+        with pytest.raises(ValueError, match=row.said):
+            register(row.agent(monkeypatch))
 
 
 # A client that reports no usage
@@ -100,16 +151,7 @@ async def test_without_usage_all_works_but_the_correction(host: str) -> None:
     assert "11 word" in str(server.requests[-1].messages[-1])
 
 
-# Two registers on one agent, one context in two agents
-
-
-@on_every_host
-def test_an_agent_is_registered_once(host: str) -> None:
-    """The second would prepare what was prepared; so it would with a copy, which has the first one's context."""
-    agent = built(host)
-    for each in (agent, copy.copy(agent)):
-        with pytest.raises(ValueError, match=r"agent: .* register each"):
-            register(each, window_tokens=4_000)
+# One context in two agents
 
 
 def test_a_context_is_that_of_one_registered_agent() -> None:
@@ -124,41 +166,6 @@ def test_a_context_is_that_of_one_registered_agent() -> None:
     ):
         register(other)
     assert vars(other) == before
-
-
-# A host that is too old
-
-
-@pytest.mark.parametrize(
-    ("host", "lacks", "needed"),
-    [
-        pytest.param("agentchat", ("autogen_core.tools", "StaticWorkbench"), "autogen-agentchat>=0.5.7", id="agentchat"),
-        pytest.param("ag2", ("ag2.compact", "CompactionSummary"), "ag2>=1.2", id="ag2"),
-        pytest.param("agent-framework", ("agent_framework", "ChatContext"), "agent-framework-core>=", id="agent-framework"),
-    ],
-)  # fmt: skip
-def test_a_host_that_is_too_old_is_named_with_what_is_needed(
-    host: str, lacks: tuple[str, str], needed: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where a release lacks what is imported of it, as autogen-agentchat 0.4 does."""
-    agent = built(host)
-    module, name = lacks
-    monkeypatch.delattr(sys.modules[module], "__getattr__", raising=False)  # one that is lazy
-    monkeypatch.delattr(sys.modules[module], name)
-    for each in [each for each in sys.modules if each.startswith("autogen_context.adapters.a")]:
-        monkeypatch.delitem(sys.modules, each)
-    with pytest.raises(ValueError, match=f'{name}.*pip install "{needed}'):
-        register(agent, window_tokens=4_000)
-
-
-def test_a_classic_host_without_the_hook_is_named_with_what_is_needed() -> None:
-    """As pyautogen before 0.2.15."""
-    agent = ConversableAgent(
-        "a", llm_config={"config_list": [{"model": "gpt-4o", "api_key": "none"}]}
-    )
-    del agent.hook_lists["process_all_messages_before_reply"]
-    with pytest.raises(ValueError, match=r"pyautogen has it from 0\.2\.15 on"):
-        register(agent, window_tokens=4_000)
 
 
 # A message that nobody knows

@@ -4,7 +4,7 @@ import copy
 import subprocess
 import sys
 import threading
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import pytest
 from autogen import ConversableAgent, GroupChat, GroupChatManager
@@ -39,10 +39,9 @@ def transform_of(
     window_tokens: int,
     *,
     single_system: bool = False,
-    reduce: Literal["auto", "off", "lossless", "lossy"] = "auto",
 ) -> ContextTransform:
     """A transform that counts alike everywhere."""
-    config = ContextConfig(window_tokens=window_tokens, single_system=single_system, reduce=reduce)
+    config = ContextConfig(window_tokens=window_tokens, single_system=single_system)
     return ContextTransform(config=config, counter=Approximate())
 
 
@@ -133,18 +132,8 @@ def test_the_newest_message_stays_last(messages: list[ChatMessage], window_token
     newest = prepared.decisions[-1]
     assert newest.action in ("reduce", "shorten", "repair")
     came_broken = newest.start in prepared.certificate.orphans
-    assert sent[-1]["role"] == history[-1]["role"] or came_broken
+    assert sent[-1]["role"] == history[-1].get("role", "user") or came_broken
     assert sent[-1].get("tool_calls") == history[-1].get("tool_calls")
-
-
-@settings(max_examples=30)
-@given(transcripts())
-def test_a_list_that_fits_comes_back_as_it_is(messages: list[ChatMessage]) -> None:
-    """Below the limit the messages are the host's own objects, all of them, in a list of its own."""
-    history = grouped(messages)
-    sent = transform_of(10_000_000, reduce="off").apply_transform(history)
-    assert sent is not history or not history
-    assert list(map(id, sent)) == list(map(id, history))
 
 
 def test_an_over_long_last_message_keeps_its_ends() -> None:
@@ -236,16 +225,6 @@ def test_logs_tell_what_happened() -> None:
         f"81 messages became {len(sent)}, 1 of them written anew.",
         True,
     )
-
-
-def test_what_must_stay_and_cannot_is_an_error() -> None:
-    """A system message larger than the window comes out of the agent's turn with the numbers."""
-    agent = listening_agent()
-    agent.update_system_message("word " * 1_000)
-    transform_of(500).add_to_agent(agent)
-    with pytest.raises(ContextWindowExceeded) as raised:
-        agent.process_all_messages_before_reply(session(1))
-    assert raised.value.parts["system"] >= 1_000
 
 
 def test_system_message_and_tools_are_measured_at_each_turn() -> None:

@@ -1,6 +1,5 @@
 """Real classic agents, with their real client, against a server that refuses what OpenAI refuses."""
 
-import asyncio
 import re
 from collections.abc import Callable, Iterator
 from itertools import chain, cycle
@@ -15,6 +14,7 @@ from autogen_context import register
 from autogen_context.adapters.classic import ContextTransform
 from autogen_context.adapters.classic_conversations import Conversations
 from autogen_context.adapters.register import AgentContext
+from autogen_context.messages.tool_schema import RECALL_TOOL_NAME, recall_tool_schema
 from autogen_context.testing import (
     Call,
     LoopbackServer,
@@ -122,23 +122,8 @@ def assert_was_compacted(conversations: Conversations) -> None:
     assert "drop" in {decision.action for decision in prepared.decisions}
 
 
-def test_many_steps() -> None:
-    """No request is refused, the chat ends on its word, and every bill finds its request."""
-    with LoopbackServer(ScriptedModel(reading(STEPS)), window_tokens=WINDOW) as server:
-        coder, user = pair_of_agents(server)
-        conversations = transform().add_to_agent(coder)
-        result = user.initiate_chat(coder, message=FIRST, silent=True)
-    assert_nothing_was_refused(server, requests=STEPS + 1)
-    assert_was_compacted(conversations)
-    assert result.chat_history[-1]["content"] == DONE
-    assert len(result.chat_history) == 2 * STEPS + 2
-    assert conversations.manager.usage.requests == STEPS + 1
-    assert conversations.last_prepared is not None
-    assert conversations.last_prepared.certificate.bound.source == "provider"
-
-
 async def test_many_steps_async() -> None:
-    """The same through the host's coroutines, which call the hook without awaiting it."""
+    """No request is refused through the host's coroutines, which call the hook without awaiting it, and every bill is taken."""
     async with LoopbackServer(ScriptedModel(reading(FEW)), window_tokens=WINDOW) as server:
         coder, user = pair_of_agents(server, tool=a_read)
         conversations = transform().add_to_agent(coder)
@@ -146,6 +131,7 @@ async def test_many_steps_async() -> None:
     assert_nothing_was_refused(server, requests=FEW + 1)
     assert_was_compacted(conversations)
     assert result.chat_history[-1]["content"] == DONE
+    assert conversations.manager.usage.requests == FEW + 1
 
 
 def test_within_transform_messages() -> None:
@@ -175,8 +161,7 @@ def test_calls_beside_the_conversation_are_no_bills() -> None:
     assert 0 < conversations.manager.usage.prompt_tokens <= billed
 
 
-@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
-async def test_the_agents_own_model_writes_summaries(is_async: bool) -> None:  # noqa: FBT001  # a parameter
+async def test_the_agents_own_model_writes_summaries() -> None:
     """``model_client="host"`` asks the agent's own client, without its tools, and its bills are not the agent's."""
 
     def step(request: Request) -> Step:
@@ -184,12 +169,9 @@ async def test_the_agents_own_model_writes_summaries(is_async: bool) -> None:  #
 
     steps = reading(FEW)
     async with LoopbackServer(ScriptedModel(step)) as server:
-        coder, user = pair_of_agents(server, tool=a_read if is_async else read)
+        coder, user = pair_of_agents(server, tool=a_read)
         context = register(coder, window_tokens=WINDOW, model_client="host", counter=Approximate())
-        if is_async:
-            await user.a_initiate_chat(coder, message=FIRST, silent=True)
-        else:
-            await asyncio.to_thread(user.initiate_chat, coder, message=FIRST, silent=True)
+        await user.a_initiate_chat(coder, message=FIRST, silent=True)
     beside = [request for request in server.requests if not request.tools]
     assert [request.error for request in server.rejected] == []
     assert {len(request.messages) for request in beside} == {1}
@@ -214,6 +196,57 @@ def test_nested_chats_and_the_hosts_cache(tmp_path: Path, monkeypatch: pytest.Mo
     assert len(server.requests) == FEW + 1  # the critic is asked the same each time
     assert [context.manager.usage.requests for context in contexts] == [0, 0]
     assert all(context.last_prepared for context in contexts)
+
+
+# The recall tool, which is run by whoever runs the agent's tools
+
+GO = {"role": "user", "content": "Go."}
+RUNNING = {"role": "assistant", "content": "", "tool_calls": [{"id": "1", "type": "function", "function": {"name": "read", "arguments": "{}"}}]}  # fmt: skip
+
+
+def test_the_turns_of_a_shared_executor_are_told_apart() -> None:
+    """Each answer is for the agent whose model was asked last, also where that runs a tool in between."""
+    with LoopbackServer(ScriptedModel([Say("ok")] * 2)) as server:
+        one, user = pair_of_agents(server)
+        two, _ = pair_of_agents(server)
+        for coder in (one, two):
+            register(coder, window_tokens=WINDOW, counter=Approximate())
+            user.initiate_chat(coder, message="Go.", silent=True, max_turns=1)
+        recall = user.function_map[RECALL_TOOL_NAME]
+        assert recall(query="secret").startswith("Nothing that is kept")
+        assert recall(more=1).startswith("There is no argument 'more'. Call recall_context with")
+        for name, speaker, other in (("left", one, two), ("right", two, one)):
+            said = [{"role": "user", "content": f"{name} secret " * 20_000}, GO]
+            speaker.process_all_messages_before_reply(said)
+            other.process_all_messages_before_reply([GO, RUNNING])
+            assert f"\t{name} secret" in recall(query="secret")
+
+
+def test_a_function_of_that_name_is_not_replaced() -> None:
+    """It is somebody else's; the warning says what follows."""
+    with LoopbackServer(ScriptedModel([Say("ok")])) as server:
+        coder, user = pair_of_agents(server)
+        register(coder, window_tokens=WINDOW)
+        user.register_function({RECALL_TOOL_NAME: read})
+        with pytest.warns(UserWarning, match="has a function 'recall_context' of its own"):
+            user.initiate_chat(coder, message="Go.", silent=True, max_turns=1)
+    assert user.function_map[RECALL_TOOL_NAME] is read
+
+
+@pytest.mark.parametrize("has_tools", [True, False])
+def test_an_agent_with_tools_is_told_of_it(*, has_tools: bool) -> None:
+    """By the same schema as everywhere; an agent without tools gets none, since its server may take none."""
+    with LoopbackServer(ScriptedModel([Say("ok")])) as server:
+        coder, user = (
+            pair_of_agents(server) if has_tools else (agent("a", server), agent("b", None))
+        )
+        register(coder, window_tokens=WINDOW, counter=Approximate())
+        user.initiate_chat(coder, message="Go.", silent=True, max_turns=1)
+    told = [tool["function"] for tool in server.requests[0].tools]
+    assert (recall_tool_schema()["function"] in told) == has_tools
+
+
+# Groups
 
 
 def talk(request: Request) -> Step:

@@ -3,118 +3,16 @@
 import copy
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
-from ag2.events import (
-    ModelMessage,
-    ModelRequest,
-    ModelResponse,
-    TextInput,
-    ToolCallEvent,
-    ToolCallsEvent,
-    ToolResultEvent,
-    ToolResultsEvent,
-)
-from ag2.events import ToolResult as Ag2Result
-from agent_framework import Content, Message
-from autogen_core import FunctionCall
-from autogen_core.models import (
-    AssistantMessage,
-    FunctionExecutionResult,
-    FunctionExecutionResultMessage,
-    UserMessage,
-)
-
 from autogen_context import IncrementalContextManager
-from autogen_context.adapters.ag2_format import Ag2Format
-from autogen_context.adapters.agent_framework_format import AgentFrameworkFormat
-from autogen_context.adapters.agentchat_format import AgentChatFormat
-from autogen_context.adapters.classic_format import ClassicFormat
-from autogen_context.messages.message import HostFormat
+from support.words import Words
+from support.words import in_the_words_of_each_host as words
 
 ROOT = Path(__file__).parents[2]
 LONG = "The invoice was charged twice because the retry has no key. " * 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
-    """How a host says it."""
-
-    host: HostFormat
-    user: Callable[[str], object]
-    said: Callable[[str], object]
-    call: Callable[[str], object]
-    result: Callable[[str, str], object]
-
-
-def classic_call(call_id: str) -> object:
-    """A call as classic agents write it."""
-    function = {"name": "find", "arguments": "{}"}
-    call = {"id": call_id, "type": "function", "function": function}
-    return {"role": "assistant", "content": None, "tool_calls": [call]}
-
-
-def classic_result(call_id: str, text: str) -> object:
-    """A step's results as classic agents write them."""
-    response = {"role": "tool", "tool_call_id": call_id, "content": text}
-    return {"role": "tool", "content": text, "tool_responses": [response]}
-
-
-def agentchat_result(call_id: str, text: str) -> object:
-    """A step's results."""
-    result = FunctionExecutionResult(content=text, name="find", call_id=call_id, is_error=False)
-    return FunctionExecutionResultMessage(content=[result])
-
-
-def ag2_call(call_id: str) -> object:
-    """A response that calls."""
-    return ModelResponse(
-        tool_calls=ToolCallsEvent([ToolCallEvent("find", id=call_id, arguments="{}")])
-    )
-
-
-def ag2_result(call_id: str, text: str) -> object:
-    """A step's results."""
-    return ToolResultsEvent(
-        [ToolResultEvent(parent_id=call_id, name="find", result=Ag2Result(text))]
-    )
-
-
-WORDS = {
-    "agentchat": Words(
-        host=AgentChatFormat(),
-        user=lambda text: UserMessage(content=text, source="user"),
-        said=lambda text: AssistantMessage(content=text, source="a"),
-        call=lambda call_id: AssistantMessage(content=[FunctionCall(call_id, "{}", "find")], source="a"),
-        result=agentchat_result,
-    ),
-    "classic": Words(
-        host=ClassicFormat(),
-        user=lambda text: {"role": "user", "content": text},
-        said=lambda text: {"role": "assistant", "content": text},
-        call=classic_call,
-        result=classic_result,
-    ),
-    "ag2": Words(
-        host=Ag2Format(),
-        user=lambda text: ModelRequest([TextInput(text)]),
-        said=lambda text: ModelResponse(ModelMessage(text)),
-        call=ag2_call,
-        result=ag2_result,
-    ),
-    "agent-framework": Words(
-        host=AgentFrameworkFormat(),
-        user=lambda text: Message("user", [text]),
-        said=lambda text: Message("assistant", [text]),
-        call=lambda call_id: Message("assistant", [Content.from_function_call(call_id, "find", arguments="{}")]),
-        result=lambda call_id, text: Message("tool", [Content.from_function_result(call_id, result=text)]),
-    ),
-}  # fmt: skip
-words = pytest.mark.parametrize("words", WORDS.values(), ids=WORDS)
 
 
 def work(words: Words, steps: int) -> list[Any]:

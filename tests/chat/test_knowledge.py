@@ -13,7 +13,6 @@ from autogen_context.cache.vectors import VectorStore
 from autogen_context.chat.knowledge import (
     KEPT,
     KIND,
-    Entry,
     Knowledge,
     KnowledgeProvider,
     entries_in,
@@ -230,17 +229,6 @@ async def test_what_was_taken_back_is_told_as_such() -> None:
     provider.taken_back.append("My name is Ann")
     facts.learn([Message(role="user", text="I live in Graz.")], start=1)
     assert "no longer so: My name is Ann" in provider.turn(turn).notices[0].detail
-
-
-def test_a_folder_that_is_not_there() -> None:
-    """It is named."""
-    with pytest.raises(ValueError, match="--knowledge /nowhere"):
-        Knowledge(Path("/nowhere"), ContextCache())
-
-
-def test_entries_are_values() -> None:
-    """They are compared by what they say."""
-    assert Entry(source="a", title="b", text="c") == Entry(source="a", title="b", text="c")
 
 
 class Meanings:

@@ -4,6 +4,7 @@ import importlib.util
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -196,19 +197,22 @@ async def test_a_paste_states_nothing_and_is_not_pinned(settings: ChatSettings) 
         assert await said(session, "What is my name?")
 
 
-async def test_a_new_conversation_leaves_the_one_before(settings: ChatSettings) -> None:
-    """It is kept under another name."""
-    for name in ("Ann", "Bea", "Cid"):
+async def test_a_new_conversation_leaves_those_before(settings: ChatSettings) -> None:
+    """It gets a name of its own."""
+    for name in ("Ann", "Bea"):
         async with ChatSession(settings) as session:
             await said(session, f"My name is {name}.")
             await session.save()
-            await session.save()
+            assert (await session.save()).name == ("chat.md" if name == "Ann" else "chat-2.md")
     async with ChatSession(settings) as session:
-        await session.load("previous")
-        assert session.exchanges[0].said == "My name is Bea."
+        await session.load("chat")
+        assert session.exchanges[0].said == "My name is Ann."
 
 
-def test_a_limit_in_which_nothing_fits() -> None:
-    """It is refused with the least one."""
-    with pytest.raises(ValueError, match="400"):
-        ChatSettings(limit_tokens=100)
+@pytest.mark.parametrize(
+    ("given", "named"), [({"limit_tokens": 100}, "400"), ({"knowledge": Path("/no")}, "/no")]
+)
+def test_settings_that_cannot_be_are_refused(given: dict[str, Any], named: str) -> None:
+    """With the least limit; by the name of the folder."""
+    with pytest.raises(ValueError, match=named):
+        ChatSettings(**given)

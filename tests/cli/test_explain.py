@@ -11,12 +11,12 @@ from autogen_context.cli.main import main
 from autogen_context.manager.event_log import EventLog
 from autogen_context.report.events import Run, read_events, runs_of
 from autogen_context.report.explained import explained
-from autogen_context.testing.conversation import conversation
 from autogen_context.tokens.prices import price_of
 from autogen_context.view.decision import Decision
+from support.runs import LONG, lived
 
 TURNS = 24
-SAID = conversation(turns=TURNS, tokens_per_turn=300)
+SAID = LONG[: 2 * TURNS]
 Decided = Sequence[Sequence[Decision]]
 
 
@@ -26,8 +26,7 @@ def written(path: Path, *agents: str) -> Decided:
     for agent in agents:
         config = ContextConfig(model="gpt-4o", agent=agent, window_tokens=3_000)
         manager = IncrementalContextManager(config=config, events=log)
-        stops = range(2, 2 * TURNS + 1, 2)
-        decided = [tuple(manager.prepare_nowait(SAID[:stop]).decisions) for stop in stops]
+        decided = [prepared.decisions for prepared in lived(manager, SAID)]
     assert log.flush()
     return decided
 
@@ -56,11 +55,11 @@ def test_every_message_at_every_turn(logged: tuple[Path, Run, Decided]) -> None:
             while since > 1 and actions[since - 2] == decision.action:
                 since -= 1
             found = explained(run, message=message, turn=turn)
-            assert (found.start, found.stop, found.since) == (decision.start, decision.stop, since)
-            assert found.is_there == (decision.action != "drop")
+            assert (found.since, found.is_there) == (since, decision.action != "drop")
             last, rank = found.life[-1], decision.rank
-            assert (last.action, last.reason) == (decision.action, decision.reason)
-            assert (last.score, last.place) == ((rank.score, rank.place) if rank else (None, None))
+            assert (last["unit"], last["stop"]) == (decision.start, decision.stop)
+            assert (last["action"], last["reason"]) == (decision.action, decision.reason)
+            assert last["score"] == (rank.score if rank else None)
             if found.keeping is None:
                 assert decision.tokens_after >= decision.tokens_before
                 continue
@@ -80,10 +79,10 @@ def test_who_was_left_out_by_score_had_less_than_the_last_that_stayed(
     seen = 0
     for decision in decided[-1]:
         last = explained(run, message=decision.start).life[-1]
-        if last.action == "drop" and "what is kept has" in last.reason:
-            assert last.score is not None
-            assert last.cut is not None
-            assert last.score <= last.cut
+        if last["action"] == "drop" and "what is kept has" in last["reason"]:
+            assert last["score"] is not None
+            assert last["cut"] is not None
+            assert last["score"] <= last["cut"]
             seen += 1
     assert seen > 3
 

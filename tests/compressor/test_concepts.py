@@ -3,21 +3,22 @@
 import pytest
 from hypothesis import given, settings
 
-from autogen_context.compressor.concepts import Holdings, concepts_of
+from autogen_context.compressor.concepts import Holdings
+from autogen_context.compressor.steps import Source
 from support.prose import TEXTS
 
 
 def kept(before: str, after: str, keep: tuple[str, ...] = ()) -> dict[str, bool]:
     """For each concept of a text whether another text holds it."""
     has = Holdings(after).has
-    return {f"{c.kind} {c.text}": has(c) for c in concepts_of(before, keep)}
+    return {f"{c.kind} {c.text}": has(c) for c in Source(before, keep).concepts}
 
 
 @settings(max_examples=40)
 @given(TEXTS)
 def test_a_text_holds_its_own_concepts(text: str) -> None:
     """Nothing is lost where nothing was changed; each concept is there once."""
-    assert len(set(concepts_of(text))) == len(concepts_of(text))
+    assert len(set(Source(text).concepts)) == len(Source(text).concepts)
     assert all(kept(text, text, ("order", "user")).values())
 
 
@@ -54,7 +55,7 @@ def test_what_concepts_are(text: str, concept: str) -> None:
 )
 def test_what_concepts_are_not(text: str) -> None:
     """A hyphen or a slash between plain words makes no value; whatever it is, a sentence says something."""
-    assert [c.kind for c in concepts_of(text)] == ["statement"]
+    assert [c.kind for c in Source(text).concepts] == ["statement"]
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.compressor.compressor import SemanticCompressor
-from autogen_context.compressor.eviction_notice import EvictionNotice
-from autogen_context.compressor.span import Spans
+from autogen_context.compressor.notice import EvictionNotice
+from autogen_context.compressor.summaries import Spans
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message
 from autogen_context.messages.people import people_in
@@ -69,7 +69,7 @@ def test_a_rule_is_a_persons(name: str, listed: tuple[str, ...], author: str) ->
     assert any("billing" in entry.text for entry in ledger) == (author == "person")
     references = References()
     references.follow(candidates)
-    telling = EvictionNotice[str](COUNTER, listed, compressor=SemanticCompressor())
+    telling = EvictionNotice(COUNTER, listed, compressor=SemanticCompressor())
     telling.follow(messages)
     told = telling.told(references.units, {}, summaries={}, room_tokens=500)
     assert ("Limits:\nNever touch the table billing_2024" in told) == (author == "person")
@@ -151,7 +151,7 @@ def test_a_memory_that_every_run_repeats_stays_once() -> None:
 def test_what_is_said_again_counts_once(older: str, stays: bool) -> None:  # noqa: FBT001 - a table
     """The newest time; an older message stays beside it only where half of it is its own."""
     messages = [says(older), says(RULES[0])]
-    telling = EvictionNotice[str](COUNTER, compressor=SemanticCompressor())
+    telling = EvictionNotice(COUNTER, compressor=SemanticCompressor())
     telling.follow(messages)
     found = telling.said(
         candidates_of(messages), [0, 1], messages, long_tokens=500, is_used=lambda _: False

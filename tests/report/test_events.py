@@ -3,9 +3,10 @@
 import asyncio
 import json
 import logging
+import os
+import resource
+import signal
 import stat
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -19,27 +20,15 @@ from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.manager.event_log import MOST_WAITING, EventLog
 from autogen_context.manager.events import UnitEvent
 from autogen_context.messages.openai_chat import OpenAIChat
-from autogen_context.report.events import Run, read_events, runs_of
+from autogen_context.report.events import read_events, runs_of
 from autogen_context.testing import ChatMessage
-from autogen_context.testing.conversation import conversation
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Decision
+from support.forks import ended, forked
+from support.runs import LONG, MODEL, WINDOW, lived, manager_of, run_of
+from support.waiting import wait_until
 
-MODEL = "gpt-4o"
-WINDOW = 3_000
-LONG = conversation(turns=30, tokens_per_turn=300)
 Told = Mapping[int, UnitEvent]
-
-
-def manager_of(log: EventLog | Path, window: int = WINDOW) -> IncrementalContextManager:
-    """A manager that tells a log."""
-    return IncrementalContextManager(MODEL, window_tokens=window, events=log)
-
-
-def run_of(path: Path) -> Run:
-    """The one run in a file."""
-    [run] = runs_of(read_events(path))
-    return run
 
 
 def say(told: Told, decisions: Sequence[Decision]) -> None:
@@ -56,7 +45,7 @@ def say(told: Told, decisions: Sequence[Decision]) -> None:
     ]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_all_events_together_are_the_decisions_of_each_turn(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
@@ -81,7 +70,7 @@ def test_all_events_together_are_the_decisions_of_each_turn(
             assert log.flush()
     assert log.flush()
     count = 0
-    for turn, units in run_of(path).states():
+    for turn, units in run_of(EventLog(path)).states():
         say(units, decided[count])
         count += 1
         assert turn["turn"] == count
@@ -91,14 +80,6 @@ def test_all_events_together_are_the_decisions_of_each_turn(
 
 
 # A log costs its events at most
-
-
-def grown(manager: IncrementalContextManager, turns: int = 15) -> Sequence[Decision]:
-    """What is decided in the last of so many turns."""
-    decisions: Sequence[Decision] = ()
-    for stop in range(2, 2 * turns + 1, 2):
-        decisions = manager.prepare_nowait(LONG[:stop]).decisions
-    return decisions
 
 
 def test_a_full_disk_loses_events_and_no_turn(caplog: pytest.LogCaptureFixture) -> None:
@@ -115,73 +96,45 @@ def test_a_full_disk_loses_events_and_no_turn(caplog: pytest.LogCaptureFixture) 
     assert warning.getMessage() == "events find no room and are lost: OSError"
 
 
-LIMITED = """
-import resource, sys
-from autogen_context import IncrementalContextManager
-from autogen_context.manager.event_log import EventLog
-from autogen_context.testing.conversation import conversation
-
-log, said = EventLog(sys.argv[1]), conversation(turns=30, tokens_per_turn=300)
-manager = IncrementalContextManager("gpt-4o", window_tokens=3_000, events=log)
-resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, resource.RLIM_INFINITY))
-for stop in range(2, 30, 2):
-    manager.prepare_nowait(said[:stop])
-    log.flush()
-assert 0 < log.lost < 14, log.lost
-resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-last = manager.prepare_nowait(said[:32])
-print(log.lost, [[each.start, each.action] for each in last.decisions])
-"""
-
-
-def ran(code: str, path: Path) -> str:
-    """What a process of its own prints; it must end well."""
-    command = [sys.executable, "-W", "ignore", "-c", code, str(path)]
-    run = subprocess.run(  # noqa: S603 - our own code
-        command, capture_output=True, text=True, check=True, timeout=60
-    )
-    return run.stdout
-
-
 def test_a_file_that_may_not_grow_has_whole_lines_and_goes_on_when_it_may(tmp_path: Path) -> None:
-    """What was lost is said in it, and the next turn has all that is needed to read it; the process's end writes it."""
-    path = tmp_path / "run.jsonl"
-    lost, decided = ran(LIMITED, path).split(" ", 1)
-    events = list(read_events(path))
-    assert {event["event"] for event in events} == {"turn", "lost"}
-    assert [event["count"] for event in events if event["event"] == "lost"] == [int(lost)]
-    _, units = run_of(path).at(15)
-    assert [[unit["unit"], unit["action"]] for unit in units.values()] == json.loads(
-        decided.replace("'", '"')
-    )
+    """What was lost is said in it, and the next turn has all that is needed to read it."""
+    path, limits = tmp_path / "run.jsonl", resource.RLIMIT_FSIZE
 
+    def run() -> None:
+        log = EventLog(path)
+        manager = manager_of(log)
+        resource.setrlimit(limits, (5_000, resource.RLIM_INFINITY))
+        for _ in lived(manager, LONG[:28]):
+            log.flush()
+        assert 0 < log.lost < 14
+        resource.setrlimit(limits, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        decisions = manager.prepare_nowait(LONG[:32]).decisions
+        assert log.flush()
+        say(run_of(log).at(15)[1], decisions)
+        counts = [event["count"] for event in read_events(path) if event["event"] == "lost"]
+        assert sum(each for each in counts if isinstance(each, int)) == log.lost
 
-ENDLESS = """
-import sys
-import tempfile
-import threading
-from autogen_context import IncrementalContextManager
-from autogen_context.testing.conversation import conversation
-
-manager, said = IncrementalContextManager("gpt-4o", window_tokens=3_000, events=sys.argv[1]), conversation(turns=9)
-while True:
-    manager.prepare_nowait(said)
-"""
+    assert ended(forked(run)[0]) == 0
+    assert {event["event"] for event in read_events(path)} == {"turn", "lost"}
 
 
 def test_a_process_that_is_killed_leaves_what_it_wrote(tmp_path: Path) -> None:
     """At worst with half a line, which costs that line; the next one goes on in the same file."""
     path = tmp_path / "run.jsonl"
-    command = [sys.executable, "-c", ENDLESS, str(path)]
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)  # noqa: S603 - our own code
-    while not path.exists() or path.stat().st_size < 50_000:
-        assert process.poll() is None
-    process.kill()
-    process.wait()
+
+    def run() -> None:
+        manager = manager_of(path)
+        while True:
+            manager.prepare_nowait(LONG[:20])
+
+    process, _ = forked(run)
+    wait_until(lambda: path.exists() and path.stat().st_size > 50_000)
+    os.kill(process, signal.SIGKILL)
+    assert ended(process) == -signal.SIGKILL
     with path.open("ab") as file:
         file.write(b'{"v": 1, "event": "tu')
     log = EventLog(path)
-    decisions = grown(manager_of(log))
+    decisions = list(lived(manager_of(log), LONG[:30]))[-1].decisions
     assert log.flush()
     events = list(read_events(path))
     killed, after = runs_of(events)
@@ -191,22 +144,21 @@ def test_a_process_that_is_killed_leaves_what_it_wrote(tmp_path: Path) -> None:
 
 
 def test_a_file_is_rotated_and_what_is_left_is_enough(tmp_path: Path) -> None:
-    """Of all files the oldest go; each begins with everything, so that the last turn is told whole. Nobody else reads them."""
+    """By one write of all turns: of all files the oldest go, none is too large, and each begins with everything. Nobody else reads them."""
     path = tmp_path / "logs" / "run.jsonl"
-    log = EventLog(path, max_bytes=8_000, keep=2)
-    manager, decisions = manager_of(log), tuple[Decision, ...]()
-    for stop in range(2, 62, 2):
-        decisions = tuple(manager.prepare_nowait(LONG[:stop]).decisions)
-        assert log.flush()
+    log = EventLog(path, max_bytes=14_000, keep=2)
+    decisions = list(lived(manager_of(log)))[-1].decisions
+    assert log.flush()
+    assert max(file.stat().st_size for file in path.parent.iterdir()) <= 14_000
     assert {each.name for each in path.parent.iterdir()} == {
         *("run.jsonl", "run.jsonl.1", "run.jsonl.2")
     }
     assert {stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()} == {0o600}
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    run = run_of(path)
+    run = run_of(EventLog(path))
     assert run.turns[0]["turn"] > 1
-    say(run.at(30)[1], decisions)
-    with pytest.raises(ValueError, match=rf"^turn=1: the run has {run.turns[0]['turn']} to 30$"):
+    say(run.at(31)[1], decisions)
+    with pytest.raises(ValueError, match=rf"^turn=1: the run has {run.turns[0]['turn']} to 31$"):
         run.at(1)
 
 
@@ -225,7 +177,7 @@ def test_a_file_that_cannot_be_opened_for_a_while_is_whole_when_it_can(tmp_path:
         decisions = tuple(manager.prepare_nowait(LONG[:stop]).decisions)
         log.flush()
     assert log.lost == 3
-    say(run_of(path).at(20)[1], decisions)
+    say(run_of(EventLog(path)).at(20)[1], decisions)
 
 
 def test_a_turn_does_not_wait_for_the_log(tmp_path: Path) -> None:
@@ -248,7 +200,7 @@ def test_a_turn_does_not_wait_for_the_log(tmp_path: Path) -> None:
     decisions = manager.prepare_nowait(LONG[:20]).decisions
     assert log.flush()
     assert [e["count"] for e in read_events(log.path) if e["event"] == "lost"] == [log.lost]
-    say(run_of(log.path).at(MOST_WAITING + 11)[1], decisions)
+    say(run_of(log).at(MOST_WAITING + 11)[1], decisions)
 
 
 def test_agents_share_a_file(tmp_path: Path) -> None:
@@ -340,7 +292,7 @@ def test_what_is_told_of_sections_and_the_prefix_is_what_is_sent(tmp_path: Path)
     for stop in range(2, 40, 2):
         sent.append(manager.prepare_nowait(LONG[:stop]).messages)
     assert log.flush()
-    for before, now, turn in zip([[], *sent], sent, run_of(path).turns, strict=False):
+    for before, now, turn in zip([[], *sent], sent, run_of(EventLog(path)).turns, strict=False):
         same = next(
             (i for i, (a, b) in enumerate(zip(before, now, strict=False)) if a != b), len(before)
         )
@@ -348,46 +300,24 @@ def test_what_is_told_of_sections_and_the_prefix_is_what_is_sent(tmp_path: Path)
         largest = max(unit["before"] for unit in turn["units"])
         assert 0 <= shared - turn["sent"]["prefix"] <= (largest if turn["compacted"] else 0)
         assert turn["sent"]["tokens"] == tokens(now)
-        assert turn["saved"]["tokens"] == turn["history"]["tokens"] - tokens(now)
         assert turn["sections"]["system"] == tokens([m for m in now if m["role"] == "system"])
-
-
-FORKED = """
-import os, sys
-from autogen_context import IncrementalContextManager
-from autogen_context.manager.event_log import EventLog
-from autogen_context.testing.conversation import conversation
-
-log, said = EventLog(sys.argv[1]), conversation(turns=9)
-manager = IncrementalContextManager("gpt-4o", events=log)
-manager.prepare_nowait(said[:4])
-log.flush()
-if os.fork():
-    os.wait()
-manager.prepare_nowait(said[:6])
-"""
 
 
 def test_a_fork_tells_its_own_turns(tmp_path: Path) -> None:
     """Its thread is not there any more; it begins another one."""
-    path = tmp_path / "run.jsonl"
-    ran(FORKED, path)
-    assert sorted(turn["turn"] for turn in run_of(path).turns) == [1, 2, 2]
+    log = EventLog(tmp_path / "run.jsonl")
+    manager = manager_of(log)
+    manager.prepare_nowait(LONG[:4])
+    assert log.flush()
 
+    def run() -> bool:
+        manager.prepare_nowait(LONG[:6])
+        return not log.flush()
 
-OFF = """
-import sys
-import tempfile
-import threading
-from autogen_context import IncrementalContextManager
-IncrementalContextManager("gpt-4o").prepare_nowait([{"role": "user", "content": "Hello."}])
-print([name for name in sys.modules if "manager.event" in name or "manager.metrics" in name or "opentelemetry" in name])
-"""
-
-
-def test_without_a_log_nothing_of_it_is_loaded(tmp_path: Path) -> None:
-    """It costs nothing when it is off."""
-    assert ran(OFF, tmp_path) == "[]\n"
+    assert ended(forked(run)[0]) == 0
+    manager.prepare_nowait(LONG[:6])
+    assert log.flush()
+    assert sorted(turn["turn"] for turn in run_of(log).turns) == [1, 2, 2]
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ async def test_an_agent_of_agentchat(tmp_path: Path) -> None:
     [asked] = [event for event in run.others if event["event"] == "asked_back"]
     assert (asked["turn"], asked["found"]) == (turns[-2], True)
     found = explained(run, message=2)  # behind the system prompt and the task
-    assert (found.tool, found.is_there) == ("read_log", False)
+    assert (found.life[-1]["tool"], found.is_there) == ("read_log", False)
     assert "worker" not in path.read_text()
 
 

@@ -4,9 +4,15 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+import signal
+import sys
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from http.client import HTTPConnection
 from importlib.resources import files
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,119 +20,52 @@ import pytest
 from autogen_context import IncrementalContextManager
 from autogen_context.cli.main import main
 from autogen_context.manager.event_log import EventLog
-from autogen_context.manager.events import TurnEvent, UnitEvent
-from autogen_context.report.events import Run, read_events, runs_of
-from autogen_context.report.page import bill_of, page_of, visible
+from autogen_context.report.bill import bill_of, totals_of
+from autogen_context.report.events import Run
+from autogen_context.report.follow import PageServer
+from autogen_context.report.page import page_of, visible
 from autogen_context.testing.conversation import conversation
+from support.forks import ended, forked
+from support.runs import LONG, growing, lived, manager_of, run_of, turn, unit
+from support.waiting import wait_until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+SAID = conversation(turns=60)
 HOSTILE = "</script><img src=x onerror=alert(1)>&amp;\u202etxt.exe\u2028\x1b[2J\ud800{{ 7*7 }}"
 
 
-def unit(start: int, **told: object) -> UnitEvent:
-    """A unit of one message and 100 tokens, as a log tells it, but for what is given."""
-    event: UnitEvent = {
-        "unit": start,
-        "stop": start + 1,
-        "role": "user" if start else "system",
-        "tool": "",
-        "section": "people" if start else "system",
-        "action": "keep",
-        "reason": "new",
-        "before": 100,
-        "after": 100,
-        "handle": "",
-        "score": None,
-        "place": None,
-        "among": None,
-    }
-    return event | told  # type: ignore[return-value]  # pyright: ignore[reportReturnType]  # keys of a unit
-
-
-def turn(number: int, units: Sequence[UnitEvent], **told: object) -> TurnEvent:
-    """A turn with a history of as many units as its number says, and nothing left out, but for what is given."""
-    tokens = 100 * number
-    event: TurnEvent = {
-        "v": 1,
-        "event": "turn",
-        "run": "r",
-        "agent": "",
-        "turn": number,
-        "at": float(number),
-        "ms": 1.0,
-        "model": "gpt-4o",
-        "limit": 400,
-        "bound": {"tokens": tokens, "source": "tokenizer"},
-        "counted": tokens,
-        "fixed": 0,
-        "history": {"messages": number, "tokens": tokens},
-        "sent": {"messages": number, "tokens": tokens, "new": 100, "prefix": tokens - 100},
-        "compacted": False,
-        "estimate": None,
-        "price": {"cached": 0.5, "write": 1.0, "dollars": 2.5},
-        "sections": {"system": 100, "people": tokens - 100},
-        "since": number - 1,
-        "units": list(units),
-        "cut": None,
-        "saved": {"tokens": 0},
-    }
-    return event | told  # type: ignore[return-value]  # pyright: ignore[reportReturnType]  # keys of a turn
-
-
-def growing(turns: int, **told: object) -> Run:
-    """A run in which each turn brings a message of 100 tokens, and everything is sent."""
-    events = [turn(n, [unit(n - 1)], **told) for n in range(1, turns + 1)]
-    return Run(id="r", turns=events, others=[])
-
-
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The event log of a run of 61 turns that compacts."""
-    events, messages = EventLog(tmp_path / "run.jsonl"), conversation(turns=60)
-    manager = IncrementalContextManager("gpt-4o", window_tokens=4_000, events=events)
-    for stop in range(2, len(messages) + 1, 2):
-        prepared = manager.prepare_nowait(messages[:stop])
+    events = EventLog(tmp_path_factory.mktemp("log") / "run.jsonl")
+    manager = manager_of(events, 4_000)
+    for prepared in lived(manager, SAID):
         manager.record_usage(prepared, prompt_tokens=prepared.certificate.counted_tokens)
     assert events.flush(30)
     return events.path
 
 
+@pytest.fixture(scope="module")
+def run(log: Path) -> Run:
+    """That run."""
+    return run_of(EventLog(log))
+
+
 # What it says
 
 
-def test_a_sliding_window_sends_the_newest_that_fit() -> None:
-    """Behind the system prompt; from the turn on in which it slides, only that is cached."""
-    requests = bill_of(growing(8)).sliding
-    assert [each.tokens for each in requests] == [100, 200, 300, 400, 400, 400, 400, 400]
-    assert [each.messages for each in requests] == [1, 2, 3, 4, 4, 4, 4, 4]
-    price = bill_of(growing(8)).price
-    shared = [0, 100, 200, 300, 100, 100, 100, 100]
-    assert [each.cached_tokens for each in requests] == [price.cached_tokens(n) for n in shared]
-
-
-def test_what_the_host_took_back_is_not_in_the_sliding_window() -> None:
-    """Nor is it sent with everything."""
-    back = turn(2, [unit(1, before=50)], since=1, limit=150)
-    run = growing(6)
-    bill = bill_of(Run(id="r", turns=[*run.turns, back], others=[]))
-    assert bill.sliding[-1].tokens == 150
-    assert bill.records[-1].whole.tokens == 200
-
-
-def test_the_page_has_the_numbers_of_the_log(log: Path) -> None:
+def test_the_page_has_the_numbers_of_the_log(run: Run) -> None:
     """Those of sending everything, of what was sent, and of the bill; and the same log gives the same page."""
-    runs = runs_of(read_events(log))
-    bill, page = bill_of(runs[0]), page_of(runs, title="run")
-    assert bill.totals.whole.above_limit > 30
-    assert bill.totals.sent.above_limit == 0
-    counted = sum(event["counted"] for event in runs[0].turns)
-    assert bill.totals.sent.tokens == counted
-    for number in (bill.totals.whole.cost_tokens, bill.totals.sent.cost_tokens, counted):
+    totals, page = totals_of(bill_of(run)), page_of([run], title="run")
+    counted = sum(event["counted"] for event in run.turns)
+    assert totals.whole.above_limit > 30
+    assert (totals.sent.above_limit, totals.sent.tokens) == (0, counted)
+    for number in (totals.whole.cost_tokens, totals.sent.cost_tokens, counted):
         assert f"{number:,.0f}" in page
     assert f"The provider billed {counted:,} input tokens" in page
-    assert page == page_of(runs, title="run")
+    assert page == page_of([run], title="run")
 
 
 def test_an_engine_of_ones_own_takes_seconds() -> None:
@@ -134,7 +73,7 @@ def test_an_engine_of_ones_own_takes_seconds() -> None:
     told = {"cached": 0.0, "write": 1.0, "dollars": None, "tokens_per_s": 2.0}
     run = growing(8, price=told, model="llama.cpp/m")
     page = page_of([run], title="run")
-    assert bill_of(run).totals.whole.cost_tokens == 800
+    assert totals_of(bill_of(run)).whole.cost_tokens == 800
     assert "<td>400</td>" in page
     assert ">seconds<" in page
     assert "dollars" not in page.partition("<script")[0]
@@ -145,13 +84,10 @@ def test_the_page_answers_from_the_other_events() -> None:
     """What was asked back, what could not be sent, whether summaries invented, what the cache had; and what broke the cache."""
     tell = {"v": 1, "run": "r", "agent": "", "model": "gpt-4o", "at": 1.0}
     quality = {"used": 0.25, "relevance": 7.5, "compression": None}
-    broken = turn(4, [unit(3)], sent={"messages": 4, "tokens": 400, "new": 350, "prefix": 50})
-    cut = turn(
-        5, [unit(4)], compacted=True, quality=quality, estimate={"why": "forced", "cold": False}
-    )
+    cut = turn(4, [unit(3)], compacted=True, quality=quality)
     run = Run(
         id="r",
-        turns=[*growing(3).turns, broken, cut],
+        turns=[*growing(3).turns, cut],
         others=[
             {**tell, "event": "asked_back", "turn": 3, "handle": "", "query_chars": 11, "found": 1},
             {
@@ -161,6 +97,7 @@ def test_the_page_answers_from_the_other_events() -> None:
                 "limit": 5,
                 "needed": 7,
                 "parts": {"system": 7},
+                "history": {"messages": 9, "tokens": 900},
             },
             {**tell, "event": "summary", "turn": 2, "used": False, "why": "it names <b>"},
             {**tell, "event": "summary", "turn": 2, "used": True, "why": ""},
@@ -179,10 +116,7 @@ def test_the_page_answers_from_the_other_events() -> None:
     ):
         assert said in page
     assert "Compression" not in page
-    assert [record.happened for record in bill_of(run).records[3:]] == [
-        "250 tokens no longer cached, since earlier content changed",
-        "compacted, since the window was full: nothing more left out; 0 tokens no longer cached",
-    ]
+    assert "compacted: nothing more dropped; 0 tokens no longer cached" in page
 
 
 @pytest.mark.parametrize("text", ["plain", "שלום", "line\nline\ttab", "日本"])
@@ -235,7 +169,7 @@ def test_report_says_what_is_wrong_with_a_log(
     error = capsys.readouterr().err
     assert "damaged lines that were skipped" in error
     assert "no turn was recorded yet" in error
-    huge = json.dumps(turn(1, [unit(0)], counted=10**400))
+    huge = json.dumps(turn(1, [unit(0)], counted=10**400), default=asdict)
     (tmp_path / "huge.jsonl").write_text(huge)
     assert main(["report", str(tmp_path / "huge.jsonl")]) == 2
     assert "huge.jsonl: " in capsys.readouterr().err
@@ -251,6 +185,114 @@ def test_a_replay_has_the_same_page(tmp_path: Path, capsys: pytest.CaptureFixtur
     html = page.read_text("utf-8")
     assert "c0 · 10 turns" in html
     assert "c1 · 10 turns" in html
+
+
+# Served while an agent runs
+
+
+@contextmanager
+def followed(log: Path) -> Generator[PageServer]:
+    """A server of a log."""
+    with PageServer(log) as server:
+        thread = Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def went_on(manager: IncrementalContextManager, log: EventLog, first: int, last: int) -> None:
+    """Let an agent go on, from one turn to another."""
+    assert all(
+        prepared.certificate.fits for prepared in lived(manager, SAID[: 2 * last], first=first)
+    )
+    assert log.flush(30)
+
+
+def asked(
+    server: PageServer, path: str | None = None, *, host: str = "", method: str = "GET"
+) -> tuple[int, dict[str, str], str]:
+    """What it answers: status, headers and text."""
+    connection = HTTPConnection("127.0.0.1", server.server_port, timeout=30)
+    headers = {"Host": host or f"127.0.0.1:{server.server_port}", "Origin": "http://evil.test"}
+    connection.request(method, server.path if path is None else path, headers=headers)
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    connection.close()
+    return answer.status, {name.lower(): value for name, value in answer.getheaders()}, text
+
+
+def test_it_has_what_the_log_has_when_it_is_asked(tmp_path: Path) -> None:
+    """Before there is a log, while it grows, after it was rotated or cut off; the version tells each from the others."""
+    log = EventLog(tmp_path / "run.jsonl", max_bytes=12_000)
+    manager, versions = manager_of(log, 4_000), list[str]()
+    with followed(log.path) as server:
+        for first, last in ((1, 0), (1, 3), (4, 12), (13, 30)):
+            went_on(manager, log, first, last)
+            versions.append(json.loads(asked(server, f"{server.path}version")[2]))
+            status, _, page = asked(server)
+            assert status == 200
+            assert f'"version":"{versions[-1]}"' in page
+            assert (f"<span>turn {last}</span>" if last else "waits for the first") in page
+        assert (tmp_path / "run.jsonl.1").exists()
+        os.truncate(log.path, 0)
+        status, _, page = asked(server)
+        assert status == 200
+        assert "<span>turn 30</span>" not in page
+        log.path.write_text('{"v": 2, "event": "turn"}\n')
+        assert asked(server)[0] == 500
+        assert "a newer autogen-context reads it" in asked(server)[2]
+    assert len(set(versions)) == 4
+
+
+@pytest.mark.parametrize(
+    ("path", "host", "status"),
+    [
+        pytest.param("/", "", 404, id="without the secret"),
+        pytest.param("/x/", "", 404, id="with another secret"),
+        pytest.param(None, "evil.test", 421, id="for another name, as after DNS rebinding"),
+        pytest.param(None, "evil.test:{port}", 421, id="for another name and this port"),
+        pytest.param(None, "127.0.0.1.evil.test:{port}", 421, id="for a name that begins so"),
+        pytest.param(None, "localhost:{port}", 200, id="for localhost"),
+    ],
+)
+def test_who_has_not_the_address_gets_nothing(
+    tmp_path: Path, path: str | None, host: str, status: int
+) -> None:
+    """Nor does a page of another origin: no header allows that."""
+    log = EventLog(tmp_path / "run.jsonl")
+    went_on(manager_of(log), log, 1, 1)
+    with followed(log.path) as server:
+        got, headers, text = asked(server, path, host=host.format(port=server.server_port))
+        assert got == status
+        assert ("gpt-4o" in text) is (status == 200)
+        assert not [name for name in headers if name.startswith("access-control")]
+        assert headers["cross-origin-resource-policy"] == "same-origin"
+        assert headers["cache-control"] == "no-store"
+        assert asked(server, method="POST")[0] == 501
+        assert server.server_address[0] == "127.0.0.1"
+
+
+def test_the_command_ends_with_ctrl_c(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It says where the page is; a port that is taken is named."""
+    command, told = ["report", str(tmp_path / "run.jsonl"), "--follow", "--json"], tmp_path / "told"
+
+    def run() -> int:
+        sys.stdout = told.open("w", buffering=1)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        return main(command)
+
+    process, _ = forked(run)
+    wait_until(lambda: told.exists() and "http" in told.read_text())
+    [(port, path)] = re.findall(r"http://127\.0\.0\.1:(\d+)(/[\w-]{22}/)", told.read_text())
+    connection = HTTPConnection("127.0.0.1", int(port), timeout=30)
+    connection.request("GET", path)
+    assert "waits for the first" in connection.getresponse().read().decode()
+    connection.close()
+    assert main([*command, "--port", port]) == 2
+    assert "Address already in use" in capsys.readouterr().err
+    os.kill(process, signal.SIGINT)
+    assert ended(process) == 130
 
 
 # In a browser
@@ -286,19 +328,25 @@ def opened(browser: "Browser", folder: Path, html: str, *, dark: bool = False) -
     return page
 
 
+def violations(page: "Page") -> object:
+    """What axe finds wrong with a page."""
+    page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
+    asked = "axe.run({ resultTypes: ['violations'] }).then((found) => found.violations)"
+    return page.evaluate(asked)
+
+
 @pytest.mark.parametrize(("width", "dark"), [(360, True), (1200, False)])
-def test_axe_finds_nothing(
-    browser: "Browser", tmp_path: Path, log: Path, width: int, *, dark: bool
-) -> None:
+def test_axe_finds_nothing(browser: "Browser", tmp_path: Path, width: int, *, dark: bool) -> None:
     """Light and dark, narrow and wide, with a unit and all numbers open; and nothing is wider than the window."""
-    html = page_of(runs_of(read_events(log)), title="run.jsonl")
-    page = opened(browser, tmp_path, html, dark=dark)
+    log = EventLog(tmp_path / "run.jsonl")
+    turns = list(lived(manager_of(log, 1_500), LONG[:20]))
+    assert any(prepared.compacted for prepared in turns)
+    page = opened(browser, tmp_path, page_of([run_of(log)], title="run.jsonl"), dark=dark)
     page.set_viewport_size({"width": width, "height": 800})
     page.locator(".strip button").first.click()
     for summary in page.locator("summary").all():
         summary.click()
-    page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
-    assert page.evaluate("axe.run().then((found) => found.violations)") == []
+    assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.close()
 
@@ -317,18 +365,17 @@ def test_a_hostile_log_does_nothing(browser: "Browser", tmp_path: Path) -> None:
 
 
 def test_keys_go_from_turn_to_turn_and_unit_to_unit(
-    browser: "Browser", tmp_path: Path, log: Path
+    browser: "Browser", tmp_path: Path, run: Run
 ) -> None:
     """The slider's for turns, the arrows for units, Enter for a unit's life, which says when it left, and why."""
-    runs = runs_of(read_events(log))
-    page = opened(browser, tmp_path, page_of(runs, title="run"))
+    page = opened(browser, tmp_path, page_of([run], title="run"))
     slider, strip = page.locator("input[type=range]"), page.locator(".strip button")
     assert page.locator(".turn h3").text_content() == "Turn 61 of 61"
     slider.press("Home")
     assert page.locator(".turn h3").text_content() == "Turn 1 of 61"
     assert strip.count() == 2
     page.get_by_role("button", name="Next compaction").click()
-    first = next(event for event in runs[0].turns if event["compacted"])
+    first = next(event for event in run.turns if event["compacted"])
     assert page.locator(".turn h3").text_content() == f"Turn {first['turn']} of 61"
     assert "This is compaction 1 of" in str(page.locator(".said").text_content())
     page.locator(".changes summary").click()
@@ -364,3 +411,31 @@ def test_five_thousand_turns_open_in_a_second(browser: "Browser", tmp_path: Path
     took_ms = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
     assert took_ms < 3_000
     page.close()
+
+
+def test_a_browser_follows_a_run(browser: "Browser", tmp_path: Path) -> None:
+    """It shows the newest turn by itself; who looks at another one is asked first. It asks nobody else, and says when it ends."""
+    log = EventLog(tmp_path / "run.jsonl")
+    manager, addresses, troubles = manager_of(log, 4_000), list[str](), list[object]()
+    window = browser.new_page()
+    status, title = window.locator(".live"), window.locator(".turn h3")
+    window.on("pageerror", lambda error: troubles.append(error))  # noqa: PLW0108 - it sets attributes
+    with followed(log.path) as server:
+        window.on("request", lambda asked: addresses.append(asked.url))
+        window.goto(server.url)
+        assert "waits for the first" in str(status.text_content())
+        went_on(manager, log, 1, 10)
+        title.filter(has_text="Turn 10 of 10").wait_for()
+        went_on(manager, log, 11, 30)
+        title.filter(has_text="Turn 30 of 30").wait_for()
+        assert violations(window) == []
+        window.locator("input[type=range]").press("Home")
+        went_on(manager, log, 31, 40)
+        window.locator(".live button").wait_for()
+        assert title.text_content() == "Turn 1 of 30"
+        window.locator(".live button").click()
+        title.filter(has_text="Turn 40 of 40").wait_for()
+    status.filter(has_text="has ended").wait_for()
+    assert troubles == []
+    assert {address.removesuffix("version") for address in addresses} == {server.url}
+    window.close()

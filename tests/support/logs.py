@@ -1,7 +1,10 @@
 """An agent that reads more logs than its window holds, and asks for a part of one at the end."""
 
+import re
+from collections.abc import Callable
+
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
-from autogen_context.testing import Call, LoopbackServer, Say, ScriptedModel, Step
+from autogen_context.testing import Call, LoopbackServer, Request, Say, ScriptedModel, Step
 from autogen_context.tokens.message_counter import MessageCounter
 
 MODEL, WINDOW = "gpt-4-0613", 4_000
@@ -23,7 +26,34 @@ def fourteen_logs() -> list[Step]:
     return [*(Call("read_log", {"number": n}) for n in range(14)), asks, Say("Done. TERMINATE")]
 
 
-def strict_server(*steps: Step) -> LoopbackServer:
-    """A server that counts as OpenAI does and refuses what is larger than the window."""
-    script = ScriptedModel(steps, count=lambda text: COUNTER.count(text).tokens)
+def by_handle(request: Request) -> Step:
+    """Ask for the whole original of which a part was found."""
+    return Call(RECALL_TOOL_NAME, {"handle": found(request)[1]})
+
+
+def by_line(request: Request) -> Step:
+    """Ask for the first line of what was found."""
+    place = found(request)
+    return Call(RECALL_TOOL_NAME, {"handle": place[1], "lines": place[2]})
+
+
+def found(request: Request) -> re.Match[str]:
+    """Handle and first line of what was found by a query."""
+    place = re.search(r"\[Original (\w+)[^,]*, lines (\d+)-(\d+) of", str(request.messages))
+    assert place is not None
+    return place
+
+
+Reply = Step | Callable[[Request], Step]
+
+
+def strict_server(*steps: Reply) -> LoopbackServer:
+    """A server that counts as OpenAI does and refuses what is larger than the window; a step may look at its request."""
+    remaining = iter(steps)
+
+    def step(request: Request) -> Step:
+        chosen = next(remaining)
+        return chosen(request) if callable(chosen) else chosen
+
+    script = ScriptedModel(step, count=lambda text: COUNTER.count(text).tokens)
     return LoopbackServer(script, window_tokens=WINDOW)
