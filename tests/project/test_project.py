@@ -143,8 +143,9 @@ class Poisoned(Counting):
 
 async def test_a_cache_saves_the_reading_and_does_no_harm(tmp_path: Path) -> None:
     """The same head with one that is full, or has something else in it; one change builds one thing."""
-    root, cache = shop(tmp_path), Counting()
+    root, cache = shop(tmp_path, **{f"docs/{n}.md": "It is so.\n" for n in "ab"}), Counting()
     plain = (await project(root).current()).head
+    assert all(f"From docs/{name}.md" in plain for name in "ab")  # the same text, another document
     poisoned = ProjectContext(root, cache=Poisoned(), budget_tokens=BUDGET, count=len)
     assert (await poisoned.current()).head == plain
     contexts = [
