@@ -8,6 +8,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import closing
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -88,9 +89,9 @@ def test_processes_share_a_folder(tmp_path: Path) -> None:
             for number in range(40):
                 for key in (f"{name}{number}", f"both{number}"):
                     value = key * 1_000
-                    assert await cache.get_or_build(key, lambda value=value: value) == value
+                    assert await cache.get_or_build(key, partial(str, value)) == value
 
-    processes = [forked(lambda name=name: share(name)) for name in "xy"]
+    processes = [forked(partial(share, name)) for name in "xy"]
     with closing(DiskStore(tmp_path, keep_open=True)) as disk:
         while processes:
             disk.read(row_of("both0"))

@@ -255,7 +255,8 @@ def test_what_could_not_be_deleted_is_not_read(
     later = DiskStore(tmp_path, clock=lambda: now)
     with closing(sqlite3.connect(later.path, isolation_level=None)) as connection:
         connection.execute("BEGIN EXCLUSIVE")
-        for delete in (lambda: later.forget(["key"]), later.clear):
+        deletions: list[Callable[[], object]] = [partial(later.forget, ["key"]), later.clear]
+        for delete in deletions:
             with pytest.raises(StoreUnavailable, match="nothing was deleted"):
                 delete()
         later.write({"key": b"in vain"})
