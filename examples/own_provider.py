@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from autogen_context import IncrementalContextManager
-from autogen_context.view.notice import Notice, ProviderTurn, Told
+from autogen_context.view.notice import Notice, ProviderTurn, ProviderUpdate
 
 
 class GitBranch:
@@ -22,10 +22,10 @@ class GitBranch:
     async def before_turn(self, turn: ProviderTurn, /) -> None:
         """Nothing to wait for."""
 
-    def turn(self, turn: ProviderTurn, /) -> Told:  # noqa: ARG002 - what it tells depends on no turn
+    def turn(self, turn: ProviderTurn, /) -> ProviderUpdate:  # noqa: ARG002 - what it tells depends on no turn
         """What holds now; the manager tells it where it is news."""
         branch = self._head.read_text("utf-8").strip().removeprefix("ref: refs/heads/")
-        return Told(notices=(Notice(key="branch", text=f"The git branch is {branch}."),))
+        return ProviderUpdate(notices=(Notice(key="branch", text=f"The git branch is {branch}."),))
 
 
 async def main() -> None:

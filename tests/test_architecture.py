@@ -74,15 +74,26 @@ def test_imports_run_one_way(path: Path) -> None:
         assert level_of(other) < level_of(room), f"{room} imports {other}"
 
 
+IMPORTS = """
+import sys, autogen_context as package
+[getattr(package, name) for name in sys.argv[1:]]
+print(*sys.modules)
+package.IncrementalContextManager("gpt-4o").prepare_nowait([{"role": "user", "content": "Hello."}])
+print(*sys.modules)
+"""
+
+
 def test_an_import_loads_no_host() -> None:
-    """Nor a client library, a tokenizer or a store: who does not use them need not have them."""
-    code = "import sys, autogen_context as a; [getattr(a, n) for n in sys.argv[1:]]; print(*sys.modules)"
+    """Nor a client library, a tokenizer or a store; and a turn without a log nothing of it: who does not use them need not have them."""
     names = ["IncrementalContextManager", "ContextConfig", "ModelLimits", "Prepared"]
-    command = [sys.executable, "-c", code, *names]
+    command = [sys.executable, "-W", "ignore", "-c", IMPORTS, *names]
     run = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own code
-    loaded = {name.split(".")[0] for name in run.stdout.split()}
+    imported, turned = (set(line.split()) for line in run.stdout.splitlines())
+    loaded = {name.split(".")[0] for name in imported}
     assert "autogen_context" in loaded
     assert not loaded & set(HEAVY)
+    log = {"autogen_context.manager.events", "autogen_context.manager.event_log", "opentelemetry"}
+    assert not turned & (log | {"autogen_context.manager.metrics"})
 
 
 def test_there_is_no_room_for_anything_else() -> None:

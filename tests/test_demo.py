@@ -1,10 +1,12 @@
 """The demo, run as ``make demo`` runs it: what it prints is true, and enough."""
 
-import os
+import io
 import re
+import runpy
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -43,19 +45,6 @@ class Run:
         return float(found[1].replace(",", ""))
 
 
-def start(folder: Path, columns: int) -> "subprocess.Popen[str]":
-    """Run the demo with its output in a pipe."""
-    offline = {"HTTP_PROXY": UNREACHABLE, "HTTPS_PROXY": UNREACHABLE, "NO_PROXY": "127.0.0.1"}
-    return subprocess.Popen(  # noqa: S603  our own demo
-        [sys.executable, DEMO / "run.py", "--table", "--svg", "picture.svg"],
-        cwd=folder,
-        env=os.environ | offline | {"COLUMNS": str(columns)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
 def project() -> dict[str, str]:
     """The files of the project that the demo ships, by their digests."""
     files = (path for path in DEMO.joinpath("project").rglob("*") if path.is_file())
@@ -64,21 +53,32 @@ def project() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Run, Run]]:
-    """Two runs at the same time, at 80 and at 120 columns; the project stays as it was shipped."""
-    before = project()
-    both = [start(tmp_path_factory.mktemp("demo"), columns) for columns in (80, 120)]
-    try:
-        yield finished(both[0]), finished(both[1])
-    finally:
-        for process in both:
-            process.kill()  # what has ended is left alone
+    """Two runs, at 80 and at 120 columns; the project stays as it was shipped."""
+    before, modules = project(), set(sys.modules)
+    yield (
+        finished(tmp_path_factory.mktemp("demo"), 80),
+        finished(tmp_path_factory.mktemp("demo"), 120),
+    )
     assert project() == before
+    for name in (path.stem for path in DEMO.glob("*.py")):
+        sys.modules.pop(name, None) if name not in modules else None
 
 
-def finished(process: "subprocess.Popen[str]") -> Run:
-    """What a run came to."""
-    out, err = process.communicate(timeout=180)
-    return Run(code=process.returncode, out=out, err=err)
+def finished(folder: Path, columns: int) -> Run:
+    """What a run came to, with its output in a pipe."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for name in ("HTTP_PROXY", "HTTPS_PROXY"):
+            patch.setenv(name, UNREACHABLE)
+        patch.setenv("NO_PROXY", "127.0.0.1")
+        patch.setenv("COLUMNS", str(columns))
+        patch.setattr(sys, "argv", ["run.py", "--table", "--svg", "picture.svg"])
+        patch.syspath_prepend(str(DEMO))
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ended:
+            runpy.run_path(str(DEMO / "run.py"), run_name="__main__")
+    code = ended.value.code
+    return Run(code=code if isinstance(code, int) else 1, out=out.getvalue(), err=err.getvalue())
 
 
 @pytest.fixture

@@ -19,8 +19,9 @@ from weakref import finalize
 from autogen_context.adapters.classic_format import ClassicFormat, sent_fields
 from autogen_context.adapters.register import AgentContext
 from autogen_context.errors import CompletionFailed
-from autogen_context.manager.manager import IncrementalContextManager, ToolSchemas
+from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.parts import ManagerOptions
+from autogen_context.manager.runner import ToolSchemas
 from autogen_context.messages.message import SYSTEM_ROLES
 from autogen_context.messages.openai_chat import fields_of
 from autogen_context.messages.tool_schema import (

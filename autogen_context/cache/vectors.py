@@ -1,38 +1,33 @@
 """The embedding vectors of texts, computed once per content and available in memory when a turn needs them.
 
 Promise: ``ready`` never waits, computes or reads from disk. Concurrent requests for the same text share one computation. A
-failing model has no effect but ``EmbeddingFailed``. Nothing runs in the background outside ``async with``.
+failing model has no effect but ``EmbeddingFailed``.
 """
 
 import asyncio
-import logging
 from array import array
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
-from typing import Self
+from collections.abc import Collection, Mapping, Sequence
 
 from autogen_context.cache.tier import Memory
 from autogen_context.cache.values import Cache, Guarded
-from autogen_context.errors import ContextError, EmbeddingFailed
+from autogen_context.errors import EmbeddingFailed
 from autogen_context.messages.message import content_digest
 from autogen_context.models.embedder import Embedder
 from autogen_context.models.similarity import unit_vector
 
 Vectors = Mapping[str, Sequence[float]]
 
-_LOGGER = logging.getLogger(__name__)
 _KIND = "embedding"  # the kind in the cache
 _FLOAT_BYTES = 4
 _LENGTH_IS_1 = 1e-3  # tolerance for four-byte floats
 _BATCH_TEXTS = 64  # finished batches survive a later failure, and a turn can run between batches
-_WAITING_TEXTS = 4_096
 
 
 class VectorStore:
     """Vectors by content: an LRU cache in memory, and all vectors in a cache if one is given.
 
     Each vector has length 1, so that the dot product of two is their cosine similarity. A store belongs to one event loop;
-    ``ready`` and ``warm`` may be called from any thread.
+    ``ready`` may be called from any thread.
 
     Args:
         embedder: the model; its name is part of every key.
@@ -56,9 +51,6 @@ class VectorStore:
         self._memory = Memory[Sequence[float]](entries=entries)
         self._flights: dict[str, asyncio.Future[Vectors]] = {}
         self._dimensions: int | None = None
-        self._waiting: dict[str, None] = {}  # texts queued by ``warm``, from any thread
-        self._due = asyncio.Event()
-        self._warming: tuple[asyncio.AbstractEventLoop, asyncio.Task[None]] | None = None
 
     def keep_in(self, cache: Cache) -> None:
         """Store vectors in this cache as well, unless the store already has one."""
@@ -85,36 +77,6 @@ class VectorStore:
             if missing:
                 found |= await self._some_of(missing)
         return [found[key] for key in keys]
-
-    def warm(self, texts: Iterable[str]) -> None:
-        """Queue texts whose vectors are loaded or computed in the background; does nothing outside ``async with``.
-
-        Texts are dropped when the queue is full, and all queued texts when the model fails: pass them again later.
-        """
-        if self._warming is None:
-            return
-        loop, _ = self._warming
-        for text in texts:
-            if len(self._waiting) < _WAITING_TEXTS and self._key(text) not in self._memory:
-                self._waiting[text] = None
-        with suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(self._due.set)
-
-    async def __aenter__(self) -> Self:
-        """Start the background task for ``warm``. Raise ``RuntimeError`` if it is already running."""
-        if self._warming is not None:
-            raise RuntimeError("the store has an owner already; make another, with the same folder")
-        task = asyncio.create_task(self._warm(), name="warming")
-        self._warming = asyncio.get_running_loop(), task
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        """Stop the background task and drop queued texts."""
-        warming, self._warming = self._warming, None
-        self._waiting.clear()
-        if warming is not None:
-            warming[1].cancel()
-            await asyncio.wait({warming[1]})
 
     def _key(self, text: str) -> str:
         return content_digest(self._embedder.name, text).hex()
@@ -184,17 +146,3 @@ class VectorStore:
         """Return True if a vector has as many numbers as the first one seen."""
         self._dimensions = self._dimensions or len(vector)
         return len(vector) == self._dimensions
-
-    async def _warm(self) -> None:
-        while await self._due.wait():
-            self._due.clear()
-            while batch := list(self._waiting)[:_BATCH_TEXTS]:
-                for text in batch:
-                    del self._waiting[text]
-                try:
-                    await self.vectors(batch)
-                except ContextError as error:
-                    left = len(batch) + len(self._waiting)
-                    self._waiting.clear()
-                    message = "warming failed (%s); what waits is left out"
-                    _LOGGER.warning(message, type(error).__name__, extra={"left_out": left})

@@ -37,7 +37,7 @@ from autogen_context.prioritizer.attention import (
     relevances,
 )
 from autogen_context.recall.facts import Fact, Facts
-from autogen_context.view.notice import Notice, ProviderTurn, Told
+from autogen_context.view.notice import Notice, ProviderTurn, ProviderUpdate
 
 logger = logging.getLogger(__name__)
 
@@ -294,7 +294,7 @@ class KnowledgeProvider:
             next(questions(turn), ""), lambda prompt: self._count(prompt) <= room
         )
 
-    def turn(self, turn: ProviderTurn, /) -> Told:
+    def turn(self, turn: ProviderTurn, /) -> ProviderUpdate:
         """Return notices for the newest question, and withdraw those of earlier questions."""
         question, *earlier = [*islice(questions(turn), 1 + QUESTIONS_BACK)] or [""]
         room = int(KNOWLEDGE_FRACTION * turn.window_tokens) - FRAME_TOKENS
@@ -311,7 +311,7 @@ class KnowledgeProvider:
         gone = [n.key for n in turn.standing if n.topic == "provider" and n.key not in keys]
         mine = [key.partition(": ")[2] for key in gone if key.startswith(f"{self.name}: ")]
         withdrawn = tuple(Notice(key=key, text="") for key in mine)
-        return Told(notices=tuple(notices), withdrawn=withdrawn)
+        return ProviderUpdate(notices=tuple(notices), withdrawn=withdrawn)
 
     def _within(self, entry: Entry, room_tokens: int) -> Notice | None:
         """Return an entry as a notice, shortened to fit, or ``None`` if too little of it would fit."""

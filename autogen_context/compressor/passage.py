@@ -90,19 +90,23 @@ def joined(passages: Iterable[Passage]) -> str:
     return "".join(parts)
 
 
-def sentences_of(line: str) -> list[str]:
-    """Split a line into sentences, each with the whitespace after it."""
+def sentences_of(text: str) -> list[str]:
+    """Split a text into sentences, each with the blanks after it; a line's end is in the middle of one."""
     found: list[str] = []
     start = 0
-    for match in SENTENCE_END.finditer(line):
-        end = match.end() - len(match["blanks"] or "")
-        is_word = end > LONG_WORD and line[end - LONG_WORD : end - 1].isalpha()  # most are
-        if end > start and (
-            is_word or not SHORT_FORM.search(line[max(start, end - SHORT_FORM_CHARS) : end])
-        ):
-            found.append(line[start : match.end()])
-            start = match.end()
-    return [*found, line[start:]] if start < len(line) else found
+    for match in SENTENCE_END.finditer(text):
+        stop, end = match.end(), match.start("blanks")
+        if end < 0:  # in a script without blanks
+            end = stop
+        if end == start:
+            continue
+        if not text[max(start, end - LONG_WORD) : end - 1].isalpha() or end - start < LONG_WORD:
+            line = text.rfind("\n", start, end) + 1
+            if SHORT_FORM.search(text[max(start, line, end - SHORT_FORM_CHARS) : end]):
+                continue
+        found.append(text[start:stop])
+        start = stop
+    return [*found, text[start:]] if start < len(text) else found
 
 
 def read(text: str, speaker: Speaker, section: int) -> list[Passage]:

@@ -8,7 +8,7 @@ score, or by relevance if a person asks about the past, which may then fill more
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from autogen_context.budget.policy import BudgetRequest, CompactionBudget, Section
 from autogen_context.budget.task import TaskDefinition
@@ -27,7 +27,6 @@ from autogen_context.prioritizer.references import References
 from autogen_context.prioritizer.selection import (
     BlockSelector,
     Explanation,
-    Filled,
     Unchosen,
     efficiency_of,
     explained,
@@ -35,9 +34,10 @@ from autogen_context.prioritizer.selection import (
 )
 from autogen_context.recall.exchanges import said_now
 from autogen_context.view.conversation import Conversation
-from autogen_context.view.decision import Candidate, Decision, Decisions, kept, replaced, tokens_of
-from autogen_context.view.notice import Name, Notice, Notices, Topic
-from autogen_context.view.protected import Fit, Protection, choose_protected
+from autogen_context.view.decision import Candidate, Decision, kept, replaced, tokens_of
+from autogen_context.view.notice import Name, Notice, Topic
+from autogen_context.view.protected import Protection, choose_protected
+from autogen_context.view.view import ContextView
 
 OUT_OF_REACH = "left out: it was too long ago to be compared with what stays"
 REPEATED = "left out: the same system message is sent once"
@@ -48,7 +48,8 @@ STATED: Mapping[Topic, Kind] = {"requirement": "constraint", "decision": "decisi
 class CompactionPlanner:
     """Plans the compactions of one conversation."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, conversation: Conversation) -> None:
+        self._conversation = conversation
         self._counter = parts.counter
         self._memory = parts.memory
         self._compressor = parts.compressor
@@ -63,29 +64,38 @@ class CompactionPlanner:
             parts.counter, parts.config.people, compressor=parts.compressor
         )
 
-    def follow(self, conversation: Conversation) -> None:
+    def follow(self) -> None:
         """Update the indexes."""
-        self.references.follow(conversation.candidates)
-        self.telling.follow(conversation.messages)
+        self.references.follow(self._conversation.candidates)
+        self.telling.follow(self._conversation.messages)
 
     def planned(
         self,
-        conversation: Conversation,
+        view: ContextView,
         *,
-        before: Decisions,
         limit_tokens: int,
         fixed_tokens: int,
         pinned: frozenset[int],
-        notices: Notices,
         stale: frozenset[int],
     ) -> dict[int, Decision]:
-        """Return the decisions of a compaction by position."""
-        candidates = conversation.candidates
-        self.follow(conversation)
-        protected = conversation.protected(pinned)
-        request = conversation.newest_request
-        advice = self._advice.get(key_of(request)) if self._advice else None
-        need = self._need(conversation, limit_tokens, stale)
+        """Decide on the units of a conversation.
+
+        Args:
+            view: the view before; a unit that is dropped again keeps its decision.
+            limit_tokens: hard limit of the request, whatever the budget says.
+            fixed_tokens: of these, what it has besides units.
+            pinned: positions of pinned messages.
+            stale: indices of units that show files which changed since.
+
+        Returns:
+            Decisions by index; units without one were not sent before and are not sent now.
+
+        Raises:
+            ContextWindowExceeded: the protected units do not fit, not even shortened.
+        """
+        conversation, candidates = self._conversation, self._conversation.candidates
+        self.follow()
+        protected, need = conversation.protected(pinned), self._need(limit_tokens, stale)
         self.answered = bool(need.relevance)
         compared = standing(self.references, need)
         self.references.cut(compared)
@@ -94,94 +104,124 @@ class CompactionPlanner:
         )
         reach = near[0] if near else 0
         self.telling.note(self.references.units, until=reach)
-        self.telling.statements = stated(notices.standing)
-        summaries = self._summaries(conversation, limit_tokens, pinned)
-        task = TaskDefinition.from_text(request)
-        budget = self._budget.for_compaction(
-            BudgetRequest(
-                room_tokens=limit_tokens,
-                fixed_tokens=fixed_tokens,
-                task=task if advice is None else advice.applied_to(task),
-                messages=len(conversation.messages),
-                asks_back=bool(need.relevance),
-                has_summaries=bool(summaries),
-            )
+        self.telling.statements = stated(view.notices.standing)
+        summaries = self._summaries(limit_tokens, pinned)
+        budget = self._budget_for(need, limit_tokens, fixed_tokens, has_summaries=bool(summaries))
+        limit = limit_tokens - fixed_tokens
+        total = max(0, min(limit, budget.total_tokens))
+        asked = {*view.decisions.live, *compared, *near, *protected}
+        systems = [i for i in conversation.voices.systems if i in asked]
+        again = {
+            i: replaced(candidates[i], "drop", REPEATED, (), 0)
+            for i in repeated_systems(candidates, systems, protected)
+        }
+
+        # In their order: protected units, people's messages, the newest units, and of the rest the highest scores.
+        chosen = choose_protected(candidates, protected, limit_tokens=limit, fit=self._fit)
+        protected_tokens, messages = (
+            tokens_of(chosen),
+            candidates[-1].unit.stop if candidates else 0,
         )
-        scores = self.prioritizer.scores(self.references, need)
-        asked, systems = {*before.live, *compared, *near, *protected}, conversation.voices.systems
-        return plan(
+        count = self._counter.message
+        frame = count(notice_of(messages, conversation.tokens, FRAME))
+        beside = int((total - protected_tokens) * budget.kept_fraction) - frame
+        said = self.telling.said(
             candidates,
-            before=before,
-            compared=asked,
-            protected=protected,
-            repeated=repeated_systems(candidates, [i for i in systems if i in asked], protected),
-            said=self.telling.said(
-                candidates,
-                conversation.voices.instructions,
-                conversation.messages,
-                long_tokens=budget.long_message_tokens,
-                reach=reach,
-                is_used=self._is_used,
-            ),
-            history_tokens=conversation.tokens,
-            limit_tokens=limit_tokens - fixed_tokens,
-            budget=budget,
-            means=Means(
-                fit=lambda candidate, tokens: self._fit(conversation, candidate, tokens),
-                fill=BlockSelector(
-                    self.references, self._counter, scores, self._shares(budget)
-                ).fill,
-                tell=lambda decided, tokens: self.telling.told(
-                    self.references.units,
-                    decided,
-                    summaries=summaries,
-                    room_tokens=tokens,
-                    reach=reach,
-                ),
-                count=self._counter.message,
-            ),
+            conversation.voices.instructions,
+            conversation.messages,
+            long_tokens=budget.long_message_tokens,
+            reach=reach,
+            is_used=self._is_used,
         )
+        budget = replace(budget, total_tokens=total)
+        chosen |= people_first(said, protected, chosen, budget=budget, beside_tokens=beside)
+        beside = min(beside, total - tokens_of(chosen) - frame)
+        newest_first = range(len(candidates) - 1, -1, -1)
+        last = next((candidates[i].tokens for i in newest_first if i not in chosen), 0)
+        whole = last if last <= budget.newest_unit_fraction * beside else 0
+        room = max(int(beside * budget.newest_fraction), whole)
+        recent = newest_that_fit(candidates, taken=chosen | again, room_tokens=room)
+        chosen |= recent
+        told_tokens = max(0, int(beside * budget.told_fraction))
+        scores = self.prioritizer.scores(self.references, need)
+        selector = BlockSelector(self.references, self._counter, scores, self._shares(budget))
+        room = max(0, beside - tokens_of(recent) - told_tokens)
+        filled = selector.fill(chosen | again, room)
+        chosen |= filled.stays
+
+        # The rest is dropped; a notice in its place tells what was in it.
+        dropped = {
+            i: left_again(view.decisions, i)
+            or again.get(i)
+            or left_out(candidates[i], filled.left.get(i))
+            for i in sorted({*asked, *filled.left}.difference(chosen))
+        }
+        told = self.telling.told(
+            self.references.units,
+            chosen,
+            summaries=summaries,
+            room_tokens=told_tokens,
+            reach=reach,
+        )
+        stay = [candidates[i] for i in chosen]
+        messages -= sum(len(candidate.unit.messages) for candidate in stay)
+        gone = conversation.tokens - sum(candidate.tokens for candidate in stay)
+        notices = (notice_of(messages, gone, told), notice_of(messages, gone))
+        decided = chosen | dropped
+        room = min(limit - tokens_of(decided), gone)
+        return decided | with_notice(dropped, notices, room_tokens=room, count=count)
+
+    def _budget_for(
+        self, need: Need, limit_tokens: int, fixed_tokens: int, *, has_summaries: bool
+    ) -> CompactionBudget:
+        """Return how much is kept, and of what."""
+        task, advice = TaskDefinition.from_text(need.task), self._advised(need.task)
+        request = BudgetRequest(
+            room_tokens=limit_tokens,
+            fixed_tokens=fixed_tokens,
+            task=task if advice is None else advice.applied_to(task),
+            messages=len(self._conversation.messages),
+            asks_back=bool(need.relevance),
+            has_summaries=has_summaries,
+        )
+        return self._budget.for_compaction(request)
 
     def overruled(self) -> frozenset[Name]:
         """Return the notices that contradicted older messages at the last plan."""
         return self.telling.overruled()
 
-    def spans(
-        self, conversation: Conversation, room_tokens: int, pinned: frozenset[int]
-    ) -> list[Span]:
+    def spans(self, room_tokens: int, pinned: frozenset[int]) -> list[Span]:
         """Return the spans that will leave first, each to be summarised separately."""
-        return self._spans.of(
-            conversation.candidates, stays=conversation.protected(pinned), room_tokens=room_tokens
-        )
+        stays = self._conversation.protected(pinned)
+        return self._spans.of(self._conversation.candidates, stays=stays, room_tokens=room_tokens)
 
     def explained(
-        self,
-        decision: Decision,
-        at: int,
-        conversation: Conversation,
-        room_tokens: int,
-        stale: frozenset[int],
+        self, decision: Decision, at: int, room_tokens: int, stale: frozenset[int]
     ) -> Explanation:
         """Explain the decision on the unit at a position; arguments as of ``planned``."""
-        self.references.follow(conversation.candidates)
-        need = self._need(conversation, room_tokens, stale)
+        self.references.follow(self._conversation.candidates)
+        need = self._need(room_tokens, stale)
         units, unit = standing(self.references, need), None
         if at < len(self.references.units):
             self.references.cut([*units, at])
             unit = self.references.units[at]
         return explained(decision, at, unit, self.prioritizer.scores(self.references, need))
 
-    def _need(self, conversation: Conversation, room_tokens: int, stale: frozenset[int]) -> Need:
+    def _need(self, room_tokens: int, stale: frozenset[int]) -> Need:
         """Return what the compaction has to choose for."""
-        task = conversation.newest_request
-        advice: Advice | None = self._advice.get(key_of(task)) if self._advice else None
+        task = self._conversation.newest_request
+        advice = self._advised(task)
         return Need(
             room_tokens=room_tokens,
             task=task,
-            relevance=self._asked_for(conversation),
+            relevance=self._asked_for(),
             stale=stale,
             advised={} if advice is None else advice.multipliers,
         )
+
+    def _advised(self, task: str) -> Advice | None:
+        """Return a model's advice on a task, if there is any."""
+        return self._advice.get(key_of(task)) if self._advice else None
 
     def _shares(self, budget: CompactionBudget) -> dict[Section, int] | None:
         """Return the tokens of each section; ``None`` if the score alone decides."""
@@ -197,32 +237,29 @@ class CompactionPlanner:
         uses = (self.references.uses(value) for value in named)
         return bool(named) and all(used and used[-1] > unit for used in uses)
 
-    def _summaries(
-        self, conversation: Conversation, room_tokens: int, pinned: frozenset[int]
-    ) -> dict[Span, str]:
+    def _summaries(self, room_tokens: int, pinned: frozenset[int]) -> dict[Span, str]:
         """Return the summaries that are ready, by span."""
-        spans = self.spans(conversation, room_tokens, pinned) if self._known else []
+        spans = self.spans(room_tokens, pinned) if self._known else []
         return {span: self._known[span.key] for span in spans if span.key in self._known}
 
-    def _asked_for(self, conversation: Conversation) -> dict[int, float]:
+    def _asked_for(self) -> dict[int, float]:
         """Return the relevance of messages to the newest one, if that asks about the past; else nothing."""
-        query = said_now(conversation.messages)
+        messages = self._conversation.messages
+        query = said_now(messages)
         if not query:
             return {}
         # Only the wording decides here, as the index may not be up to date. A request for a summary of everything matches
         # nothing in particular.
-        verdict = self._memory.judge(query, conversation.messages)
+        verdict = self._memory.judge(query, messages)
         if not verdict.retrieve or verdict.kind == "summary":
             return {}
-        self._memory.follow(conversation.messages[:-1])  # a question is no answer to itself
+        self._memory.follow(messages[:-1])  # a question is no answer to itself
         return self._memory.scores(query)
 
-    def _fit(
-        self, conversation: Conversation, candidate: Candidate, room_tokens: int
-    ) -> tuple[tuple[Piece, ...], int] | None:
+    def _fit(self, candidate: Candidate, room_tokens: int) -> tuple[tuple[Piece, ...], int] | None:
         return fit_pieces(
             candidate.pieces,
-            messages_of(candidate.pieces, conversation.messages),
+            messages_of(candidate.pieces, self._conversation.messages),
             room_tokens=room_tokens,
             counter=self._counter,
             keep_calls=bool(candidate.unit.unanswered),
@@ -237,98 +274,6 @@ def stated(notices: Iterable[Notice]) -> dict[Name, Entry]:
         for notice in notices
         if notice.topic in STATED
     }
-
-
-# ---- the plan
-
-
-Tell = Callable[[Mapping[int, Decision], int], str]
-"""Writes the notice about units without a decision or kept in part, given the decisions and a number of tokens."""
-
-Fill = Callable[[Mapping[int, Decision], int], Filled]
-"""Decides on the remaining units, given the decisions so far and a number of tokens."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
-    """The functions that a plan uses."""
-
-    fit: Fit
-    fill: Fill
-    tell: Tell
-    count: Callable[[Message], int]
-
-
-def plan(  # noqa: PLR0913 - everything it depends on
-    candidates: Sequence[Candidate],
-    *,
-    before: Sequence[Decision] = (),
-    compared: Iterable[int],
-    protected: Mapping[int, Protection],
-    repeated: Iterable[int] = (),
-    said: Sequence[Said] = (),
-    history_tokens: int,
-    limit_tokens: int,
-    budget: CompactionBudget,
-    means: Means,
-) -> dict[int, Decision]:
-    """Decide on the units of a conversation.
-
-    Args:
-        candidates: n units, oldest first.
-        before: earlier decisions; a unit that is dropped again keeps its decision.
-        compared: positions of units that are sent or under consideration.
-        protected: positions of protected units, from ``protected_of``.
-        repeated: positions of system messages that a protected one repeats.
-        said: people's messages in other units, highest priority first.
-        history_tokens: tokens of all n units.
-        limit_tokens: hard limit, whatever the budget says.
-        budget: how much is kept, and of what.
-        means: the functions that shorten, choose, write notices and count.
-
-    Returns:
-        Decisions by position; units without one were not sent before and are not sent now.
-
-    Raises:
-        ContextWindowExceeded: the protected units do not fit, not even shortened.
-    """
-    chosen = choose_protected(candidates, protected, limit_tokens=limit_tokens, fit=means.fit)
-    protected_tokens, messages = tokens_of(chosen), candidates[-1].unit.stop if candidates else 0
-    frame = means.count(notice_of(messages, history_tokens, FRAME))
-    total = min(limit_tokens, budget.total_tokens)
-    beside = int((total - protected_tokens) * budget.kept_fraction) - frame
-    budget = replace(budget, total_tokens=max(0, total))
-    chosen |= people_first(said, protected, chosen, budget=budget, beside_tokens=beside)
-    people_tokens = tokens_of(chosen) - protected_tokens
-    beside = min(beside, total - tokens_of(chosen) - frame)
-    newest_first = range(len(candidates) - 1, -1, -1)
-    last = next((candidates[i].tokens for i in newest_first if i not in chosen), 0)
-    whole = last if last <= budget.newest_unit_fraction * beside else 0
-    room = max(int(beside * budget.newest_fraction), whole)
-    again = {i: replaced(candidates[i], "drop", REPEATED, (), 0) for i in repeated}
-    chosen |= newest_that_fit(candidates, taken=chosen | again, room_tokens=room)
-    recent = tokens_of(chosen) - protected_tokens - people_tokens
-    told_tokens = max(0, int(beside * budget.told_fraction))
-    filled = means.fill(chosen | again, max(0, beside - recent - told_tokens))
-    chosen |= filled.stays
-    dropped = {
-        i: left_again(before, i) or again.get(i) or left_out(candidates[i], filled.left.get(i))
-        for i in sorted({*compared, *filled.left}.difference(chosen))
-    }
-    stay = [candidates[i] for i in chosen]
-    notices = (
-        notice_of(
-            messages - sum(len(candidate.unit.messages) for candidate in stay),
-            history_tokens - sum(candidate.tokens for candidate in stay),
-            text,
-        )
-        for text in (means.tell(chosen, told_tokens), "")
-    )
-    decided = chosen | dropped
-    room = min(
-        limit_tokens - tokens_of(decided), history_tokens - sum(each.tokens for each in stay)
-    )
-    return decided | with_notice(dropped, notices, room_tokens=room, count=means.count)
 
 
 def repeated_systems(

@@ -22,6 +22,7 @@ from autogen_context.manager.parts import Parts, cuts_finished
 from autogen_context.manager.prepared import Fixed, Prepared, Request, RequestWriter, Window
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.piece import RoleRules, Written, messages_of
+from autogen_context.messages.tool_schema import has_recall_tool
 from autogen_context.tokens.calibrate import Calibration
 from autogen_context.triggers.price import (
     CostEstimate,
@@ -33,7 +34,7 @@ from autogen_context.triggers.price import (
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Decision, Decisions
 from autogen_context.view.protected import satisfied
-from autogen_context.view.view import Attempt, ContextView, Situation, as_message
+from autogen_context.view.view import ContextView, as_message
 
 if TYPE_CHECKING:
     from autogen_context.manager.compaction import CompactionPlanner
@@ -44,23 +45,34 @@ logger = logging.getLogger(__name__)
 
 
 class Room(NamedTuple):
-    """The size of a request in our own count, and its budget."""
+    """The next request in tokens of our own count: what it may have, what it has so far, and the turn's budget."""
 
     tokens: int
+    used_tokens: int  # units, preamble, tools and format
+    due_tokens: int  # notices that are to be sent
     budget: TurnBudget
+
+    @property
+    def needed_tokens(self) -> int:
+        """What it has, with the notices."""
+        return self.used_tokens + self.due_tokens
+
+    @property
+    def free_tokens(self) -> int:
+        """What is left; negative if it exceeds the room."""
+        return self.tokens - self.needed_tokens
 
 
 class Engine:
     """Prepares the turns of one conversation."""
 
     def __init__(self, parts: Parts, *, window: Window, digests: Sequence[bytes] = ()) -> None:
-        self.window = window
         config, counter, host = parts.config, parts.counter, parts.host
+        self._parts, self._config = parts, config
+        self.window = window
+        self.fixed = Fixed(tokens=counter.overheads.per_request, assumed=0)
         self.conversation = Conversation(host, counter, orphans=config.orphans, digests=digests)
-        self.notices = NoticeWriter(counter, parts.kinds, parts.budget)
-        self._parts = parts
-        self._config = config
-        self._cuts_finished = cuts_finished(config, parts.triggers)
+        self.notices = NoticeWriter(counter, parts.kinds)
         self.arrival = Arrival(
             counter,
             kinds=parts.kinds,
@@ -73,76 +85,71 @@ class Engine:
         self._same = len(digests)
         roles = RoleRules(alternate=config.alternate_roles, single_system=config.single_system)
         self._writer = RequestWriter(host, counter=counter, roles=roles)
-        self._retriever = Retriever(parts.memory, counter, parts.budget)
+        self._retriever = Retriever(parts.memory, counter)
         self._calibration = Calibration()
-        self._rooms: dict[int, int] = {}  # by number of rewrites
-        self._told: Situation | None = None
+        self._limits: dict[int, int] = {}  # of a request in our own count, by number of rewrites
+        self._warned: tuple[frozenset[bytes], int] | None = None
 
     # The stages of a turn
 
     def prepare(
-        self, view: ContextView, payloads: Sequence[object], fixed: Fixed
+        self, view: ContextView, payloads: Sequence[object]
     ) -> tuple[ContextView, Prepared[object]]:
-        """Prepare a turn; the view already follows the host's list."""
-        calibration = view.calibration.with_fixed(fixed.tokens)
+        """Prepare a turn; the view already follows the host's list, and ``for_tools`` was called."""
+        calibration = view.calibration.with_fixed(self.fixed.tokens)
         if calibration is not view.calibration:
             view = replace(view, calibration=calibration)
         try:
-            return self.turn(view, payloads, fixed)
+            return self.turn(view, payloads)
         except ContextWindowExceeded:
             believed, before = view.calibration, view.calibration.before
             if before is None:
                 raise
         # A single wrong bill must not block all further turns: use the calibration before it.
-        view, prepared = self.turn(replace(view, calibration=before), payloads, fixed)
+        view, prepared = self.turn(replace(view, calibration=before), payloads)
         return replace(view, calibration=believed), prepared
 
     def turn(
-        self, view: ContextView, payloads: Sequence[object], fixed: Fixed
+        self, view: ContextView, payloads: Sequence[object]
     ) -> tuple[ContextView, Prepared[object]]:
         """Run the stages in their order; arguments and errors as of ``prepare``."""
-        now_s = self._parts.cache_clock() if self._parts.cache_clock else None
-        candidates = self.conversation.candidates
+        now_s, rewrites = self._parts.clock() if self._parts.clock else None, view.rewrites
         if view.notices.standing:
-            view = self.notices.without_unseen(view, candidates)
+            view = self.notices.without_unseen(view, self.conversation.candidates)
         if not view.sent and view.preamble.is_offered:
-            view = self.with_preamble(view, fixed.tokens)
-        rewrites = view.rewrites
+            view = self.with_preamble(view)
         if view.must_replan:
-            view = self.restarted(view, fixed.tokens)
-        restarted = view.rewrites != rewrites
+            view = self.restarted(view)
         room, finished = self.room(view), None
-        used = self._used(view, fixed.tokens, room)
-        cost = self.estimate(view, used, room, now_s)
-        compacted = self.must_compact(view, cost, used, room)
-        if compacted:
-            view = self.compacted(view, fixed.tokens)
-        elif self._cuts_finished or self._config.dry_run:
-            acts = self._cuts_finished
-            view, finished = self._finishing.judge(view, used, acts=acts, now_s=now_s)
-        view = self.with_told(view, fixed.tokens, answered=compacted and self.planner.answered)
-        request = self._request(view, fixed)
-        more = fixed.tokens
+        cost = self.estimate(view, room, now_s)
+        asks, answer = self.retrieved(view, room)
+        if self.must_compact(cost, room, needs_room=asks and answer is None):
+            view = self.compacted(view)
+            # After a question about the past, it has kept what answers that.
+            answer = None if self.planner.answered else self.retrieved(view, self.room(view))[1]
+        elif self._judges_finished:
+            view, finished = self._finishing.judge(view, room.needed_tokens, now_s=now_s)
+            if finished and finished.is_done:
+                _, answer = self.retrieved(view, self.room(view))
+        view = self.with_injected(view, answer)
+        request, extra_tokens = self._request(view), 0
         while request.certificate.bound.tokens > request.certificate.limit_tokens:
             # Role fillers or another tokenizer add tokens that the view does not know: compact with less room.
-            beside = request.certificate.counted_tokens - self.used_tokens(view, 0)
-            more = (
-                max(beside, more + 1) if compacted else more
-            )  # less room each time, so the loop ends
-            view, compacted = self.compacted(view, more), True
-            request = self._request(view, fixed)
-        compacted = compacted or restarted
-        pace = after_turn(view.pace, cost, rewrote=compacted, units=len(candidates), now_s=now_s)
+            unknown = request.certificate.counted_tokens - self.room(view).used_tokens
+            is_cut = view.rewrites > rewrites  # less room each time, so the loop ends
+            extra_tokens = max(unknown, extra_tokens + 1) if is_cut else 0
+            view = self.compacted(view, extra_tokens)
+            request = self._request(view)
+        compacted, units = view.rewrites > rewrites, len(self.conversation.candidates)
+        pace = after_turn(view.pace, cost, rewrote=compacted, units=units, now_s=now_s)
         view = replace(view, pace=pace, must_replan=False, sent=view.decisions.stop)
         self._arrived = view.decisions
-        if finished is not None and finished.is_done:
-            cost, compacted = finished.cost_estimate, True
         prepared = Prepared(
-            messages=self._writer.outbox.payloads(request.pieces, payloads),
+            messages=self._writer.payloads(request.pieces, payloads),
             certificate=request.certificate,
             decisions=view.decisions,
             compacted=compacted,
-            cost_estimate=cost,
+            cost_estimate=finished.cost_estimate if finished and finished.is_done else cost,
             finished=finished,
         )
         return view, prepared
@@ -157,7 +164,7 @@ class Engine:
         same, self._same = self._same, len(self.conversation.messages)
         if same >= view.decisions.stop:
             return view
-        self._writer.certifier.forget()
+        self._writer.forget()
         return view.cut_back(same)
 
     def synced(self, view: ContextView) -> ContextView:
@@ -186,40 +193,37 @@ class Engine:
         self._arrived = decisions
         return view if decisions is view.decisions else replace(view, decisions=decisions)
 
-    def with_preamble(self, view: ContextView, fixed_tokens: int) -> ContextView:
+    def with_preamble(self, view: ContextView) -> ContextView:
         """Return the view with the newest preamble, at the start or after a rewrite."""
-        room, count = self.room(view).tokens, self._parts.counter.message
-        due = self.notices.room_due(view, self.conversation.candidates, room)
-        free = self.room(view, rewrites=1).budget.compact_at_tokens
-        free -= fixed_tokens + due + view.tokens
+        after, count = self.room(view, rewrites=1), self._parts.counter.message
+        used = view.tokens + self.fixed.tokens + after.due_tokens
+        free = after.budget.compact_at_tokens - used
         return placed_anew(view, chosen(view, self.conversation, free, count), count)
 
-    def restarted(self, view: ContextView, fixed_tokens: int) -> ContextView:
+    def restarted(self, view: ContextView) -> ContextView:
         """Return the view with all messages as they came in, if a pin or a changed history requires a new plan and all fits."""
         room = self.room(view)
-        used = self.conversation.tokens + self._used(view, fixed_tokens, room)
+        used = self.conversation.tokens + room.needed_tokens - view.tokens
         is_whole = not any(decision.handle for decision in view.decisions)
         if is_whole or used > room.budget.compact_at_tokens:
             return view
         view = replace(view, rewrites=view.rewrites + 1, decisions=Decisions())
         return self.notices.anew(self._with_new(view), self.conversation.candidates)
 
-    def estimate(
-        self, view: ContextView, used_tokens: int, room: Room, now_s: float | None
-    ) -> CostEstimate:
+    def estimate(self, view: ContextView, room: Room, now_s: float | None) -> CostEstimate:
         """Estimate whether to compact in this turn.
 
         It is forced if the view is above ``compact_at_fraction`` and a compaction can help, or if a protected message is
         missing since a pin or a changed history.
         """
-        tokens, mark = view.decisions.tokens + used_tokens, room.budget.compact_at_tokens
-        attempt, rates, pace = view.pace.attempt, self._parts.rates, view.pace
-        is_vain = attempt is not None and attempt.is_vain(self.situation(view, used_tokens))
-        is_forced = tokens > room.tokens or (tokens > mark and (view.must_replan or not is_vain))
+        tokens, rates, pace = room.needed_tokens, self._parts.rates, view.pace
+        is_vain = pace.is_vain(tokens, limit_tokens=self.window.limit_tokens)
+        is_above = tokens > room.budget.compact_at_tokens
+        is_forced = tokens > room.tokens or (is_above and (view.must_replan or not is_vain))
         if view.must_replan and not is_forced:
             protected = self.conversation.protected(self.pinned(view))
             is_forced = not satisfied(view.decisions, protected)
-        rewrite = self._possible(view, used_tokens, room)
+        rewrite = self._possible(view, room, tokens - view.tokens)
         return estimate(
             price_of_rewrite(rewrite, rates, is_cold=rates.is_cold(idle_s=pace.idle_s(now_s))),
             waited_tokens=pace.waited_tokens,
@@ -228,55 +232,55 @@ class Engine:
             is_vain=is_vain,
         )
 
-    def must_compact(
-        self, view: ContextView, cost: CostEstimate, used_tokens: int, room: Room
-    ) -> bool:
+    def must_compact(self, cost: CostEstimate, room: Room, *, needs_room: bool) -> bool:
         """Whether to compact: the window forces it, the price favours it, or a question about the past needs room."""
         if cost.why == "forced":
             return True
         if cost.price.is_cold and cost.rewrites and self._config.compaction != "when_full":
             return True
-        free = room.tokens - view.decisions.tokens - used_tokens
-        if not view.decisions.hidden or free >= room.budget.retrieved_tokens:
-            return False
-        is_due, answer = self._answer(view, used_tokens, room)
-        return is_due and answer is None
+        return needs_room and room.free_tokens < room.budget.retrieved_tokens
 
-    def compacted(self, view: ContextView, fixed_tokens: int) -> ContextView:
+    def compacted(self, view: ContextView, extra_tokens: int = 0) -> ContextView:
         """Return the view after a compaction, with the newest preamble as far as protected messages leave room for it."""
-        candidates, pinned = self.conversation.candidates, self.pinned(view)
-        preamble, count = view.preamble, self._parts.counter.message
+        pinned, count = self.pinned(view), self._parts.counter.message
+        after, used, preamble = self.room(view, rewrites=1), self.fixed.tokens, view.preamble
+        used += extra_tokens
         if preamble.is_offered:
+            candidates = self.conversation.candidates
             protected = sum(candidates[i].tokens for i in self.conversation.protected(pinned))
-            free = self.room(view, rewrites=1).budget.compact_at_tokens - fixed_tokens - protected
+            free = after.budget.compact_at_tokens - used - protected
             preamble = chosen(view, self.conversation, free, count)
-        used = fixed_tokens + (count(as_message(preamble.text)) if preamble.text else 0)
-        situation = self.situation(view, used)
-        promised = self._possible(view, used, self.room(view)).saved_tokens
-        free = self.notices.room_kept_free(view, self.room(view, rewrites=1).tokens)
+        used += count(as_message(preamble.text)) if preamble.text else 0
+        promised = self._possible(view, self.room(view), used).saved_tokens
+        free = self.notices.room_kept_free(view, after.budget)
         try:
             changes = self._planned(view, used + free, pinned)
         except ContextWindowExceeded:
             if not free:
                 raise
             free, changes = 0, self._planned(view, used, pinned)
-        view = self.rewritten(view, changes, situation, promised_tokens=promised)
-        overruled = self.planner.overruled()
-        view = self.notices.anew(view, candidates, overruled=overruled, waits=not free)
+        tokens = view.tokens + used
+        view = self.rewritten(view, changes, tokens, promised_tokens=promised)
+        view = self.notices.anew(
+            view,
+            self.conversation.candidates,
+            overruled=self.planner.overruled(),
+            waits=not free,
+        )
         view = placed_anew(view, preamble, count)
-        self._tell_of_protected(view, used, pinned)
+        self._warn_of_protected(view, used, pinned)
         return view
 
     def rewritten(
         self,
         view: ContextView,
         changes: Mapping[int, Decision],
-        situation: Situation,
+        tokens: int,
         *,
         promised_tokens: int,
         since: int = 0,
     ) -> ContextView:
-        """Return the view with changed decisions, and store the originals of what leaves."""
+        """Return the view with changed decisions, and store the originals of what leaves a request of ``tokens``."""
         settled = self.arrival.settle(
             view.decisions.changed(changes),
             self.conversation.candidates,
@@ -287,94 +291,109 @@ class Engine:
         self._arrived, self._is_read = settled, True
         new = [i for i in changes if settled[i] is not view.decisions[i] and settled[i].handle]
         self._keep_originals(settled, new)
-        attempt = Attempt(
-            situation=situation,
+        pace = view.pace.compacted(
+            tokens,
             promised_tokens=promised_tokens,
             saved_tokens=view.tokens - settled.tokens,
+            limit_tokens=self.window.limit_tokens,
         )
-        pace = replace(view.pace, waited_tokens=0.0, attempt=attempt)
         numbers = {"tokens_before": view.tokens, "tokens_after": settled.tokens}
         view = replace(view, decisions=settled, rewrites=view.rewrites + 1, pace=pace)
         logger.info("compacted", extra={**numbers, "room_tokens": self.room(view).tokens})
         return view
 
-    def with_told(
-        self, view: ContextView, fixed_tokens: int, *, answered: bool = False
-    ) -> ContextView:
-        """Return the view with retrieved context, unless a compaction ``answered``, and notices before the newest unit."""
-        candidates, count = self.conversation.candidates, self._parts.counter.message
-        if view.decisions.hidden and not answered:
-            room = self.room(view)
-            _, answer = self._answer(view, self._used(view, fixed_tokens, room), room)
-            if answer is not None:
-                view = view.with_before_last(Written(message=answer), count(answer))
+    def retrieved(self, view: ContextView, room: Room) -> tuple[bool, Message | None]:
+        """Return whether a person asks about something that left the window, and the retrieved context that fits."""
+        messages, newest = self.conversation.messages, view.decisions.last
+        is_sent = newest is None or newest.start < view.sent
+        if is_sent or not view.decisions.hidden or messages[-1].role != "user":
+            return False, None
+        pieces, most_tokens = self._writer.pieces(view.decisions), room.budget.retrieved_tokens
+        most_tokens = min(most_tokens, room.free_tokens)
+        return self._retriever.answer(view, messages, pieces, most_tokens)
+
+    def with_injected(self, view: ContextView, answer: Message | None) -> ContextView:
+        """Return the view with retrieved context and due notices placed before the newest unit."""
+        if answer is not None:
+            tokens = self._parts.counter.message(answer)
+            view = view.with_before_last(Written(message=answer), tokens)
         if view.notices.due or view.preamble.offer.parts:
-            room, used = self.room(view), self.used_tokens(view, fixed_tokens)
-            view = self.notices.told(view, candidates, room_tokens=room.tokens, used_tokens=used)
+            room, candidates = self.room(view), self.conversation.candidates
+            free = room.tokens - room.used_tokens
+            view = self.notices.told(view, candidates, room.budget, free_tokens=free)
         return view
 
     # Queries about a view
 
     def room(self, view: ContextView, *, rewrites: int = 0) -> Room:
-        """Return the room of a request after this many further rewrites."""
+        """Return the room of the next request, after this many further rewrites."""
         calibration, after = view.calibration, view.rewrites + rewrites
         if calibration is not self._calibration:
-            self._calibration, self._rooms = calibration, {}
-        if after not in self._rooms:
+            self._calibration, self._limits = calibration, {}
+        if after not in self._limits:
             limit = self.window.limit_tokens
-            self._rooms = {n: calibration.room(limit, rewrites=n) for n in (after, after + 1)}
-        tokens = self._rooms[after]
-        return Room(tokens, self._parts.budget.for_turn(tokens))
+            self._limits = {n: calibration.room(limit, rewrites=n) for n in (after, after + 1)}
+        tokens, text, due = self._limits[after], view.preamble.text, 0
+        budget = self._parts.budget.for_turn(tokens)
+        used = view.decisions.tokens + self.fixed.tokens
+        used += self._parts.counter.message(as_message(text)) if text else 0
+        if view.notices.due:
+            due = self.notices.room_due(view, self.conversation.candidates, budget)
+        return Room(tokens, used, due, budget)
 
-    def can_recall(self, *, can: bool) -> None:
-        """Set whether the agent has the recall tool, on which ``reduce="auto"`` depends."""
-        mode = self._config.reduce
-        self.arrival.mode = mode if mode != "auto" else "lossy" if can else "lossless"
+    def for_tools(self, tools: Sequence[Mapping[str, object]]) -> None:
+        """Count the tools of the next request; ``reduce="auto"`` depends on the recall tool."""
+        counter, mode = self._parts.counter, self._config.reduce
+        tokens = counter.tools(tools) if tools else 0
+        self.fixed = Fixed(tokens=tokens + counter.overheads.per_request, assumed=tokens)
+        if mode == "auto":
+            mode = "lossy" if tools and has_recall_tool(tools) else "lossless"
+        self.arrival.mode = mode
 
     def resize(self, window_tokens: int) -> None:
         """Use another window from the next turn on."""
         if window_tokens != self.window.window_tokens:
             self.window = replace(self.window, window_tokens=window_tokens)
-            self._rooms = {}
+            self._limits = {}
 
     def explained(self, view: ContextView, position: int) -> "Explanation":
         """Explain the decision on the message at a position."""
         at = bisect_right(view.decisions, position, key=lambda d: d.start) - 1
         room, stale = self.room(view), self.notices.stale(view, self.conversation.candidates)
-        return self.planner.explained(view.decisions[at], at, self.conversation, room.tokens, stale)
+        return self.planner.explained(view.decisions[at], at, room.tokens, stale)
 
     def pinned(self, view: ContextView) -> frozenset[int]:
         """Return the positions of pinned messages."""
         return self.conversation.history.positions(view.pins) if view.pins else frozenset()
 
-    def is_full(self, view: ContextView, fixed_tokens: int, *, at_fraction: float) -> bool:
+    def is_full(self, view: ContextView, *, at_fraction: float) -> bool:
         """Whether the next request fills at least this fraction of the room."""
-        return self.used_tokens(view, fixed_tokens) >= at_fraction * self.room(view).tokens
+        room = self.room(view)
+        return room.used_tokens >= at_fraction * room.tokens
 
-    def is_due(self, view: ContextView, fixed_tokens: int) -> bool:
+    def is_due(self, view: ContextView) -> bool:
         """Whether the next turn is likely to compact."""
-        new = self.conversation.candidates[len(view.decisions) :]
-        used = self.used_tokens(view, fixed_tokens) + sum([each.tokens for each in new])
-        return used > self.room(view).budget.compact_at_tokens
+        new, room = self.conversation.candidates[len(view.decisions) :], self.room(view)
+        used = room.used_tokens + sum([each.tokens for each in new])
+        return used > room.budget.compact_at_tokens
 
-    def used_tokens(self, view: ContextView, fixed_tokens: int) -> int:
-        """Return the tokens of the next request so far: units, preamble, and ``fixed_tokens`` for tools and format."""
-        text = view.preamble.text
-        preamble = self._parts.counter.message(as_message(text)) if text else 0
-        return view.decisions.tokens + preamble + fixed_tokens
-
-    def spans_due(self, view: ContextView, fixed_tokens: int, *, at_fraction: float) -> list[Span]:
+    def spans_due(self, view: ContextView, *, at_fraction: float) -> list[Span]:
         """Return the spans that will leave next, to be summarised; none while the room is less full than ``at_fraction``."""
-        if not self.is_full(view, fixed_tokens, at_fraction=at_fraction):
+        if not self.is_full(view, at_fraction=at_fraction):
             return []
-        return self.planner.spans(self.conversation, self.room(view).tokens, self.pinned(view))
+        return self.planner.spans(self.room(view).tokens, self.pinned(view))
 
     @cached_property
     def planner(self) -> "CompactionPlanner":
         """Plans compactions; imported on first use, which most short conversations never need."""
         from autogen_context.manager.compaction import CompactionPlanner  # noqa: PLC0415 - as said
 
-        return CompactionPlanner(self._parts)
+        return CompactionPlanner(self._parts, self.conversation)
+
+    @cached_property
+    def _judges_finished(self) -> bool:
+        """Whether finished work is looked for, to cut it or to report it."""
+        return cuts_finished(self._config, self._parts.triggers) or self._config.dry_run
 
     @cached_property
     def _finishing(self) -> "Finishing":
@@ -382,14 +401,6 @@ class Engine:
         from autogen_context.manager.finished import Finishing  # noqa: PLC0415 - as said
 
         return Finishing(self._parts, engine=self)
-
-    def situation(self, view: ContextView, used_tokens: int) -> Situation:
-        """Return what the result of a compaction depends on."""
-        return Situation(
-            movable_tokens=view.tokens + used_tokens,
-            changes=view.pace.changes,
-            limit_tokens=self.window.limit_tokens,
-        )
 
     def new_tokens(self, view: ContextView) -> int:
         """Return the tokens of the view that were in no request yet."""
@@ -400,32 +411,14 @@ class Engine:
             tokens += decision.tokens_after
         return tokens
 
-    def _used(self, view: ContextView, fixed_tokens: int, room: Room) -> int:
-        """Return the tokens of a request besides units: tools, format, preamble and pending notices."""
-        used = self.used_tokens(view, fixed_tokens) - view.decisions.tokens
-        if view.notices.due:
-            used += self.notices.room_due(view, self.conversation.candidates, room.tokens)
-        return used
-
-    def _answer(
-        self, view: ContextView, used_tokens: int, room: Room
-    ) -> tuple[bool, Message | None]:
-        """Return whether a person asks about something that left the window, and the retrieved context that fits."""
-        messages, newest = self.conversation.messages, view.decisions.last
-        is_sent = newest is None or newest.start < view.sent
-        if is_sent or not view.decisions.hidden or messages[-1].role != "user":
-            return False, None
-        used, pieces = view.tokens + used_tokens, self._writer.pieces(view.decisions)
-        return self._retriever.answer(view, messages, pieces, room.tokens, used)
-
-    def _possible(self, view: ContextView, used_tokens: int, room: Room) -> Rewrite:
-        """Estimate what a compaction would leave, without planning it."""
-        decisions, opening = view.decisions, used_tokens
+    def _possible(self, view: ContextView, room: Room, beside_tokens: int) -> Rewrite:
+        """Estimate what a compaction would leave beside tools, format and preamble, without planning it."""
+        decisions, opening = view.decisions, beside_tokens
         for i, candidate in enumerate(self.conversation.candidates):  # the opening is never changed
             opening += decisions[i].tokens_after
             if candidate.unit.messages[0].role not in SYSTEM_ROLES:
                 break
-        window = decisions.tokens + used_tokens
+        window = decisions.tokens + beside_tokens
         protected = opening + (decisions.last.tokens_after if decisions.last else 0)
         free = max(0, room.tokens - protected)
         low = protected + int(room.budget.kept_fraction * free)
@@ -441,16 +434,13 @@ class Engine:
         self, view: ContextView, fixed_tokens: int, pinned: frozenset[int]
     ) -> dict[int, Decision]:
         """Plan a compaction and return its decisions by position."""
-        stale = self.notices.stale(view, self.conversation.candidates)
         try:
             return self.planner.planned(
-                self.conversation,
-                before=view.decisions,
+                view,
                 limit_tokens=self.room(view, rewrites=1).tokens,
                 fixed_tokens=fixed_tokens,
                 pinned=pinned,
-                notices=view.notices,
-                stale=stale,
+                stale=self.notices.stale(view, self.conversation.candidates),
             )
         except ContextWindowExceeded as error:
             counted, window = error.floor_tokens + fixed_tokens, self.window
@@ -466,21 +456,21 @@ class Engine:
         if originals:
             self._parts.original_store.put_all(originals)
 
-    def _request(self, view: ContextView, fixed: Fixed) -> Request:
+    def _request(self, view: ContextView) -> Request:
+        pinned, fixed = self.pinned(view), self.fixed
         return self._writer.request(
-            view, self.conversation, window=self.window, fixed=fixed, pinned=self.pinned(view)
+            view, self.conversation, window=self.window, fixed=fixed, pinned=pinned
         )
 
-    def _tell_of_protected(
+    def _warn_of_protected(
         self, view: ContextView, used_tokens: int, pinned: frozenset[int]
     ) -> None:
         """Warn once if protected messages alone exceed ``compact_at_fraction``, so that each turn may compact."""
         mark = self.room(view).budget.compact_at_tokens
-        situation = self.situation(view, used_tokens)
-        is_known = self._told is not None and self._told.is_like(situation)
-        if view.tokens + used_tokens <= mark or is_known:
+        cause = view.pins, self.window.limit_tokens
+        if view.tokens + used_tokens <= mark or cause == self._warned:
             return
-        self._told = situation
+        self._warned = cause
         parts: Counter[str] = Counter({"tools and format": used_tokens})
         for i, why in self.conversation.protected(pinned).items():
             parts[why] += view.decisions[i].tokens_after

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autogen_context.manager.compaction import CompactionPlanner, left_out, notice_of, with_notice
-from autogen_context.manager.parts import Parts
+from autogen_context.manager.parts import Parts, cuts_finished
 from autogen_context.prioritizer.prioritizer import Need
 from autogen_context.prioritizer.selection import BlockSelector, standing
 from autogen_context.tokens.message_counter import MessageCounter
@@ -37,10 +37,10 @@ class Finishing:
     """Evaluates and cuts finished spans of one conversation; the proposals can be recomputed from its units."""
 
     def __init__(self, parts: Parts, *, engine: "Engine") -> None:
-        self._engine = engine
+        self._engine, config = engine, parts.config
         self._rates = parts.rates
         self._counter = parts.counter
-        config = parts.config
+        self._cuts = cuts_finished(config, parts.triggers)
         triggers = parts.triggers or SemanticHybridTrigger(
             subtasks=config.enable_subtask_detection,
             intents=config.enable_intent_detection,
@@ -52,20 +52,22 @@ class Finishing:
         self._proposals = Proposals(triggers, parts.kinds)
 
     def judge(
-        self, view: ContextView, used_tokens: int, *, acts: bool, now_s: float | None
+        self, view: ContextView, tokens: int, *, now_s: float | None
     ) -> tuple[ContextView, FinishedEstimate | None]:
-        """Return the view with the best finished spans cut, if that pays and ``acts`` is set, and the estimate, if any."""
+        """Return the view of a request of ``tokens`` with the best finished spans cut, if that pays, and the estimate, if any.
+
+        With ``dry_run`` there is the estimate alone.
+        """
         engine, conversation = self._engine, self._engine.conversation
         since = max(0, view.pace.seen_units - 1)
         if not self._proposals.follow(conversation.candidates, since=since):
             return view, None
         spoken = conversation.voices.instructions
         stays = frozenset(conversation.protected(engine.pinned(view))).union(spoken)
-        situation, room = engine.situation(view, used_tokens), engine.room(view).tokens
-        pace, turns = view.pace, view.pace.expected_turns
+        pace, turns, room = view.pace, view.pace.expected_turns, engine.room(view).tokens
         uncut = Rewrite(
-            window_tokens=situation.movable_tokens,
-            untouched_tokens=situation.movable_tokens,
+            window_tokens=tokens,
+            untouched_tokens=tokens,
             saved_tokens=0,
             new_tokens=engine.new_tokens(view),
         )
@@ -80,10 +82,10 @@ class Finishing:
             price,
             waited_tokens=pace.finished_waited_tokens,
             turns=turns,
-            is_vain=pace.is_vain(situation),
-            turns_to_full=max(0, room - situation.movable_tokens) / grown,
+            is_vain=pace.is_vain(tokens, limit_tokens=engine.window.limit_tokens),
+            turns_to_full=max(0, room - tokens) / grown,
         )
-        is_done = acts and cost.rewrites
+        is_done = self._cuts and cost.rewrites
         told = [
             FinishedSpan(
                 start=view.decisions[cut.span.start].start,
@@ -100,7 +102,7 @@ class Finishing:
         pace = replace(pace, finished_waited_tokens=waited, finished_saving_tokens=saving)
         view = replace(view, pace=pace)
         if is_done:
-            engine.planner.follow(conversation)
+            engine.planner.follow()
             spans = [cut.span for cut in cuts]
             changes = without(
                 spans,
@@ -114,7 +116,7 @@ class Finishing:
             view = engine.rewritten(
                 view,
                 changes,
-                situation,
+                tokens,
                 promised_tokens=price.rewrite.saved_tokens,
                 since=min(span.start for span in spans),
             )

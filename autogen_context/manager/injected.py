@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from autogen_context.budget.policy import BudgetPolicy
+from autogen_context.budget.policy import TurnBudget
 from autogen_context.compressor.shorten import CountText, shorten_text
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.piece import Piece, Written, messages_of, same_at_front
@@ -42,8 +42,7 @@ Count = Callable[[Message], int]
 class NoticeWriter:
     """Adds due notices to one conversation; its index of files shown can be rebuilt from the units."""
 
-    def __init__(self, counter: MessageCounter, kinds: ToolKinds, budget: BudgetPolicy) -> None:
-        self._budget = budget
+    def __init__(self, counter: MessageCounter, kinds: ToolKinds) -> None:
         self._counter = counter
         self._files = FilesShown(kinds)
 
@@ -75,31 +74,27 @@ class NoticeWriter:
                 notices = notices.withdraw(notice.name)
         return replace(view, notices=notices)
 
-    def room_due(self, view: ContextView, candidates: Candidates, room_tokens: int) -> int:
+    def room_due(self, view: ContextView, candidates: Candidates, budget: TurnBudget) -> int:
         """Return the tokens that the notices due in the next request need; 0 if there are none or no place for them."""
-        notices = view.notices
-        if not notices.due or notices.waits or not has_place(view, candidates):
+        if view.notices.waits or not has_place(view, candidates):
             return 0
-        return self._needed(notices.due, room_tokens)
+        return self._needed(view.notices.due, budget)
 
-    def room_kept_free(self, view: ContextView, room_tokens: int) -> int:
+    def room_kept_free(self, view: ContextView, budget: TurnBudget) -> int:
         """Return the tokens that a compaction must leave free for the notices sent after it."""
-        return self._needed(view.notices.anew().due, room_tokens)
+        return self._needed(view.notices.anew().due, budget)
 
     def told(
-        self, view: ContextView, candidates: Candidates, *, room_tokens: int, used_tokens: int
+        self, view: ContextView, candidates: Candidates, budget: TurnBudget, *, free_tokens: int
     ) -> ContextView:
         """Return the view with due notices before the newest unit, if that was not sent yet and there is room."""
         if not has_place(view, candidates):
             return view
-        view, used_tokens = self._late(view, room_tokens, used_tokens)
-        if not view.notices.due:
-            return view
-        text, names = self._block(view.notices.due, room_tokens)
+        view, free_tokens = self._late(view, free_tokens)
+        text, names = self._block(view.notices.due, budget)
         message = as_message(text)
         tokens = self._counter.message(message)
-        rooms = self._budget.for_turn(room_tokens).notice_rooms
-        if not names or rooms * tokens > room_tokens - used_tokens:
+        if not names or budget.notice_rooms * tokens > free_tokens:
             return view
         view = view.with_before_last(Written(message=message), tokens)
         return replace(view, notices=view.notices.after_telling(names))
@@ -116,32 +111,32 @@ class NoticeWriter:
         notices = view.notices.anew(overruled=overruled, waits=waits)
         return self.without_unseen(replace(view, notices=notices, sent=0), candidates)
 
-    def _late(
-        self, view: ContextView, room_tokens: int, used_tokens: int
-    ) -> tuple[ContextView, int]:
-        """Return the view with an unplaced preamble added like a notice, if it fits, and the tokens then used."""
+    def _late(self, view: ContextView, free_tokens: int) -> tuple[ContextView, int]:
+        """Return the view with an unplaced preamble added like a notice, if it fits, and the tokens then free."""
         preamble = view.preamble
         if not preamble.offer.parts or preamble.is_placed or is_in_sight(view):
-            return view, used_tokens
-        room = (room_tokens - used_tokens) // ROOM_NEEDED
+            return view, free_tokens
+        room = free_tokens // ROOM_NEEDED
         message = as_message(fitted(preamble.offer, room, self._counter.message))
         if not message.text:
-            return view, used_tokens
+            return view, free_tokens
         tokens = self._counter.message(message)
         view = view.with_before_last(Written(message=message), tokens)
         notices = view.notices.after_telling(frozenset({LATE}))
         view = replace(view, notices=notices, preamble=replace(preamble, is_told=True))
-        return with_newer(view), used_tokens + tokens
+        return with_newer(view), free_tokens - tokens
 
-    def _block(self, notices: Collection[Notice], room_tokens: int) -> tuple[str, frozenset[Name]]:
-        room = self._budget.for_turn(room_tokens).notice_tokens
-        frame = self._counter.message(as_message(""))
-        return block_of(notices, room_tokens=room - frame, count=self._counter.text)
+    def _block(
+        self, notices: Collection[Notice], budget: TurnBudget
+    ) -> tuple[str, frozenset[Name]]:
+        if not notices:
+            return "", frozenset()
+        room = budget.notice_tokens - self._counter.message(as_message(""))
+        return block_of(notices, room_tokens=room, count=self._counter.text)
 
-    def _needed(self, notices: Collection[Notice], room_tokens: int) -> int:
-        text, names = self._block(notices, room_tokens)
-        rooms = self._budget.for_turn(room_tokens).notice_rooms
-        return rooms * self._counter.message(as_message(text)) if names else 0
+    def _needed(self, notices: Collection[Notice], budget: TurnBudget) -> int:
+        text, names = self._block(notices, budget)
+        return budget.notice_rooms * self._counter.message(as_message(text)) if names else 0
 
 
 class FilesShown:
@@ -251,8 +246,7 @@ class Hidden:
 class Retriever:
     """Retrieves hidden content that a user refers to; if nothing is hidden, it reads no messages."""
 
-    def __init__(self, memory: Recaller, counter: MessageCounter, budget: BudgetPolicy) -> None:
-        self._budget = budget
+    def __init__(self, memory: Recaller, counter: MessageCounter) -> None:
         self._memory = memory
         self._counter = counter
 
@@ -262,11 +256,8 @@ class Retriever:
         messages: Sequence[Message],
         pieces: Sequence[Piece],
         room_tokens: int,
-        used_tokens: int,
     ) -> tuple[bool, Message | None]:
         """Return whether the newest question needs hidden content not yet placed before it, and that content if it fits."""
-        if not view.decisions.hidden:
-            return False, None
         query = said_now(messages)
         if not query:
             return False, None
@@ -277,14 +268,12 @@ class Retriever:
         self._memory.follow(messages[:-1])  # a question does not answer itself
         if not self._memory.decide(query, seen()).retrieve:
             return False, None
-        most = self._budget.for_turn(room_tokens).retrieved_tokens
-        free = min(most, room_tokens - used_tokens)
-        if free < LEAST_RETRIEVED:
+        if room_tokens < LEAST_RETRIEVED:
             return True, None
         text = self._memory.text(
             query,
             Hidden(view.decisions),
-            room_tokens=free - self._counter.message(Message(role="user", own=True)),
+            room_tokens=room_tokens - self._counter.message(Message(role="user", own=True)),
             count=self._counter.text,
         )
         return True, Message(role="user", text=text, own=True) if text else None

@@ -6,9 +6,10 @@ turn costs what is new in it. All promises: docs/promises.md.
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import threading
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self, cast
+from typing import TYPE_CHECKING, Self, Unpack, cast
 from weakref import WeakValueDictionary
 
 from autogen_context.argument import (
@@ -21,35 +22,24 @@ from autogen_context.argument import (
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import ManagerClosed
 from autogen_context.manager.change import ContextChange, UpdatedContext
-from autogen_context.manager.parts import Given, events_of, metrics_of, project_of, tracker_of
-from autogen_context.manager.prepared import Fixed, Payload, Prepared
-from autogen_context.manager.runner import TurnRunner
-from autogen_context.manager.state import dump, load, read_state, write_state
+from autogen_context.manager.parts import ManagerOptions, setup_of
+from autogen_context.manager.prefetch import Prefetcher
+from autogen_context.manager.prepared import Payload, Prepared
+from autogen_context.manager.providers import Providers, providers_of
+from autogen_context.manager.runner import ToolSchemas, TurnRunner, counter_of, turn_log
+from autogen_context.manager.state import State, dump, load, read_state, write_state
 from autogen_context.messages.message import HostFormat, Message
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.tool_schema import as_text, schemas_in
-from autogen_context.models.completion import ModelClient
-from autogen_context.models.embedder import WarmVectors
-from autogen_context.tokens.measure import TokenCounter
+from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.conversation import digest_of
-from autogen_context.view.notice import ContextProvider
 from autogen_context.view.versions import Version, VersionDiff, difference
 from autogen_context.view.view import Usage
 
-if TYPE_CHECKING:  # imported on demand
-    from autogen_context.budget.policy import BudgetPolicy
-    from autogen_context.cache.originals import OriginalTier
-    from autogen_context.cache.values import Cache
-    from autogen_context.compressor.compressor import Compressor
-    from autogen_context.manager.event_log import EventLog
-    from autogen_context.manager.metrics import Metrics
-    from autogen_context.prioritizer.prioritizer import Prioritizer
+if TYPE_CHECKING:
     from autogen_context.prioritizer.selection import Explanation
-    from autogen_context.project.file_changes import FileChangeTracker
-    from autogen_context.project.project import ProjectContext
-    from autogen_context.triggers.turn import Trigger
 
-ToolSchemas = Sequence[Mapping[str, object]]
+MANY_NEW = 20  # new messages above which a turn is prepared in a thread
 MESSAGES = "the whole history as a list of messages"
 
 
@@ -92,56 +82,25 @@ class IncrementalContextManager:
         ValueError: a setting or argument is invalid; the error names it, its value and the way out.
     """
 
-    def __init__(  # noqa: PLR0913 - three settings that everybody needs, and what it is made of
+    def __init__(
         self,
         model: str | None = None,
         *,
-        window_tokens: int | None = None,
-        reserve_tokens: int | None = None,
-        config: ContextConfig | None = None,
         host: HostFormat | None = None,
-        counter: TokenCounter | None = None,
-        budget: "BudgetPolicy | None" = None,
-        vectors: WarmVectors | None = None,
-        prioritizer: "Prioritizer | None" = None,
-        compressor: "Compressor | None" = None,
-        model_client: ModelClient | Literal["host"] | None = None,
-        triggers: "Trigger | None" = None,
-        clock: Callable[[], float] | None = None,
-        original_store: "OriginalTier | None" = None,
-        files: "FileChangeTracker | str | Path | None" = None,
-        project: "ProjectContext | str | Path | None" = None,
-        cache: "Cache | None" = None,
-        providers: Sequence[ContextProvider] = (),
-        events: "EventLog | str | Path | None" = None,
-        metrics: "Metrics | bool | None" = None,
+        **options: Unpack[ManagerOptions],
     ) -> None:
         self.config = ContextConfig.for_entry(
-            config, model=model, window_tokens=window_tokens, reserve_tokens=reserve_tokens
+            options.pop("config", None),
+            model=model,
+            window_tokens=options.pop("window_tokens", None),
+            reserve_tokens=options.pop("reserve_tokens", None),
         )
-        self._host = host or OpenAIChat()
-        own = listed("providers", providers, give="a list of ContextProvider objects")
-        given = Given(
-            config=self.config,
-            host=self._host,
-            counter=counter,
-            budget=budget,
-            vectors=vectors,
-            prioritizer=prioritizer,
-            compressor=compressor,
-            model_client=model_client,
-            triggers=triggers,
-            clock=clock,
-            original_store=original_store,
-            files=tracker_of(files),
-            project=project_of(project, cache),
-            cache=cache,
-            events=events_of(events),
-            metrics=metrics_of(metrics),
-            providers=cast("tuple[ContextProvider, ...]", tuple(own)),  # Given checks each
-        )
-        self._runner = TurnRunner(given)
-        self._lock = self._runner.lock
+        self._setup = setup_of(self.config, host or OpenAIChat(), options)
+        self._lock = threading.RLock()
+        self._events = turn_log(self._setup)
+        self._prefetcher = Prefetcher(self._setup, self._events)
+        self._kept: TurnRunner | None = None
+        self._is_looked_up = False
         self._is_closed = False
         self._handed_out: WeakValueDictionary[int, Prepared[object]] = WeakValueDictionary()
 
@@ -158,10 +117,38 @@ class IncrementalContextManager:
             raise ManagerClosed
         payloads = listed("messages", messages, give=MESSAGES)
         schemas = schemas_in(tools) if tools else ()
-        fixed = await self._runner.before_turn(payloads, schemas)
-        if fixed is None:
-            return await asyncio.to_thread(self.prepare_nowait, messages, tools)
-        return cast("Prepared[Payload]", self._prepared(payloads, schemas, fixed))
+        await self._awaited(payloads, schemas)
+        with self._lock:
+            if self._is_quick(payloads, schemas):
+                return cast("Prepared[Payload]", self._prepared(payloads, schemas, is_read=True))
+        return await asyncio.to_thread(self.prepare_nowait, messages, tools)
+
+    async def _awaited(self, payloads: Sequence[object], schemas: ToolSchemas) -> None:
+        """Await tokenizer, limits, disk and models as far as this turn or later ones need them, each within its time limit."""
+        if not self._is_looked_up:
+            await self._look_up()
+        if not self.config.enabled:
+            return
+        with self._lock:
+            runner = self._runner
+            if not runner.providers.each and self._prefetcher.is_idle:
+                return
+            runner.follow(payloads, schemas)
+        await runner.providers.before_turn(runner)
+        await self._prefetcher.before_turn(runner.engine, runner.view)
+
+    def _is_quick(self, payloads: Sequence[object], schemas: ToolSchemas) -> bool:
+        """Read the list; return False for the first turn, and for one that reads many messages or is likely to compact."""
+        runner, engine = self._runner, self._runner.engine
+        if not self.config.enabled:
+            engine.for_tools(schemas)
+            return True
+        known = len(engine.conversation.messages)
+        if not known or len(payloads) - known > MANY_NEW:
+            return False
+        engine.for_tools(schemas)
+        runner.read(payloads)
+        return not engine.is_due(runner.view)
 
     def prepare_nowait(
         self, messages: Sequence[Payload], tools: ToolSchemas | None = ()
@@ -188,11 +175,11 @@ class IncrementalContextManager:
         return cast("Prepared[Payload]", self._prepared(payloads, schemas))
 
     def _prepared(
-        self, payloads: Sequence[object], schemas: ToolSchemas, fixed: Fixed | None = None
+        self, payloads: Sequence[object], schemas: ToolSchemas, *, is_read: bool = False
     ) -> Prepared[object]:
         """Prepare a turn under the lock."""
         with self._lock:
-            prepared = self._runner.turn(payloads, schemas, fixed)
+            prepared = self._runner.turn(payloads, schemas, is_read=is_read)
             self._handed_out[id(prepared)] = prepared
         return prepared
 
@@ -237,7 +224,7 @@ class IncrementalContextManager:
     def usage(self) -> Usage:
         """The provider's bills so far."""
         with self._lock:
-            return self._runner.kept.view.usage
+            return self._runner.view.usage
 
     def pin(self, message: object) -> None:
         """Keep a message verbatim from now on, together with the tool call or results that belong to it.
@@ -246,14 +233,12 @@ class IncrementalContextManager:
             ValueError: it is no message.
         """
         with self._lock:
-            kept = self._runner.kept
-            kept.view = kept.view.pinned(digest_of(self._host, message))
+            self._runner.view = self._runner.view.pinned(digest_of(self._setup.host, message))
 
     def unpin(self, message: object) -> None:
         """Undo ``pin``; the message may leave at the next compaction."""
         with self._lock:
-            kept = self._runner.kept
-            kept.view = kept.view.unpinned(digest_of(self._host, message))
+            self._runner.view = self._runner.view.unpinned(digest_of(self._setup.host, message))
 
     def explain(self, message: object) -> "Explanation":
         """Explain the decision on a message in the last turn, with its score.
@@ -263,7 +248,7 @@ class IncrementalContextManager:
             ValueError: it is no message.
         """
         with self._lock:
-            return self._runner.explain(digest_of(self._host, message))
+            return self._runner.explain(digest_of(self._setup.host, message))
 
     def recall(self, handle: str) -> tuple[Message, ...]:
         """Return the original messages of a unit that was shortened or dropped.
@@ -274,7 +259,7 @@ class IncrementalContextManager:
         """
         require_text("handle", handle)
         with self._lock:
-            return self._runner.kept.originals.get(handle)
+            return self._runner.originals.get(handle)
 
     def recall_context(self, handle: str = "", query: str = "", lines: str = "") -> str:
         """Answer a call of the tool ``recall_context``; the answer is always a text.
@@ -300,7 +285,9 @@ class IncrementalContextManager:
         """
         loaded = load(state)
         with self._lock:
-            self._runner.resume(loaded)
+            known = self._runner
+            providers = known.providers.resumed(loaded.providers)
+            self._kept = self._continued(known, loaded, known.counter, providers)
 
     async def save(self, path: str | os.PathLike[str]) -> None:
         """Put the state into a file, whole or not at all, in a thread: a disk may take its time.
@@ -333,7 +320,7 @@ class IncrementalContextManager:
             ChangeRefused: a change is invalid or would break the context; nothing is changed.
             ValueError: ``changes`` is no list of changes.
         """
-        await self._runner.look_up()
+        await self._look_up()
         with self._lock:
             return self._runner.updated(changes)
 
@@ -341,7 +328,7 @@ class IncrementalContextManager:
     def versions(self) -> tuple[Version, ...]:
         """The kept versions of the context, one per change and compaction, oldest first."""
         with self._lock:
-            return tuple(self._runner.kept.versions)
+            return tuple(self._runner.versions)
 
     def diff(self, a: int, b: int) -> VersionDiff:
         """Compare two versions by their numbers.
@@ -350,7 +337,7 @@ class IncrementalContextManager:
             ValueError: one of them is not kept.
         """
         with self._lock:
-            versions = self._runner.kept.versions
+            versions = self._runner.versions
             return difference(a, b, before=versions.view(a), after=versions.view(b))
 
     def roll_back(self, version: int) -> Version:
@@ -366,17 +353,89 @@ class IncrementalContextManager:
 
     def branch(self) -> "IncrementalContextManager":
         """Return an independent manager that continues from the current state."""
+        options: ManagerOptions = {**self._setup.options, "config": self.config}
+        other = IncrementalContextManager(host=self._setup.host, **options)
         with self._lock:
-            other = IncrementalContextManager(config=self.config, host=self._host)
-            other._runner = TurnRunner(self._runner.given)
-            other._lock = other._runner.lock
-            self._runner.branch(other._runner)
+            other._follow_branch(self._runner)
         return other
 
     async def aclose(self) -> None:
         """End background work; further turns raise ``ManagerClosed``."""
         self._is_closed = True
-        await self._runner.aclose()
+        if self._kept is not None:
+            await self._kept.providers.aclose()
+        await self._prefetcher.aclose()
+        if self._events is not None:
+            await asyncio.to_thread(self._events.log.flush)
+
+    @property
+    def _runner(self) -> TurnRunner:
+        """The conversation, created on first use."""
+        if self._kept is None:
+            counter, providers = counter_of(self._setup), providers_of(self._setup, self._count)
+            self._kept = TurnRunner(
+                self._setup, self._prefetcher, self._events, counter, providers, State()
+            )
+        return self._kept
+
+    def _continued(
+        self, known: TurnRunner, state: State, counter: MessageCounter, providers: Providers
+    ) -> TurnRunner:
+        """Return a runner that continues from a state, as another one would in the next turn."""
+        window_tokens = known.engine.window.window_tokens
+        other = TurnRunner(
+            self._setup,
+            self._prefetcher,
+            self._events,
+            counter,
+            providers,
+            state,
+            window_tokens=window_tokens,
+        )
+        other.engine.fixed, other.engine.arrival.mode = (
+            known.engine.fixed,
+            known.engine.arrival.mode,
+        )
+        return other
+
+    def _follow_branch(self, known: TurnRunner) -> None:
+        """Continue from another manager's conversation, as a branch of it."""
+        state, counter = known.branched(), counter_of(self._setup)
+        self._kept = self._continued(
+            known, state, counter, known.providers.resumed(state.providers)
+        )
+        self._kept.read(known.engine.conversation.history.payloads)
+
+    def _count(self, text: str) -> int:
+        """Count a text without caching it."""
+        return self._runner.counter.count(text).tokens
+
+    async def _look_up(self) -> None:
+        """Load the tokenizer within its time limit and start the discovery of limits; both once."""
+        if self._is_looked_up:
+            return
+        self._is_looked_up = True
+        if self._setup.options.get("counter") is None:
+            await self._prefetcher.load_tokenizer()
+            with self._lock:
+                self._count_exactly()
+        self._prefetcher.discover(self._resize)
+
+    def _count_exactly(self) -> None:
+        """Continue with the exact tokenizer if the conversation began with an estimate."""
+        known = self._kept
+        if known is not None and known.counter.source == "estimate":
+            payloads = known.engine.conversation.history.payloads
+            counter = counter_of(self._setup)
+            self._kept = self._continued(known, known.state, counter, known.providers)
+            if payloads:
+                self._kept.read(payloads)
+                self._kept.view = self._kept.engine.synced(self._kept.view)
+
+    def _resize(self, window_tokens: int) -> None:
+        """Use this window from the next turn on."""
+        with self._lock:
+            self._runner.engine.resize(window_tokens)
 
     async def __aenter__(self) -> Self:
         """Return the manager."""

@@ -1,6 +1,6 @@
-"""Components passed to a manager, and the parts that its conversations use.
+"""The arguments of a manager, checked, and the parts that the turns of one conversation use.
 
-Promise: a component without the methods it needs is rejected at once; the error names the argument and what to pass.
+Promise: a part without the methods it needs is rejected at once; the error names the argument and what to pass.
 """
 
 import copy
@@ -10,9 +10,9 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
-from autogen_context.argument import wrong_argument
+from autogen_context.argument import listed, wrong_argument
 from autogen_context.budget.policy import BudgetPolicy
 from autogen_context.cache.originals import Entry, OriginalStore, OriginalTier
 from autogen_context.cache.tier import Scope
@@ -21,7 +21,7 @@ from autogen_context.config.config import ContextConfig
 from autogen_context.messages.message import HostFormat
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.models.completion import ModelClient, complete_of
-from autogen_context.models.embedder import WarmVectors
+from autogen_context.models.embedder import Vectors
 from autogen_context.recall.recaller import Recaller
 from autogen_context.tokens.limits import ModelLimits, standard_files, variable_for
 from autogen_context.tokens.measure import TokenCounter
@@ -47,7 +47,7 @@ PARTS: Mapping[str, tuple[str, str]] = {
     ),
     "host": ("compose", "how the host writes messages, such as OpenAIChat()"),
     "counter": ("count", "an object with a method count(text)"),
-    "vectors": ("warm", "a VectorStore"),
+    "vectors": ("ready", "a VectorStore"),
     "prioritizer": (
         "scores",
         "a ContextPrioritizer, or your own with a method scores(conversation, need)",
@@ -66,7 +66,7 @@ PARTS: Mapping[str, tuple[str, str]] = {
 
 
 class ManagerOptions(TypedDict, total=False):
-    """Keyword arguments of ``IncrementalContextManager`` beside ``model`` and the host's format, shared by all adapters.
+    """Arguments of ``IncrementalContextManager`` beside ``model`` and ``host``, which all adapters take.
 
     ``model_client="host"`` uses the agent's own client, for adapters that receive the agent.
     """
@@ -76,7 +76,7 @@ class ManagerOptions(TypedDict, total=False):
     config: ContextConfig | None
     counter: TokenCounter | None
     budget: BudgetPolicy | None
-    vectors: WarmVectors | None
+    vectors: Vectors | None
     prioritizer: "Prioritizer | None"
     compressor: Compressor | None
     model_client: ModelClient | Literal["host"] | None
@@ -92,52 +92,68 @@ class ManagerOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
-    """Arguments passed to a manager; ``IncrementalContextManager`` documents each."""
+class Setup:
+    """The settings of a manager, its host's format, and its other arguments, checked, with folders and files opened."""
 
     config: ContextConfig
     host: HostFormat
-    counter: TokenCounter | None
-    vectors: WarmVectors | None
-    compressor: Compressor | None
-    model_client: ModelClient | Literal["host"] | None
-    clock: Callable[[], float] | None
-    budget: BudgetPolicy | None = None
-    files: "FileChangeTracker | None" = None
-    original_store: OriginalTier | None = None
-    project: "ProjectContext | None" = None
-    prioritizer: "Prioritizer | None" = None
-    triggers: Trigger | None = None
-    cache: "Cache | None" = None
-    providers: tuple[ContextProvider, ...] = ()
-    events: "EventLog | None" = None
-    metrics: "Metrics | None" = None
+    options: ManagerOptions
 
-    def __post_init__(self) -> None:
-        """Raise an error for a component that lacks its methods, cannot be copied, or reuses a provider name."""
-        for name, (needed, give) in PARTS.items():
-            part: object = getattr(self, name)
-            is_plain = isinstance(part, str | list | tuple)  # has methods of the same names
-            if part is not None and (is_plain or not hasattr(part, needed)):
-                raise wrong_argument(name, getattr(self, name), give)
-        if self.model_client is not None:
-            complete_of(self.model_client)
-        try:
-            copy.deepcopy(self.triggers)
-        except Exception as error:
+    @property
+    def kinds(self) -> ToolKinds:
+        """What the tools do, by their names."""
+        return ToolKinds(named=self.config.tools)
+
+
+def setup_of(config: ContextConfig, host: HostFormat, options: ManagerOptions) -> Setup:
+    """Check the arguments of a manager; an error names the argument and what to pass."""
+    for name in options.keys() - ManagerOptions.__annotations__.keys():
+        raise TypeError(
+            f"{name!r} is no argument; known are {', '.join(ManagerOptions.__annotations__)}"
+        )
+    given = options.get("providers", ())
+    own = tuple(listed("providers", given, give="a list of ContextProvider objects"))
+    opened: ManagerOptions = {
+        **options,
+        "files": tracker_of(options.get("files")),
+        "project": project_of(options.get("project"), options.get("cache")),
+        "providers": cast("tuple[ContextProvider, ...]", own),  # checked below
+        "events": events_of(options.get("events")),
+        "metrics": metrics_of(options.get("metrics")),
+    }
+    values: Mapping[str, object] = {**opened, "host": host}
+    for name, (needed, give) in PARTS.items():
+        part = values.get(name)
+        is_plain = isinstance(part, str | list | tuple)  # has methods of the same names
+        if part is not None and (is_plain or not hasattr(part, needed)):
+            raise wrong_argument(name, part, give)
+    client, triggers = options.get("model_client"), options.get("triggers")
+    if client is not None:
+        complete_of(client)
+    try:
+        copy.deepcopy(triggers)
+    except Exception as error:
+        raise ValueError(
+            f"triggers={reprlib.repr(triggers)}: it is copied for each conversation, which failed ({error}); keep "
+            "what cannot be copied out of it, or give it a method __deepcopy__"
+        ) from error
+    require_providers(own)
+    return Setup(config=config, host=host, options=opened)
+
+
+def require_providers(providers: Sequence[object]) -> None:
+    """Require context providers, each with a name of its own."""
+    names = {"files", "project"}
+    for at, provider in enumerate(providers):
+        if not all(hasattr(provider, each) for each in ("name", "before_turn", "turn")):
+            give = "an object with name, before_turn(turn) and turn(turn)"
+            raise wrong_argument(f"providers[{at}]", provider, give)
+        name = cast("ContextProvider", provider).name  # it has all methods
+        if name in names:
             raise ValueError(
-                f"triggers={reprlib.repr(self.triggers)}: it is copied for each conversation, which failed ({error}); keep "
-                "what cannot be copied out of it, or give it a method __deepcopy__"
-            ) from error
-        names = {"files", "project"}
-        for at, provider in enumerate(self.providers):
-            if not all(hasattr(provider, each) for each in ("name", "before_turn", "turn")):
-                give = "an object with name, before_turn(turn) and turn(turn)"
-                raise wrong_argument(f"providers[{at}]", provider, give)
-            if provider.name in names:
-                name = f"providers[{at}].name={provider.name!r}"
-                raise ValueError(f"{name}: it is taken; give one that no other provider has")
-            names.add(provider.name)
+                f"providers[{at}].name={name!r}: it is taken; give one that no other provider has"
+            )
+        names.add(name)
 
 
 def project_of(
@@ -205,7 +221,7 @@ class Parts:
     advice: Mapping[str, "Advice"]  # a model's advice on tasks, by key; may grow
     prioritizer: "Prioritizer | None" = None
     triggers: Trigger | None = None  # copied per conversation; built from the settings if ``None``
-    cache_clock: Callable[[], float] | None = None  # times the expiry of the prompt cache
+    clock: Callable[[], float] | None = None  # times the expiry of the prompt cache
 
 
 def price_in(config: ContextConfig) -> Price:

@@ -4,7 +4,7 @@ Promise: the certificate describes exactly the pieces beside it. In a list that 
 again, and each rewritten message is written once.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
@@ -114,17 +114,31 @@ class Request(NamedTuple):
     certificate: Certificate
 
 
+class Sent(NamedTuple):
+    """What was sent for a rewritten message, and its copy, by which a change of the caller is noticed."""
+
+    piece: Written
+    payload: object
+    snapshot: object
+
+
 class RequestWriter:
-    """Writes and certifies the requests of one conversation; its caches can be rebuilt from a view."""
+    """Writes and certifies the requests of one conversation; what it keeps can be rebuilt from a view."""
 
     def __init__(self, host: HostFormat, *, counter: MessageCounter, roles: RoleRules) -> None:
+        self._host = host
         self._counter = counter
         self._roles = roles
         self._decided = Decisions()
         self._settled: list[Piece] = []  # pieces of all units but the newest
         self._preamble = Written(message=as_message(""))
-        self.certifier = Certifier(counter.message)
-        self.outbox = Outbox(host)
+        self._written: dict[int, Sent] = {}  # by id of the piece
+        self.forget()
+
+    def forget(self) -> None:
+        """Check everything next time, since messages at known positions may have changed."""
+        self._pieces: tuple[Piece, ...] = ()  # of the last request
+        self._checked: list[Checked] = []  # after each of them
 
     def pieces(self, decisions: Decisions) -> tuple[Piece, ...]:
         """Return the pieces of the units, adjacent ranges merged."""
@@ -154,8 +168,7 @@ class RequestWriter:
             if text != self._preamble.message.text:  # an unchanged preamble stays the same object
                 self._preamble = Written(message=as_message(text))
             pieces = placed(pieces, self._preamble, at=at)
-        pieces = self._roles.apply(pieces, messages)
-        checked = self.certifier.check(pieces, messages)
+        checked = self._check(self._roles.apply(pieces, messages), messages)
         tokens, overheads = checked.tokens + fixed.tokens, self._counter.overheads
         assumed = overheads.assumed(calls=checked.calls, results=checked.results)
         certificate = Certificate(
@@ -171,7 +184,59 @@ class RequestWriter:
             fixed_tokens=fixed.tokens,
             rewrites=view.rewrites,
         )
-        return Request(pieces, certificate)
+        return Request(self._pieces, certificate)
+
+    def _check(self, pieces: tuple[Piece, ...], messages: Sequence[Message]) -> Checked:
+        """Check the messages of these pieces, from the first that the last request did not have."""
+        same = equal_at_front(self._pieces, pieces)
+        checked, rest = self._checked[same - 1] if same else Checked(), list(pieces[same:])
+        old = self._pieces[same] if same < len(self._pieces) else None
+        new = rest[0] if rest else None
+        if (
+            isinstance(new, Verbatim)
+            and isinstance(old, Verbatim)
+            and old.start == new.start
+            and old.stop < new.stop
+        ):  # a range that was extended
+            checked, rest[0] = self._checked[same], Verbatim(start=old.stop, stop=new.stop)
+        # The same objects as before, so that each is written once.
+        self._pieces = (*self._pieces[:same], *pieces[same:])
+        del self._checked[same:]
+        for piece in rest:
+            checked = checked.after(messages_of([piece], messages), self._counter.message)
+            self._checked.append(checked)
+        return checked
+
+    def payloads(self, pieces: Sequence[Piece], payloads: Sequence[object]) -> list[object]:
+        """Return the list to send; unchanged messages are the caller's own objects, others are written once.
+
+        One that the caller modified is written again.
+        """
+        sent: list[object] = []
+        written: dict[int, Sent] = {}
+        for piece in pieces:
+            if isinstance(piece, Verbatim):
+                sent += payloads[piece.start : piece.stop]
+                continue
+            known = self._written.get(id(piece))
+            if known is None or not self._is_unchanged(known):
+                payload = (
+                    self._host.compose(piece.message)
+                    if piece.index is None
+                    else self._host.rewrite(payloads[piece.index], piece.message)
+                )
+                known = Sent(piece, payload, self._host.snapshot(payload))
+            written[id(piece)] = known
+            sent.append(known.payload)
+        self._written = written
+        return sent
+
+    def _is_unchanged(self, sent: Sent) -> bool:
+        payload, copy = sent.payload, sent.snapshot
+        try:
+            return payload == copy or self._host.snapshot(payload) == copy
+        except (ValueError, RecursionError):  # the caller made it something that is no message
+            return False
 
 
 def placed(pieces: Sequence[Piece], preamble: Piece, *, at: int) -> tuple[Piece, ...]:
@@ -184,81 +249,6 @@ def placed(pieces: Sequence[Piece], preamble: Piece, *, at: int) -> tuple[Piece,
         if stop > at or (isinstance(piece, Written) and piece.index is None):
             return (*pieces[:i], preamble, *pieces[i:])
     return (*pieces, preamble)
-
-
-class Certifier:
-    """Checks requests incrementally."""
-
-    def __init__(self, count: Callable[[Message], int]) -> None:
-        self._count = count
-        self.forget()
-
-    def forget(self) -> None:
-        """Check everything next time, since messages at known positions may have changed."""
-        self._pieces: tuple[Piece, ...] = ()
-        self._states: list[Checked] = []  # after each piece
-
-    def check(self, pieces: Sequence[Piece], messages: Sequence[Message]) -> Checked:
-        """Check the messages of these pieces."""
-        pieces = tuple(pieces)
-        same = equal_at_front(self._pieces, pieces)
-        state, rest = self._states[same - 1] if same else Checked(), list(pieces[same:])
-        if rest and same < len(self._pieces):
-            new, old = rest[0], self._pieces[same]
-            if (
-                isinstance(new, Verbatim)
-                and isinstance(old, Verbatim)
-                and old.start == new.start
-                and old.stop < new.stop
-            ):  # a range that was extended
-                state, rest[0] = self._states[same], Verbatim(start=old.stop, stop=new.stop)
-        self._pieces = pieces
-        del self._states[same:]
-        for piece in rest:
-            state = state.after(messages_of([piece], messages), self._count)
-            self._states.append(state)
-        return state
-
-
-class Outbox:
-    """Converts pieces to payloads; writes a message again if the caller modified it."""
-
-    def __init__(self, host: HostFormat) -> None:
-        self._host = host
-        self._pieces: tuple[Piece, ...] = ()
-        self._written: dict[int, tuple[object, object]] = {}  # by identity: payload and snapshot
-
-    def payloads(self, pieces: Sequence[Piece], payloads: Sequence[object]) -> list[object]:
-        """Return the list to send; unchanged messages are the caller's own objects."""
-        same = equal_at_front(self._pieces, tuple(pieces))
-        pieces = (*self._pieces[:same], *pieces[same:])
-        sent: list[object] = []
-        written: dict[int, tuple[object, object]] = {}
-        for piece in pieces:
-            if isinstance(piece, Verbatim):
-                sent += payloads[piece.start : piece.stop]
-                continue
-            known = self._written.get(id(piece))
-            if known is None or not self._is_unchanged(*known):
-                payload = (
-                    self._host.compose(piece.message)
-                    if piece.index is None
-                    else self._host.rewrite(payloads[piece.index], piece.message)
-                )
-                known = payload, self._host.snapshot(payload)
-            written[id(piece)] = known
-            sent.append(known[0])
-        self._pieces, self._written = pieces, written
-        return sent
-
-    def _is_unchanged(self, payload: object, copy: object) -> bool:
-        try:
-            return payload == copy or self._host.snapshot(payload) == copy
-        except (
-            ValueError,
-            RecursionError,
-        ):  # the caller turned it into something that is no message
-            return False
 
 
 def untouched(

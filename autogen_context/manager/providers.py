@@ -12,18 +12,17 @@ from typing import TYPE_CHECKING
 
 from autogen_context.errors import StateError
 from autogen_context.manager.injected import offered
-from autogen_context.manager.parts import Given
+from autogen_context.manager.parts import Setup, project_of, tracker_of
 from autogen_context.messages.piece import same_at_front
 from autogen_context.messages.segment import Unit
-from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.view.notice import (
     NOTHING,
     ContextProvider,
     Notice,
     PreambleOffer,
     ProviderTurn,
+    ProviderUpdate,
     SavedProvider,
-    Told,
 )
 
 if TYPE_CHECKING:  # circular: it creates Providers
@@ -54,25 +53,25 @@ class Providers:
         own = {each.name: each.state for each in self.each if isinstance(each, SavedProvider)}
         return {**self._others, **own}
 
-    async def before_turn(self, runner: "TurnRunner", fixed_tokens: int) -> None:
+    async def before_turn(self, runner: "TurnRunner") -> None:
         """Let each provider refresh its information, with a timeout; one that times out is not called again."""
         for each in self.each:
             if each.name in self._given_up:
                 continue
             try:
                 async with asyncio.timeout(LONGEST_WAIT_S):
-                    await each.before_turn(self._turn_for(each, runner, fixed_tokens))
+                    await each.before_turn(self._turn_for(each, runner))
             except TimeoutError:
                 self._given_up.add(each.name)
                 self._warn(each, "a context provider timed out; it is not called again")
             except Exception as error:  # noqa: BLE001 - a provider must not fail the turn
                 self._warn(each, "a context provider failed; its notices are skipped", error)
 
-    def turn(self, runner: "TurnRunner", fixed_tokens: int) -> None:
+    def turn(self, runner: "TurnRunner") -> None:
         """Collect what each provider reports, for the turn that follows."""
         for each in self.each:
             try:
-                told = each.turn(self._turn_for(each, runner, fixed_tokens))
+                told = each.turn(self._turn_for(each, runner))
             except Exception as error:  # noqa: BLE001 - as above
                 self._warn(each, "a context provider failed; its notices are skipped", error)
                 continue
@@ -82,10 +81,6 @@ class Providers:
     def begin_anew(self) -> None:
         """Treat all units as new to every provider, since the conversation may be another one."""
         self._known = {}
-
-    def branch(self) -> "Providers":
-        """Return providers for a branch of the conversation."""
-        return self.resumed(self.state)
 
     def resumed(self, states: Saved) -> "Providers":
         """Return providers resumed from saved states; raise `StateError` if a state is damaged."""
@@ -108,25 +103,24 @@ class Providers:
             if isinstance(each, SavedProvider):
                 await each.aclose()
 
-    def _turn_for(
-        self, provider: ContextProvider, runner: "TurnRunner", fixed_tokens: int
-    ) -> ProviderTurn:
+    def _turn_for(self, provider: ContextProvider, runner: "TurnRunner") -> ProviderTurn:
         """Return the turn to pass to a provider, and note how many units it has seen."""
-        units = self._units_of(runner)
+        units, engine, view = self._units_of(runner), runner.engine, runner.view
         known = self._known.get(provider.name, 0)
         self._known[provider.name] = len(units)
+        room = engine.room(view)
         return ProviderTurn(
             units=units,
             known=known,
-            window_tokens=runner.kept.engine.window.limit_tokens,
-            used_tokens=runner.kept.engine.used_tokens(runner.kept.view, fixed_tokens),
-            room_tokens=runner.kept.engine.room(runner.kept.view).tokens,
-            standing=runner.kept.view.notices.standing,
+            window_tokens=engine.window.limit_tokens,
+            used_tokens=room.used_tokens,
+            room_tokens=room.tokens,
+            standing=view.notices.standing,
         )
 
     def _units_of(self, runner: "TurnRunner") -> tuple[Unit, ...]:
         """Return the current units; units that replaced others count as new to every provider."""
-        known, candidates = self._units, runner.kept.engine.conversation.candidates
+        known, candidates = self._units, runner.engine.conversation.candidates
         same = len(known)
         if known and (same > len(candidates) or candidates[same - 1].unit is not known[-1]):
             same = same_at_front(known, [candidate.unit for candidate in candidates])
@@ -135,9 +129,9 @@ class Providers:
             self._units = (*known[:same], *(each.unit for each in candidates[same:]))
         return self._units
 
-    def _take(self, provider: ContextProvider, told: Told, runner: "TurnRunner") -> None:
+    def _take(self, provider: ContextProvider, told: ProviderUpdate, runner: "TurnRunner") -> None:
         """Apply what a provider reported; changed notices are recorded as a version, as every change is."""
-        view, engine = runner.kept.view, runner.kept.engine
+        view, engine = runner.view, runner.engine
         notices, changed = view.notices, list[str]()
         for notice in told.notices:
             candidates = engine.conversation.candidates
@@ -148,7 +142,7 @@ class Providers:
                 changed += [notice.text] if before.due != notices.due else []
         for notice in told.withdrawn:
             notices = notices.withdraw(of_provider(provider, notice).name, notice.text)
-        runner.kept.view = replace(view, notices=notices)
+        runner.view = replace(view, notices=notices)
         if changed:
             runner.record(f"told by {provider.name}", "; ".join(changed))
         for offer in told.preambles:
@@ -161,7 +155,7 @@ class Providers:
             self._warn(provider, "another context provider has the place behind the system prompt")
             return
         newer = tuple(replace(notice, topic="project") for notice in offer.newer)
-        runner.kept.view = offered(runner.kept.view, replace(offer, newer=newer))
+        runner.view = offered(runner.view, replace(offer, newer=newer))
 
     def _warn(
         self, provider: ContextProvider, message: str, error: Exception | None = None
@@ -181,23 +175,23 @@ def of_provider(provider: ContextProvider, notice: Notice) -> Notice:
     )
 
 
-def providers_of(given: Given, count: Callable[[str], int]) -> Providers:
+def providers_of(setup: Setup, count: Callable[[str], int]) -> Providers:
     """Return the configured providers of a conversation."""
-    config, each = given.config, list[ContextProvider]()
-    kinds = ToolKinds(named=config.tools)
-    if given.files is not None:
+    config, options, each = setup.config, setup.options, list[ContextProvider]()
+    tracker, project = tracker_of(options.get("files")), project_of(options.get("project"))
+    if tracker is not None:
         from autogen_context.project.file_changes import FilesProvider  # noqa: PLC0415 - optional
 
-        each.append(FilesProvider(given.files, kinds))
-    if given.project is not None:
+        each.append(FilesProvider(tracker, setup.kinds))
+    if project is not None:
         from autogen_context.project.provider import ProjectProvider  # noqa: PLC0415 - as above
 
         provider = ProjectProvider(
-            given.project,
-            kinds,
+            project,
+            setup.kinds,
             fraction=config.project_fraction,
             renew_at_fraction=config.prepare_at_fraction,
             count=count,
         )
         each.append(provider)
-    return Providers([*each, *given.providers])
+    return Providers([*each, *options.get("providers", ())])

@@ -29,7 +29,7 @@ from autogen_context.view.notice import Notices
 from autogen_context.view.versions import Version
 from autogen_context.view.view import ContextView, Digest, Digests
 
-SCHEMA = 6
+SCHEMA = 7
 SOURCE = "save_state()"
 FLAGS = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)
 

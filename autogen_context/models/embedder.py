@@ -2,7 +2,7 @@
 
 import asyncio
 from asyncio import TaskGroup
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib import import_module
@@ -50,14 +50,6 @@ class Vectors(Protocol):
 
     async def vectors(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """Return the vector of each text, in order; ``EmbeddingFailed`` if the model fails."""
-        ...
-
-
-class WarmVectors(Vectors, Protocol):
-    """A store of vectors that can compute them in advance."""
-
-    def warm(self, texts: Iterable[str]) -> None:
-        """Compute vectors in the background; never waits."""
         ...
 
 

@@ -23,7 +23,14 @@ from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import answers_of, is_failure
 from autogen_context.messages.tool_call import ToolKinds, actions_of
 from autogen_context.project.index import Proof, changed
-from autogen_context.view.notice import CHANGED, DELETED, NOTHING, Notice, ProviderTurn, Told
+from autogen_context.view.notice import (
+    CHANGED,
+    DELETED,
+    NOTHING,
+    Notice,
+    ProviderTurn,
+    ProviderUpdate,
+)
 
 LONGEST_WAIT_S = 1.0  # time that a turn waits for the disk
 MOST_READ_NOWAIT = 4  # files read by a turn that cannot wait
@@ -168,7 +175,7 @@ class FilesProvider:
             looking = in_thread(None, answer, self._look, self._tracker, due)
             await asyncio.wait([looking], timeout=LONGEST_WAIT_S)
 
-    def turn(self, turn: ProviderTurn, /) -> Told:
+    def turn(self, turn: ProviderTurn, /) -> ProviderUpdate:
         """Return notices about files that changed since they were shown."""
         self._read(turn)
         if self._look is None:
@@ -215,7 +222,7 @@ class FilesProvider:
         unread = {path: file for path, file in self._files.items() if file.content is None}
         return unread if waits else unread | self._files
 
-    def _news(self, found: Iterable[Found], turn: ProviderTurn) -> Told:
+    def _news(self, found: Iterable[Found], turn: ProviderTurn) -> ProviderUpdate:
         """Apply the results; return notices about new changes, and withdrawals for files that are as shown again."""
         standing = {notice.key for notice in turn.standing if notice.topic == "file"}
         notices: list[Notice] = []
@@ -237,7 +244,7 @@ class FilesProvider:
                 text = line.format(path=name)
                 notices.append(Notice(topic="file", key=name, text=text, detail=shown))
             self._files[path] = SeenFile(name, content, proof, key, times if key else 0)
-        return Told(notices=tuple(notices), withdrawn=tuple(withdrawn))
+        return ProviderUpdate(notices=tuple(notices), withdrawn=tuple(withdrawn))
 
 
 def touches(unit: Unit, kinds: ToolKinds) -> Iterator[tuple[int, tuple[str, ...], tuple[str, ...]]]:

@@ -18,7 +18,7 @@ from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.project.file_changes import touches
 from autogen_context.project.project import TOPIC, Head, ProjectContext, ProjectView
 from autogen_context.recall.exchanges import newest_request
-from autogen_context.view.notice import FURTHER, Notice, PreambleOffer, ProviderTurn, Told
+from autogen_context.view.notice import FURTHER, Notice, PreambleOffer, ProviderTurn, ProviderUpdate
 
 FIRST_WAIT_S = 10.0  # time that a turn waits for the first head
 LONGEST_WAIT_S = 1.0  # time that a turn waits for later results
@@ -109,7 +109,7 @@ class ProjectProvider:
         ):
             await asyncio.wait({self._asking}, timeout=left_s)
 
-    def turn(self, turn: ProviderTurn, /) -> Told:
+    def turn(self, turn: ProviderTurn, /) -> ProviderUpdate:
         """Return the available results; if ``before_turn`` was not called, start a query for the next turn."""
         if not self._has_asked:
             self._begin(turn)
@@ -124,7 +124,7 @@ class ProjectProvider:
             known |= {notice.key for notice in offer.newer}
             offers.append(offer)
         self._has_answered |= bool(offers)
-        return Told(preambles=tuple(offers))
+        return ProviderUpdate(preambles=tuple(offers))
 
     async def aclose(self) -> None:
         """Stop querying, and cancel an open query of this event loop."""

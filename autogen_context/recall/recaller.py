@@ -19,7 +19,8 @@ from autogen_context.errors import EmbeddingFailed
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message, joined_text
 from autogen_context.messages.piece import same_at_front
-from autogen_context.models.embedder import WarmVectors
+from autogen_context.models.background import Background
+from autogen_context.models.embedder import Vectors
 from autogen_context.models.similarity import similarities
 from autogen_context.prioritizer.attention import LexicalIndex, fused, relatedness
 from autogen_context.recall.exchanges import (
@@ -46,10 +47,12 @@ logger = logging.getLogger(__name__)
 
 Cosines = Callable[[str, Sequence[str]], Sequence[float | None]]
 """Returns the cosine of each text with a query; None for a text without a vector (yet), empty if the query has none."""
+MEANING_FRACTION = 0.3  # of a score: any two messages are somewhat alike, and neighbours add up
 OTHERS_FRACTION = 0.5  # factor on the scores of authors other than those named in the query
 REACH = 4  # neighbours on each side that count
 NEARNESS = 0.5  # of a neighbour's score; of the one behind it the square of that, and so on
 MOST_LATER = 8  # later messages searched for a revision of a statement
+AT_A_TIME = 64  # texts embedded in the background
 LATEST_MESSAGES = 100  # searched for the authors of the conversation
 
 
@@ -114,7 +117,7 @@ class Recaller:
             if cosines := self._cosines(query, texts):
                 words = [scores.get(at, 0.0) for at in range(total)]
                 meant = [None if near is None else relatedness(near) for near in cosines]
-                scores = dict(enumerate(fused(words, meant)))
+                scores = dict(enumerate(fused(words, meant, MEANING_FRACTION)))
         scores = with_neighbours(scores, total)
         told = total - self._openings[""] >= LEAST_OPENINGS * total
         authors = self._names | self._openings if told else self._names
@@ -193,23 +196,32 @@ def with_neighbours(scores: Mapping[int, float], total: int) -> dict[int, float]
 class Prefetch:
     """Computes the vectors of a conversation before a turn needs them; texts without a vector are scored lexically."""
 
-    def __init__(self, vectors: WarmVectors) -> None:
-        self._vectors = vectors
-        self._warmed: list[Message] = []
+    def __init__(self, vectors: Vectors, background: Background) -> None:
+        self._vectors, self._background = vectors, background
+        self._seen: list[Message] = []
 
     async def embed(self, messages: Sequence[Message], *, timeout_s: float) -> None:
         """Embed the newest message, if a user wrote it, within a time limit; embed the others in the background."""
-        new = messages[same_at_front(self._warmed, messages) :]
-        self._warmed = list(messages)
-        self._vectors.warm(text for message in new if (text := joined_text([message])))
+        new = messages[same_at_front(self._seen, messages) :]
+        self._seen = list(messages)
         newest = messages[-1] if messages else None
-        if newest is None or not newest.text or not is_of_a_person(newest):
-            return
+        if newest is not None and newest.text and is_of_a_person(newest):
+            try:
+                async with asyncio.timeout(timeout_s):
+                    await self._embedded([newest.text])
+            except TimeoutError:
+                logger.warning("a question was not embedded in time")
+        if texts := [text for message in new if (text := joined_text([message]))]:
+            self._background.start(self._embedded(texts), name="embedding")
+
+    async def _embedded(self, texts: Sequence[str]) -> None:
+        """Compute vectors, some at a time, so that a turn can run in between; a failure ends it."""
         try:
-            async with asyncio.timeout(timeout_s):
-                await self._vectors.vectors([newest.text])
-        except (EmbeddingFailed, TimeoutError) as error:
-            logger.warning("a question was not embedded", extra={"error": type(error).__name__})
+            for at in range(0, len(texts), AT_A_TIME):
+                await self._vectors.vectors(texts[at : at + AT_A_TIME])
+        except EmbeddingFailed as error:
+            numbers = {"error": type(error).__name__, "texts": len(texts)}
+            logger.warning("texts were not embedded", extra=numbers)
 
     def cosines(self, query: str, texts: Sequence[str]) -> Sequence[float | None]:
         """Return the cosine of each text with a query, None for a text without a vector; empty if the query has none."""

@@ -176,7 +176,7 @@ class PreambleOffer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class ProviderUpdate:
     """The result of a provider for one turn.
 
     Attributes:
@@ -191,7 +191,7 @@ class Told:
     preambles: tuple[PreambleOffer, ...] = ()
 
 
-NOTHING = Told()
+NOTHING = ProviderUpdate()
 
 
 class ContextProvider(Protocol):
@@ -206,7 +206,7 @@ class ContextProvider(Protocol):
         """Refresh the information; ``prepare`` awaits it, with a timeout. ``prepare_nowait`` does not call it."""
         ...
 
-    def turn(self, turn: ProviderTurn, /) -> Told:
+    def turn(self, turn: ProviderTurn, /) -> ProviderUpdate:
         """Return what is currently known; called on every turn, and must not block."""
         ...
 

@@ -60,51 +60,20 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Situation:
-    """Conditions that determine what a rewrite can achieve."""
-
-    movable_tokens: int
-    changes: int = 0
-    limit_tokens: int = 0
-
-    def is_like(self, other: "Situation") -> bool:
-        """Return True if at most the movable tokens differ."""
-        return (self.changes, self.limit_tokens) == (other.changes, other.limit_tokens)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
-    """The last rewrite, remembered so that one that did not help is not repeated."""
-
-    situation: Situation
-    promised_tokens: int
-    saved_tokens: int
-
-    @property
-    def helped(self) -> bool:
-        """True if it saved at least ``HELPED_FRACTION`` of the promised tokens, and at least one."""
-        least = HELPED_FRACTION * self.promised_tokens
-        return self.saved_tokens > 0 and self.saved_tokens >= least
-
-    def is_vain(self, now: Situation) -> bool:
-        """Return True if it did not help and nothing relevant has changed: pins, window, past, or enough new tokens."""
-        grown = now.movable_tokens - self.situation.movable_tokens
-        is_same = now.is_like(self.situation) and grown < max(1, self.promised_tokens)
-        return is_same and not self.helped
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """Compaction timing state carried from turn to turn; ``triggers.price.after_turn`` computes the next one."""
+    """What decides when to compact, carried from turn to turn; ``triggers.price.after_turn`` computes the next one.
+
+    After a compaction that did not help, a request is compacted again from ``retry_at_tokens`` on, or with another limit.
+    """
 
     turns: int = 0
     waited_tokens: float = 0.0
     last_turn_s: float | None = None
-    attempt: Attempt | None = None
-    changes: int = 0
     seen_units: int = 0
     finished_waited_tokens: float = 0.0
     finished_saving_tokens: float = 0.0
+    retry_at_tokens: int = 0
+    limit_tokens: int = 0  # at the last compaction
 
     @property
     def expected_turns(self) -> int:
@@ -115,9 +84,17 @@ class Pace:
         """Return the seconds since the last turn; 0 without a clock."""
         return 0.0 if now_s is None or self.last_turn_s is None else now_s - self.last_turn_s
 
-    def is_vain(self, now: Situation) -> bool:
-        """Return True if the last rewrite did not help and nothing relevant has changed since."""
-        return self.attempt is not None and self.attempt.is_vain(now)
+    def compacted(
+        self, tokens: int, *, promised_tokens: int, saved_tokens: int, limit_tokens: int
+    ) -> Self:
+        """Return the pace after a compaction of a request of ``tokens``."""
+        helped = saved_tokens > 0 and saved_tokens >= HELPED_FRACTION * promised_tokens
+        retry = 0 if helped else tokens + max(1, promised_tokens)
+        return replace(self, waited_tokens=0.0, retry_at_tokens=retry, limit_tokens=limit_tokens)
+
+    def is_vain(self, tokens: int, *, limit_tokens: int) -> bool:
+        """Return True if the last compaction did not help, and the limit and nearly all tokens are as they were then."""
+        return limit_tokens == self.limit_tokens and tokens < self.retry_at_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,8 +146,8 @@ class ContextView:
         return replace(self.changed(), pins=self.pins - {digest})
 
     def changed(self) -> Self:
-        """Return the view with its change count raised, so that a compaction that did not help may run again."""
-        return replace(self, pace=replace(self.pace, changes=self.pace.changes + 1))
+        """Return the view in which a compaction that did not help may run again."""
+        return replace(self, pace=replace(self.pace, retry_at_tokens=0))
 
     def cut_back(self, messages: int) -> Self:
         """Return the view cut back to ``messages`` messages, after which the host's history has changed."""

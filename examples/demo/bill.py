@@ -62,7 +62,7 @@ class Bill:
     ) -> None:
         self._history, self._billed = history, billed_tokens
         self._counter, self._host = counter_of(run.turns[0]["model"]), AgentChatFormat()
-        self._counted: dict[int, int] = {}
+        self._counted, self._named = dict[int, int](), dict[int, frozenset[str]]()
         self._window, self._price = window_tokens, price_in(run)
         self._fixed = billed_tokens[0] - sum(map(self._count, sent[0].messages))
         self._stops = [i for i, m in enumerate(history) if isinstance(m, AssistantMessage)]
@@ -78,6 +78,7 @@ class Bill:
             replace(turn, room_tokens=window_tokens, whole=whole, sliding=sliding, sent=ours)
             for turn, whole, sliding, ours in zip(turns, *ways, strict=True)
         ]
+        self.ways = list(self._ways())
 
     @property
     def conversation_tokens(self) -> int:
@@ -90,30 +91,29 @@ class Bill:
         counted = [record.sent.tokens for record in self.records if record.sent]
         return all(ours >= billed for ours, billed in zip(counted, self._billed, strict=True))
 
-    def ways(self) -> list[Way]:
+    def _ways(self) -> Iterator[Way]:
         """Everything; a sliding window of system prompt, task and the newest steps that fit; and what was sent."""
         whole = [record.whole for record in self.records]
         sliding = [record.sliding for record in self.records if record.sliding]
         sent = [record.sent for record in self.records if record.sent]
         needed = [self._values_needed(stop) for stop in self._stops]
-        ways: list[Way] = []
         for name, requests, lists in zip(NAMES, (whole, sliding, sent), self._lists, strict=True):
-            there = [len(n & values(messages)) for n, messages in zip(needed, lists, strict=True)]
-            way = Way(
+            pairs = zip(needed, lists, strict=True)
+            there = sum(len(named & self._values(messages)) for named, messages in pairs)
+            yield Way(
                 name=name,
                 requests=requests,
                 rejected=sum(request.tokens > self._window for request in requests),
                 dollars=sum(request.dollars or 0.0 for request in requests),
-                kept=sum(there) / sum(map(len, needed)),
+                kept=there / sum(map(len, needed)),
             )
-            ways.append(way)
-        return ways
 
     def _values_needed(self, stop: int) -> frozenset[str]:
         """Names, paths and numbers in the calls of a message that stand further back than the newest results."""
         last = max((before for before in self._stops if before < stop), default=stop)
-        back, newest = values(self._history[:last]), values(self._history[last:stop])
-        used = values(self._history[stop : stop + 1])
+        back = self._values(self._history[:last])
+        newest = self._values(self._history[last:stop])
+        used = self._values(self._history[stop : stop + 1])
         return frozenset(filter(is_telling, (used & back) - newest))
 
     def _newest(self, stop: int) -> Sequence[LLMMessage]:
@@ -135,15 +135,19 @@ class Bill:
             yield billed(self._price, len(messages), tokens, self._fixed + same if before else 0)
             before = messages
 
+    def _values(self, messages: Iterable[LLMMessage]) -> frozenset[str]:
+        """The names, paths and numbers in messages."""
+        return frozenset[str]().union(*map(self._values_in, messages))
+
+    def _values_in(self, message: LLMMessage) -> frozenset[str]:
+        if id(message) not in self._named:  # all of them live as long as this
+            self._named[id(message)] = frozenset[str]().union(*map(values_of, texts(message)))
+        return self._named[id(message)]
+
     def _count(self, message: LLMMessage) -> int:
-        if id(message) not in self._counted:  # all of them live as long as this
+        if id(message) not in self._counted:  # likewise
             self._counted[id(message)] = self._counter.message(self._host.read(message))
         return self._counted[id(message)]
-
-
-def values(messages: Iterable[LLMMessage]) -> frozenset[str]:
-    """The names, paths and numbers in messages."""
-    return frozenset[str]().union(*(values_of(text) for m in messages for text in texts(m)))
 
 
 def texts(message: LLMMessage) -> Iterator[str]:

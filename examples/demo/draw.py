@@ -34,7 +34,7 @@ text { fill: #9198a1 } .head { fill: #f0f6fc } .grid { stroke: #3d444d } .window
 
 def drawing(run: Run) -> str:
     """The picture."""
-    ways = run.bill.ways()
+    ways = run.bill.ways
     described = "; ".join(map(described_way, ways))
     head = f"One conversation, {len(ways[0].requests)} requests, a window of {run.window_tokens:,} tokens"
     parts = [

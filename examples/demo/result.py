@@ -50,7 +50,7 @@ class Run:
 
 def result(run: Run) -> str:
     """The one line."""
-    everything, _, ours = run.bill.ways()
+    everything, _, ours = run.bill.ways
     return (
         f"{len(ours.requests)} requests in a window of {run.window_tokens:,} tokens: {run.rejected} rejected, "
         f"${ours.dollars:.2f} of input instead of ${everything.dollars:.2f}; the project's tests "
@@ -60,7 +60,7 @@ def result(run: Run) -> str:
 
 def picture(run: Run) -> Iterator[Text]:
     """Tokens of each request, sending everything and as it was sent; then three ways side by side."""
-    ways = run.bill.ways()
+    ways = run.bill.ways
     everything, ours = ([request.tokens for request in way.requests] for way in (ways[0], ways[-1]))
     first = next((n for n, tokens in enumerate(everything, 1) if tokens > run.window_tokens), 0)
     yield from chart(everything, ours, run.window_tokens)

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -385,12 +385,9 @@ class Helper:
     def ready(self, text: str) -> None:
         """No vector is at hand."""
 
-    def warm(self, texts: Iterable[str]) -> None:
-        """What vectors will be needed of."""
-        self.is_asked = True
-
     async def vectors(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """A vector of each text."""
+        self.is_asked = True
         return [[1.0] for _ in texts]
 
     async def complete(self, prompt: str, /) -> str:

@@ -1,13 +1,11 @@
 """Vectors are computed once per content, outlive a process where they may, and are never waited for by a turn."""
 
 import asyncio
-import logging
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import hypot, nan
 from pathlib import Path
-from threading import Thread
 from typing import cast
 
 import pytest
@@ -15,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typing_extensions import override
 
-from autogen_context import IncrementalContextManager
+from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.vectors import VectorStore
 from autogen_context.errors import EmbeddingFailed
@@ -35,8 +33,11 @@ class Hashed:
     name: str = "hashed"
     asked: list[list[str]] = field(default_factory=list[list[str]])
     gate: asyncio.Event | None = None
+    fails: bool = False
 
     async def embed(self, texts: Sequence[str], /) -> list[list[float]]:
+        if self.fails:
+            raise OSError
         self.asked.append(list(texts))
         if self.gate is not None:
             await self.gate.wait()
@@ -221,49 +222,33 @@ async def test_lies_are_refused(answers: object, reason: str) -> None:
     assert [*map(list, await later.vectors(["a"]))] == [expected("a")]
 
 
-async def test_warming_makes_ready() -> None:
-    """What was named is ready some time later, from any thread, and computed once."""
-    asyncio.get_running_loop().set_debug(True)  # then it refuses what is not safe between threads
+async def test_a_manager_makes_ready_what_was_said(caplog: pytest.LogCaptureFixture) -> None:
+    """In the background, once; a failure is a warning without a word of the texts, and what comes later is tried again."""
     embedder = Hashed()
-    async with VectorStore(embedder) as store:
-        store.warm(["a", "b", "a"])
-        await until(lambda: all(store.ready(text) for text in "ab"))
-        await asyncio.sleep(0.01)  # the queue is empty, and its task waits
-        thread = Thread(target=store.warm, args=(["c"],))
-        thread.start()
-        await until(lambda: store.ready("c") is not None)
-        thread.join()
-        store.warm(["a", "c"])
-        await asyncio.sleep(0.01)
-    assert set(embedder.counted.values()) == {1}
+    store = VectorStore(embedder)
+    said = [{"role": "user", "content": f"secret {number}"} for number in range(200)]
+    async with IncrementalContextManager(window_tokens=50_000, vectors=store) as manager:
+        await manager.prepare(said[:150])
+        await until(lambda: all(store.ready(str(each["content"])) for each in said[:150]))
+        embedder.fails = True
+        await manager.prepare(said[:160])
+        await until(lambda: len(caplog.records) == 2)  # the question alone, and all that is new
+        embedder.fails = False
+        await manager.prepare(said)
+        await until(lambda: store.ready("secret 199") is not None)
+    assert max(embedder.counted.values()) == 1
+    assert {record.getMessage() for record in caplog.records} == {"texts were not embedded"}
+    assert [vars(record)["texts"] for record in caplog.records] == [1, 10]
 
 
-async def test_nothing_outlives_the_owner() -> None:
-    """At the end of the block no task is left, whatever hangs; what was not done is not ready."""
+async def test_no_embedding_outlives_its_manager() -> None:
+    """F17: whoever hangs; what was not done is not ready."""
     before = asyncio.all_tasks()
     embedder = Hashed(gate=asyncio.Event())
-    async with VectorStore(embedder) as store:
-        store.warm(["a"])
-        await until(lambda: bool(embedder.asked))
+    store = VectorStore(embedder)
+    config = ContextConfig(window_tokens=8_000, embedding_timeout_s=0.01)
+    async with IncrementalContextManager(config=config, vectors=store) as manager:
+        await manager.prepare([{"role": "user", "content": "a"}])
+        assert asyncio.all_tasks() > before
     assert asyncio.all_tasks() == before
     assert store.ready("a") is None
-    store.warm(["b"])
-    await asyncio.sleep(0.01)
-    assert embedder.asked == [["a"]]
-    assert asyncio.all_tasks() == before
-
-
-async def test_a_failure_empties_the_queue(caplog: pytest.LogCaptureFixture) -> None:
-    """One warning with the number of texts and no word of them; what is named later is tried again."""
-    failing = Answering(OSError())
-    async with VectorStore(failing) as store:
-        store.warm(f"secret {number}" for number in range(300))
-        await until(lambda: bool(caplog.records))
-        failing.answer = None
-        await asyncio.sleep(0.01)
-        assert store.ready("secret 299") is None
-        store.warm(["secret 299"])
-        await until(lambda: store.ready("secret 299") is not None)
-    (record,) = caplog.records
-    assert (record.levelno, record.__dict__["left_out"]) == (logging.WARNING, 300)
-    assert "secret" not in caplog.text

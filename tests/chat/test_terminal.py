@@ -1,9 +1,12 @@
 """What a person at a terminal sees."""
 
+import fcntl
 import os
+import resource
 import signal
-import subprocess
+import struct
 import sys
+import termios
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,62 +14,59 @@ from threading import Event
 
 import pexpect
 import pytest
+from pexpect.fdpexpect import fdspawn
 
+import autogen_context.chat.session  # which each process of a chat would import
+from autogen_context.cli.main import main
 from autogen_context.testing import Fault, LoopbackServer, Request, Say, ScriptedModel
+from support.forks import ended, forked
 
-COMMAND = "from autogen_context.cli.main import run; run()"
+assert autogen_context.chat.session
 WAIT_S = 60
 READY = r">\x1b\[0m"
+CTRL_C, CTRL_D = "\x03", "\x04"
 
 
-def environment() -> dict[str, str]:
-    """The variables of a process to which nobody said anything of models."""
-    own = ("OPENAI", "MAX_TOKENS", "DEBUG")
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(own)}
-    return {**kept, "TERM": "xterm-256color"}
+def begin(folder: Path, *arguments: str, most_bytes: int = -1, **variables: str) -> int:
+    """Chat in a folder, in a process to which nobody said anything of models, but for these; the exit code."""
+    for name in [each for each in os.environ if each.startswith(("OPENAI", "MAX_TOKENS", "DEBUG"))]:
+        del os.environ[name]
+    os.environ.update({"TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1", **variables})
+    os.chdir(folder)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, -1))
+    return main(["chat", *arguments])
 
 
 class Chat:
-    """A chat in a real terminal."""
+    """A chat in a terminal."""
 
     def __init__(
-        self,
-        folder: Path,
-        *arguments: str,
-        most_kilobytes: int | str = "unlimited",
-        **variables: str,
+        self, folder: Path, *arguments: str, most_bytes: int = -1, **variables: str
     ) -> None:
-        self.child: pexpect.spawn[str] = pexpect.spawn(
-            "bash",
-            [
-                "-c",
-                f'ulimit -f {most_kilobytes}; exec "$0" "$@"',
-                sys.executable,
-                "-c",
-                COMMAND,
-                "chat",
-                *arguments,
-            ],
-            cwd=folder,
-            env={**environment(), "PROMPT_TOOLKIT_NO_CPR": "1", **variables},
-            dimensions=(40, 120),
-            encoding="utf-8",
-            timeout=WAIT_S,
-        )
+        def run() -> int:
+            resized(0, 40, 120)
+            return begin(folder, *arguments, most_bytes=most_bytes, **variables)
+
+        self.pid, self.terminal = forked(run, has_terminal=True)
+        self.child: fdspawn[str] = fdspawn(self.terminal, encoding="utf-8", timeout=WAIT_S)
 
     def say(self, text: str, *expected: str) -> None:
         """Type a line, and wait for what it shows and for the next prompt."""
         self.child.send(text)
-        time.sleep(0.2)
+        time.sleep(0.1)
         self.child.send("\r")
         for each in (*expected, READY):
             self.child.expect(each)
 
-    def end(self) -> int | None:
+    def end(self) -> int:
         """Wait for the end; the exit code."""
         self.child.expect(pexpect.EOF)
-        self.child.close()
-        return self.child.exitstatus
+        return ended(self.pid)
+
+
+def resized(terminal: int, lines: int, columns: int) -> None:
+    """Give a terminal another size."""
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ def test_every_command(folder: Path) -> None:
     (folder / "kb" / "borin.md").write_text(
         "# The Borin pump\n\nThe Borin pump costs 2222 euros.\n"
     )
-    chat.child.setwinsize(20, 60)  # pyright: ignore[reportUnknownMemberType]  # its stubs are partial
+    resized(chat.terminal, 20, 60)
     chat.say("And what does the Borin pump cost now?", "2222")
     chat.child.send("exit\r")
     assert chat.end() == 0
@@ -134,16 +134,16 @@ def test_ctrl_c_ends_an_answer_and_not_the_chat(folder: Path) -> None:
         chat.child.expect(READY)
         chat.child.send("How are you?\r")
         assert asked.wait(WAIT_S)
-        chat.child.sendintr()
+        chat.child.send(CTRL_C)
         chat.child.expect(r"Stopped\. Press Enter to ask again")
         go_on.set()
         chat.child.expect(READY)
         chat.say("", r"All is well\.")
         time.sleep(1)  # the prompt is drawn twice
-        chat.child.sendintr()
+        chat.child.send(CTRL_C)
         chat.child.expect("Ctrl-D or exit")
         chat.child.expect(READY)
-        chat.child.sendeof()
+        chat.child.send(CTRL_D)
         assert chat.end() == 0
         text = (folder / "saved_conversations" / "chat.md").read_text()
         assert text == "# chat\n\n> How are you?\n\nAll is well.\n"
@@ -157,13 +157,13 @@ def test_a_killed_process_damages_nothing(folder: Path, server: LoopbackServer) 
     server.inject(Fault.slow(30))
     chat.child.send("And I live in Graz.\r")
     time.sleep(1)
-    chat.child.kill(signal.SIGKILL)
-    chat.child.close()
+    os.kill(chat.pid, signal.SIGKILL)
+    assert chat.end() == -signal.SIGKILL
     chat = Chat(folder, "--load", "chat", OPENAI_BASE_URL=server.base_url)
     chat.child.expect("Loaded chat: 1 questions")
     chat.child.expect(READY)
     chat.say("/facts", r"1\. My name is Ann")
-    chat.child.sendeof()
+    chat.child.send(CTRL_D)
     assert chat.end() == 0
 
 
@@ -179,7 +179,7 @@ def test_what_goes_wrong_is_said_in_words(folder: Path, server: LoopbackServer) 
         server.inject(*faults)
         chat.say("How are you?", reason, "press Enter to ask again")
         chat.say("", r"All is well\.")
-    chat.child.sendeof()
+    chat.child.send(CTRL_D)
     assert chat.end() == 0
 
 
@@ -188,7 +188,7 @@ def test_a_full_disk_is_said_and_damages_nothing(folder: Path, server: LoopbackS
     saved = folder / "saved_conversations" / "chat.json"
     saved.parent.mkdir()
     saved.write_text("{}")
-    chat = Chat(folder, "--knowledge", "kb", most_kilobytes=1, OPENAI_BASE_URL=server.base_url)
+    chat = Chat(folder, "--knowledge", "kb", most_bytes=1_024, OPENAI_BASE_URL=server.base_url)
     chat.child.expect(READY)
     chat.say("What does the Borin pump cost?", "All is well", "error: not saved: File too large")
     chat.say("/save other", "error: File too large")
@@ -204,16 +204,14 @@ def test_a_full_disk_is_said_and_damages_nothing(folder: Path, server: LoopbackS
 def test_lines_from_a_pipe_without_a_network(folder: Path) -> None:
     """Each line is a question, what goes wrong is said, nothing moves the cursor, and ``.env`` has been read."""
     (folder / ".env").write_text("OPENAI_BASE_URL=http://127.0.0.1:9/v1\nMAX_TOKENS=900\n")
-    run = subprocess.run(  # noqa: S603 - our own command
-        [sys.executable, "-c", COMMAND, "chat", "--knowledge", "kb"],
-        cwd=folder,
-        input="What does the Borin pump cost?\n/limit\n",
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=WAIT_S,
-        env=environment(),
-    )
-    assert "http://127.0.0.1:9/v1 cannot be reached" in run.stdout
-    assert "at most 900 tokens" in run.stdout
-    assert "\x1b" not in run.stdout
+    (folder / "said").write_text("What does the Borin pump cost?\n/limit\n")
+
+    def run() -> int:
+        sys.stdin, sys.stdout = (folder / "said").open(), (folder / "shown").open("w")
+        return begin(folder, "--knowledge", "kb")
+
+    assert ended(forked(run)[0]) == 0
+    shown = (folder / "shown").read_text()
+    assert "http://127.0.0.1:9/v1 cannot be reached" in shown
+    assert "at most 900 tokens" in shown
+    assert "\x1b" not in shown

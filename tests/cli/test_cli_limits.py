@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -160,58 +161,54 @@ def test_the_limits_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(json.loads(shown(capsys, "limits", "--json"))) == len(known_rows())
 
 
-def loaded(*argv: str, without: str = "") -> subprocess.CompletedProcess[str]:
-    """Run the command as a module that can be without another; its standard error ends with the modules that it loaded."""
-    code = (
-        "import atexit, runpy, sys\n"
-        f"if {without!r}: sys.modules[{without!r}] = None\n"
-        "atexit.register(lambda: print(*sys.modules, file=sys.stderr))\n"
-        "runpy.run_module('autogen_context', run_name='__main__', alter_sys=True)"
-    )
-    command = [sys.executable, "-c", code, *argv]
+LOADED = """
+import sys
+from autogen_context.cli.main import main
+for argv in (["--version"], ["--help"], ["limits", "gpt-4o"]):
+    assert main(argv) == 0
+    print("loaded", *sys.modules)
+"""
+
+
+def ran(code: str) -> subprocess.CompletedProcess[str]:
+    """A process of its own."""
+    command = [sys.executable, "-c", code]
     return subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own
 
 
-@pytest.mark.parametrize("argv", [["--version"], ["--help"], ["limits", "gpt-4o"]])
-def test_only_what_is_named_is_loaded(argv: list[str]) -> None:
+def test_only_what_is_named_is_loaded() -> None:
     """A prompt is there at once."""
-    done = loaded(*argv)
-    assert done.returncode == 0
-    modules = set(done.stderr.splitlines()[-1].split())
-    assert "autogen_context.cli.main" in modules
+    lines = [line.split() for line in ran(LOADED).stdout.splitlines()]
+    version, usage, limits = (set(line) for line in lines if line[:1] == ["loaded"])
     heavy = {"autogen_context.manager", "autogen_context.chat", "autogen_core", "openai", "jinja2"}
-    assert not modules & heavy
-    assert ("autogen_context.tokens.limits" in modules) == ("limits" in argv)
+    assert not (version | usage | limits) & heavy
+    assert "autogen_context.tokens.limits" in limits - usage
 
 
 def test_the_plain_install_says_what_the_command_lacks() -> None:
     """D4: in one line."""
-    done = loaded("limits", without="typer")
+    run = "import runpy; runpy.run_module('autogen_context', run_name='__main__', alter_sys=True)"
+    done = ran(f"import sys; sys.modules['typer'] = None; {run}")
     assert done.returncode == 2
     assert done.stdout == ""
     assert 'pip install "autogen-context[cli]"' in done.stderr.splitlines()[0]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_shell_completes_the_commands(shell: str) -> None:
+def test_a_shell_completes_the_commands(
+    shell: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """With what typer writes for it."""
-    words = {
-        "COMP_WORDS": "autogen-context li",
-        "COMP_CWORD": "1",
-        "_TYPER_COMPLETE_ARGS": "autogen-context li",
-    }
-    environ = (
-        os.environ
-        | words
-        | {
-            "_AUTOGEN_CONTEXT_COMPLETE": f"complete_{shell}",
-            "_TYPER_COMPLETE_FISH_ACTION": "get-args",
-        }
-    )
-    command = [sys.executable, "-m", "autogen_context.cli.main"]
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)  # noqa: S603 - our own
-    assert "limits" in done.stdout
-    assert "replay" not in done.stdout
+    monkeypatch.setenv("COMP_WORDS", "autogen-context li")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    monkeypatch.setenv("_TYPER_COMPLETE_ARGS", "autogen-context li")
+    monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
+    monkeypatch.setenv("_AUTOGEN_CONTEXT_COMPLETE", f"complete_{shell}")
+    with suppress(SystemExit):
+        main([])
+    shown = capsys.readouterr().out
+    assert "limits" in shown
+    assert "replay" not in shown
 
 
 def test_a_reader_that_leaves_is_no_error() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from unicodedata import normalize
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.language.phrases import PhraseMatcher, phrases, tables_of
@@ -77,7 +77,6 @@ PHRASES = st.sampled_from(
 )
 
 
-@settings(max_examples=40)
 @given(st.lists(WORDS), st.lists(PHRASES, min_size=1), st.sampled_from(["NFC", "NFD"]))
 def test_found_is_found_alone(words: list[str], listed: list[str], form: str) -> None:
     """Each phrase is found as if it were the only one; positions are of the text that was given."""

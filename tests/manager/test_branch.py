@@ -3,14 +3,9 @@
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.manager.change import ContextChange
 from support.counting import Characters
+from support.keeping import manager
 from support.prompts import client
 from support.working import Summarising, run, says
-
-
-def manager(window_tokens: int = 6_000, **settings: object) -> IncrementalContextManager:
-    """One whose clock stands still."""
-    config = ContextConfig.model_validate({"window_tokens": window_tokens, **settings})
-    return IncrementalContextManager(config=config, counter=Characters(), clock=lambda: 1_000.0)
 
 
 async def test_neither_sees_what_becomes_of_the_other() -> None:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context import ContextConfig, IncrementalContextManager, Prepared
+from autogen_context import IncrementalContextManager, Prepared
 from autogen_context.compressor.notice import is_replaced, overruled
 from autogen_context.errors import ChangeRefused
 from autogen_context.ledger import Author
@@ -24,17 +24,11 @@ from autogen_context.manager.injected import block_of
 from autogen_context.messages.message import Message
 from autogen_context.testing import ChatMessage
 from autogen_context.view.notice import LABELS, Notice, Notices
-from support.counting import Characters
+from support.keeping import manager
 from support.working import run, says, text_of
 
 TOLD = "[Told beside the conversation:"
 BUDGET = ContextChange.requirement_added("The budget is 500 EUR", key="budget")
-
-
-def manager(window_tokens: int = 6_000, **settings: object) -> IncrementalContextManager:
-    """One with a window that a few steps fill, whose clock stands still."""
-    config = ContextConfig.model_validate({"window_tokens": window_tokens, **settings})
-    return IncrementalContextManager(config=config, counter=Characters(), clock=lambda: 1_000.0)
 
 
 def told_in(turn: Prepared[ChatMessage]) -> list[str]:

@@ -2,14 +2,15 @@
 
 import json
 import logging
+from functools import partial
 from itertools import pairwise
 
 import pytest
 
-from autogen_context import ContextConfig, IncrementalContextManager
+from autogen_context import IncrementalContextManager
 from autogen_context.manager.prepared import Prepared
 from autogen_context.testing import ChatMessage
-from support.counting import Characters
+from support import keeping
 from support.entries import Clock
 
 MODEL = "gpt-5"  # cached for five minutes, at a tenth
@@ -49,12 +50,8 @@ def work(pieces: int, chars: int = 3_000) -> list[ChatMessage]:
     return [*TASK, *(m for n in range(pieces) for m in piece_of_work(n, chars))]
 
 
-def manager(clock: Clock | None = None, **given_settings: object) -> IncrementalContextManager:
-    """With a window that holds it all, if not said otherwise."""
-    config = ContextConfig.model_validate(
-        {"model": MODEL, "window_tokens": 60_000} | given_settings
-    )
-    return IncrementalContextManager(config=config, counter=Characters(), clock=clock)
+# With a window that holds it all, if not said otherwise.
+manager = partial(keeping.manager, window_tokens=60_000, model=MODEL, clock=None)
 
 
 def turns(
@@ -80,7 +77,7 @@ def test_a_cache_that_ran_out_is_a_moment_to_compact(
 ) -> None:
     """What is sent must be written anew in any case; so it is made smaller, if much can go."""
     clock, messages = Clock(), work(10)
-    kept = manager(clock, compaction=compaction, window_tokens=12_000)
+    kept = manager(clock=clock, compaction=compaction, window_tokens=12_000)
     assert not kept.prepare_nowait(messages).compacted
     clock.now_s += idle_s
     messages += step(99, "run", {"command": "date"}, "Monday")

@@ -1,9 +1,6 @@
 """Which units of a conversation show a file."""
 
-import sys
-from collections.abc import Callable
 from pathlib import PurePosixPath
-from types import FrameType
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +10,7 @@ from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_call import BY_NAME
 from autogen_context.view.decision import Candidate
+from support.tracing import traced
 
 PATHS = st.lists(st.sampled_from(["a.py", "src/a.py", "/r/a.py", "/r/src/a.py", "b.py"]))
 
@@ -50,22 +48,6 @@ def test_a_file_is_found_under_each_of_its_names(
         assert all(unit >= last or names[unit] != asked for unit in shown.units(asked, position=99))
 
 
-def calls_of(work: Callable[[], object]) -> int:
-    """How many calls something takes."""
-    calls = 0
-
-    def count(_frame: FrameType, event: str, _arg: object) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
-
-    sys.setprofile(count)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return calls
-
-
 def test_a_look_up_costs_its_hits_f15() -> None:
     """F15: not what else the conversation showed."""
     cost: dict[int, int] = {}
@@ -73,9 +55,8 @@ def test_a_look_up_costs_its_hits_f15() -> None:
         shown, read = FilesShown(BY_NAME), [reads(f"/r/src/m{n}.py", n) for n in range(turns)]
         shown.follow(read)
 
-        def look(shown: FilesShown = shown, read: list[Candidate] = read) -> None:
+        with traced() as calls:
             shown.follow(read)
             assert shown.units("src/m7.py", position=9_999) == {7}
-
-        cost[turns] = calls_of(look)
+        cost[turns] = calls.total()
     assert cost[600] <= 1.3 * cost[100]

@@ -3,72 +3,19 @@
 The fifth, the cache, keeps what a model or a project costs: tests/cache/test_remembered.py.
 """
 
-import sys
-from collections import Counter
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
-from types import FrameType
 
 import pytest
 from typing_extensions import override
 
-import autogen_context
-from autogen_context import ContextConfig, IncrementalContextManager, TokenBudgetManager
+from autogen_context import IncrementalContextManager, TokenBudgetManager
 from autogen_context.budget.policy import BudgetRequest, CompactionBudget
 from autogen_context.budget.task import Complexity
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
+from support.keeping import manager
+from support.tracing import traced
 from support.working import run
-
-ROOT = str(Path(autogen_context.__file__).parent)
-# What is done for each line or token of a new text, and would hide the way of a turn.
-BY_TEXT = (
-    "compressor/arrival.py",
-    "compressor/code.py",
-    "compressor/json_text.py",
-    "compressor/kinds.py",
-    "compressor/lines.py",
-    "ledger/",
-    "messages/identifiers.py",
-    "prioritizer/blocks.py",
-    "prioritizer/references.py",
-    "tokens/",
-)
-HOLDING_FILES, HOLDING_CALLS = 38, 430  # measured 29 to 37 files; 421 calls, the median; 2026-11
-COMPACTING_FILES = 46  # measured 44
-
-
-def manager(
-    window_tokens: int = 6_000, budget: TokenBudgetManager | None = None
-) -> IncrementalContextManager:
-    """One with a window that a few steps fill."""
-    config = ContextConfig(window_tokens=window_tokens)
-    return IncrementalContextManager(
-        config=config,
-        counter=Characters(),
-        clock=lambda: 1_000.0,
-        budget=budget,
-    )
-
-
-@contextmanager
-def traced() -> Generator[Counter[tuple[str, str]]]:
-    """Calls of the package's own functions while it is open, by file and name."""
-    calls: Counter[tuple[str, str]] = Counter()
-
-    def note(frame: FrameType, event: str, _arg: object) -> None:
-        file = frame.f_code.co_filename
-        if event == "call" and file.startswith(ROOT):
-            calls[file[len(ROOT) + 1 :], frame.f_code.co_qualname] += 1
-
-    before = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        yield calls
-    finally:
-        sys.setprofile(before)
 
 
 def turns(keeper: IncrementalContextManager, most: int = 40) -> tuple[list[ChatMessage], ...]:
@@ -88,34 +35,6 @@ def test_the_parts_are_called() -> None:
         "SemanticCompressor",
     }
     assert parts <= names
-
-
-def test_a_turn_passes_few_files() -> None:
-    """One that holds, and one that compacts: what a newcomer would have to follow (reading text apart)."""
-    keeper = manager()
-    held: list[Counter[tuple[str, str]]] = []
-    compacted: list[Counter[tuple[str, str]]] = []
-    for n in range(1, 60):
-        messages = run(n)
-        with traced() as calls:
-            prepared = keeper.prepare_nowait(messages)
-        if n > 5:  # what is loaded and made once is
-            (compacted if prepared.compacted else held).append(calls)
-    assert held and compacted  # noqa: PT018 - both
-    way = [without_text(calls) for calls in held]
-    assert max(len(files_of(calls)) for calls in way) <= HOLDING_FILES
-    assert sorted(calls.total() for calls in way)[len(way) // 2] <= HOLDING_CALLS
-    assert max(len(files_of(without_text(c))) for c in compacted) <= COMPACTING_FILES
-
-
-def without_text(calls: Counter[tuple[str, str]]) -> Counter[tuple[str, str]]:
-    """The calls but for those that are made for each line or token of new text."""
-    return Counter({key: n for key, n in calls.items() if not key[0].startswith(BY_TEXT)})
-
-
-def files_of(calls: Counter[tuple[str, str]]) -> set[str]:
-    """The files that are passed."""
-    return {file for file, _ in calls}
 
 
 TOOLS: list[dict[str, object]] = [
@@ -165,7 +84,8 @@ def test_complexity_decides_by_default(
     """A compaction keeps what the task's own complexity says, and another one would keep something else (F3)."""
 
     def compacted(budget: TokenBudgetManager | None) -> list[ChatMessage]:
-        keeper, messages = manager(budget=budget), run(0)[:1]
+        keeper = IncrementalContextManager(window_tokens=6_000, counter=Characters(), budget=budget)
+        messages = run(0)[:1]
         messages.append({"role": "user", "content": task})
         sent = (keeper.prepare_nowait([*messages, *run(n)[2:]]) for n in range(1, 40))
         return next(turn.messages for turn in sent if turn.compacted)

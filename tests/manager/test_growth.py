@@ -1,13 +1,9 @@
 """What a turn costs does not depend on how long the conversation is (F15), and a long one leaves the event loop alone."""
 
 import asyncio
-import sys
 import threading
-from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections import defaultdict
 from statistics import median
-from types import FrameType
-from typing import TypeVar
 
 from autogen_core import FunctionCall
 from autogen_core.models import (
@@ -22,45 +18,29 @@ from autogen_context.prioritizer.prioritizer import ContextPrioritizer, Need, Sc
 from autogen_context.prioritizer.references import References
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
+from support.keeping import manager
+from support.tracing import traced, way_of
 from support.working import run, says, step
 
 WINDOW_TOKENS = 1_500
 # Turns; what a compaction compares, and nearly all that its action log may list, is there before the early ones.
-EARLY, LATE, STRETCH = 160, 640, 40
-
-
-Result = TypeVar("Result")
-
-
-def passed(turn: Callable[[], Result]) -> tuple[Result, int, int]:
-    """What a turn gives, how many files of the package it passes, and calls of their functions."""
-    calls: Counter[str] = Counter()
-
-    def count(frame: FrameType, event: str, _argument: object) -> None:
-        if event == "call" and "/autogen_context/" in frame.f_code.co_filename:
-            calls[frame.f_code.co_filename] += 1
-
-    sys.setprofile(count)
-    try:
-        result = turn()
-    finally:
-        sys.setprofile(None)
-    return result, len(calls), calls.total()
+EARLY, LATE, STRETCH = 120, 480, 30
 
 
 def test_neither_a_holding_turn_nor_a_compaction_grows_with_the_history() -> None:
     """By the number of calls of functions, which no machine changes: four times the history costs a fifth more at most."""
-    manager = IncrementalContextManager(window_tokens=WINDOW_TOKENS, counter=Characters())
+    keeper = IncrementalContextManager(window_tokens=WINDOW_TOKENS, counter=Characters())
     history: list[ChatMessage] = [says("You code.", "system"), says("Make the service fast.")]
     calls: dict[tuple[bool, bool], list[int]] = defaultdict(list)
     for turn in range(LATE + STRETCH):
         history.extend(step(turn))
         is_late = turn >= LATE
         if is_late or EARLY <= turn < EARLY + STRETCH:
-            prepared, _, made = passed(lambda: manager.prepare_nowait(history))
-            calls[prepared.compacted, is_late].append(made)
+            with traced() as passed:
+                prepared = keeper.prepare_nowait(history)
+            calls[prepared.compacted, is_late].append(passed.total())
         else:
-            manager.prepare_nowait(history)
+            keeper.prepare_nowait(history)
     for compacted in (False, True):
         early, late = median(calls[compacted, False]), median(calls[compacted, True])
         assert late <= 1.2 * early, (compacted, early, late)
@@ -68,7 +48,7 @@ def test_neither_a_holding_turn_nor_a_compaction_grows_with_the_history() -> Non
 
 def test_a_turn_that_holds_passes_few_files_and_calls() -> None:
     """A call and its short result: of a manager, and of an agent's context, which is told of each message as it comes."""
-    manager = IncrementalContextManager(window_tokens=128_000)
+    keeper = IncrementalContextManager(window_tokens=128_000)
     history = [says("You code.", "system"), says("Make the service fast.")]
     context = ManagedChatCompletionContext(window_tokens=128_000, system_message="Do.", tools=[])
 
@@ -83,13 +63,26 @@ def test_a_turn_that_holds_passes_few_files_and_calls() -> None:
 
     for turn in range(12):
         history.extend(step(turn))
-        manager.prepare_nowait(history[:-2])
+        keeper.prepare_nowait(history[:-2])
         asyncio.run(ask(turn))
-    prepared, *own = passed(lambda: manager.prepare_nowait(history))
-    _, *asked = passed(lambda: asyncio.run(ask(12)))
-    assert not prepared.compacted
-    assert (own[0] <= 27, own[1] <= 300) == (True, True), own
-    assert (asked[0] <= 21, asked[1] <= 225) == (True, True), asked
+    with traced() as own:
+        assert not keeper.prepare_nowait(history).compacted
+    with traced() as asked:
+        asyncio.run(ask(12))
+    (files, made), (asked_files, asked_made) = way_of(own), way_of(asked)
+    assert (files <= 20, made <= 225) == (True, True), (files, made)  # 5 of them for a reduction
+    assert (asked_files <= 16, asked_made <= 175) == (True, True), (asked_files, asked_made)
+
+
+def test_a_compacting_turn_passes_a_third_of_the_package_at_most() -> None:
+    """What a newcomer would have to follow, reading text apart."""
+    keeper, passed = manager(), list[int]()
+    for n in range(1, 60):
+        with traced() as calls:
+            prepared = keeper.prepare_nowait(run(n))
+        if prepared.compacted:
+            passed.append(way_of(calls)[0])
+    assert max(passed) <= 46, passed
 
 
 class Watched(ContextPrioritizer):

@@ -10,25 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context import ContextConfig, IncrementalContextManager, Prepared
+from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.errors import ContextWindowExceeded, NotInHistory, OriginalNotFound
 from autogen_context.manager.parts import limits_of
 from autogen_context.prioritizer.selection import Explanation
 from autogen_context.testing import ChatMessage, LoopbackServer, ScriptedModel
-from autogen_context.tokens.measure import Count, TokenCounter
+from autogen_context.tokens.measure import Count
 from autogen_context.view.decision import Decision
 from autogen_context.view.view import Usage
 from support.counting import Characters
+from support.keeping import manager, outcome_of
 from support.saying import says
-
-
-def manager(
-    window: int, counter: TokenCounter | None = None, **settings: object
-) -> IncrementalContextManager:
-    """One with these settings, which counts characters."""
-    config = ContextConfig.model_validate({"window_tokens": window, **settings})
-    return IncrementalContextManager(config=config, counter=counter or Characters())
-
 
 TASK = says("the task", "user")
 LONG: list[ChatMessage] = [TASK, *(says(f"{i} " + "x" * 200) for i in range(20))]
@@ -80,7 +72,7 @@ def test_what_is_impossible_is_told_in_the_providers_tokens(
     narrow = manager(window)
     narrow.load_state(keeper.save_state())
     messages = [says("s" * length * 4, "system"), TASK]
-    found = turn_or_error(narrow, messages)
+    found = outcome_of(narrow, messages)
     if isinstance(found, ContextWindowExceeded):
         assert found.limit_tokens == window < found.floor_tokens == sum(found.parts.values())
         assert {"system", "newest", "tools and format"} <= set(found.parts)
@@ -97,16 +89,6 @@ def test_what_the_host_adds_unseen_is_a_part_of_what_is_impossible() -> None:
     with pytest.raises(ContextWindowExceeded, match=r"limit is 300 .*calibration 50\d\)") as caught:
         keeper.prepare_nowait([TASK])
     assert caught.value.floor_tokens == sum(caught.value.parts.values())
-
-
-def turn_or_error(
-    keeper: IncrementalContextManager, messages: list[ChatMessage]
-) -> Prepared[ChatMessage] | ContextWindowExceeded:
-    """A turn, or why there can be none."""
-    try:
-        return keeper.prepare_nowait(messages)
-    except ContextWindowExceeded as error:
-        return error
 
 
 def test_every_message_is_explained() -> None:

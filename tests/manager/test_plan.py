@@ -1,165 +1,131 @@
-"""What each unit becomes: what must stay, then the newest, then what older ones have that is worth most."""
+"""What each unit becomes in a compaction: what must stay, then the newest, then what older ones have that is worth most."""
 
-import json
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
+from typing_extensions import override
 
-from autogen_context.budget.policy import CompactionBudget
+from autogen_context import ContextConfig, IncrementalContextManager, Prepared, TokenBudgetManager
+from autogen_context.budget.policy import BudgetRequest, CompactionBudget, TurnBudget
 from autogen_context.errors import ContextWindowExceeded
-from autogen_context.manager.compaction import FRAME, Fill, Means, notice_of, plan
-from autogen_context.messages.message import Message, ToolCall, ToolResult
-from autogen_context.messages.piece import Written, messages_of
+from autogen_context.manager.compaction import REPEATED
+from autogen_context.messages.message import Message
+from autogen_context.messages.piece import Written
 from autogen_context.messages.segment import Unit
-from autogen_context.prioritizer.prioritizer import Need, ValueScores
-from autogen_context.prioritizer.references import References
-from autogen_context.prioritizer.selection import BlockSelector
+from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
-from autogen_context.view.decision import Candidate, Decision, handle_of, kept
-from autogen_context.view.protected import protected_of, satisfied
-from support.counting import COUNTER
-from support.units import candidates_of, fit, read_all, voices_of
+from autogen_context.view.decision import Decision, handle_of
+from support.counting import Characters
+from support.keeping import outcome_of
+from support.saying import asks, says, tells
 
-TOLD = "- read a.py\n" * 999
-
-
-def planned_or_not(
-    candidates: Sequence[Candidate], budget: CompactionBudget
-) -> tuple[Decision, ...] | ContextWindowExceeded:
-    """What is under test."""
-    try:
-        decided = plan(
-            candidates,
-            compared=range(len(candidates)),
-            history_tokens=sum(candidate.tokens for candidate in candidates),
-            protected=protected_of(candidates, frozenset(), voices_of(candidates)),
-            limit_tokens=budget.total_tokens,
-            budget=budget,
-            means=Means(
-                fit=fit,
-                fill=filling(candidates, budget),
-                tell=lambda _, room_tokens: TOLD[: 4 * room_tokens],
-                count=COUNTER.message,
-            ),
-        )
-        return tuple(decided[i] for i in range(len(candidates)))
-    except ContextWindowExceeded as error:
-        return error
-
-
-def notice(gone: Sequence[Candidate], told: str = "") -> Message:
-    """What stands where these were left out."""
-    messages = sum(len(candidate.unit.messages) for candidate in gone)
-    return notice_of(messages, sum(candidate.tokens for candidate in gone), told)
-
-
-def filling(candidates: Sequence[Candidate], budget: CompactionBudget) -> Fill:
-    """Fills as a session does."""
-    references = References()
-    references.follow(candidates)
-    references.cut(range(len(candidates)))
-    scores = ValueScores(references, Need(room_tokens=budget.total_tokens), {})
-    return BlockSelector(references, COUNTER, scores).fill
-
-
-CANDIDATES = transcripts(max_messages=20).map(read_all).map(candidates_of)
 BUDGETS = st.builds(
     CompactionBudget,
-    total_tokens=st.integers(0, 1_500),
+    total_tokens=st.just(0),
     kept_fraction=st.floats(0, 1),
     newest_fraction=st.floats(0, 1),
     told_fraction=st.floats(0, 0.3),
+    people_fraction=st.just(0.0),
+    stated_fraction=st.just(0.0),
 )
 
 
-@settings(max_examples=150)
-@given(CANDIDATES, BUDGETS)
-def test_a_plan_fits_or_is_impossible(
-    candidates: list[Candidate], budget: CompactionBudget
+class Drawn(TokenBudgetManager):
+    """Compacts in every turn, by one budget."""
+
+    def __init__(self, drawn: CompactionBudget) -> None:
+        super().__init__()
+        self.drawn = drawn
+
+    @override
+    def for_turn(self, room_tokens: int, /) -> TurnBudget:
+        return replace(super().for_turn(room_tokens), compact_at_tokens=0)
+
+    @override
+    def for_compaction(self, request: BudgetRequest, /) -> CompactionBudget:
+        total = max(0, request.room_tokens - request.fixed_tokens)
+        return replace(self.drawn, total_tokens=total)
+
+
+def compacted(
+    messages: list[ChatMessage], drawn: CompactionBudget, window: int
+) -> Prepared[ChatMessage]:
+    """What is under test; a window that does not hold what must stay says nothing."""
+    config = ContextConfig(window_tokens=window, reduce="off")
+    keeper = IncrementalContextManager(config=config, counter=Characters(), budget=Drawn(drawn))
+    turn = outcome_of(keeper, messages)
+    if isinstance(turn, ContextWindowExceeded):
+        reject()
+    return turn
+
+
+@settings(max_examples=100)
+@given(transcripts(max_messages=20).filter(bool), BUDGETS, st.integers(60, 1_500))
+def test_a_compaction_keeps_what_its_budget_says(
+    messages: list[ChatMessage], drawn: CompactionBudget, window: int
 ) -> None:
-    """One decision a unit, in order, within the limit, with what must stay; or what must stay exceeds it."""
-    floors = protected_of(candidates, frozenset(), voices_of(candidates))
-    decisions = planned_or_not(candidates, budget)
-    if isinstance(decisions, ContextWindowExceeded):
-        needed = sum(candidates[i].tokens for i in floors)
-        assert decisions.floor_tokens == needed > budget.total_tokens == decisions.limit_tokens
-        assert set(decisions.parts) == set(floors.values())
-        return
-    units = [c.unit for c in candidates]
-    assert [(d.start, d.stop) for d in decisions] == [(u.start, u.stop) for u in units]
-    assert [d.tokens_before for d in decisions] == [c.tokens for c in candidates]
-    assert sum(d.tokens_after for d in decisions) <= budget.total_tokens
-    tasks = {i for i, floor in floors.items() if floor in ("task", "memory")}
-    assert satisfied(decisions, {i: f for i, f in floors.items() if i not in tasks})
-    for decision, c in zip(decisions, candidates, strict=True):
-        said = messages_of(decision.pieces, [m for u in units for m in u.messages])
-        assert decision.tokens_after == sum(map(COUNTER.message, said))
-        assert (decision.pieces == c.pieces) == (decision.action in ("keep", "repair"))
+    """One decision a unit, in order; what must stay, the newest units within their fraction, and in all the fraction kept."""
+    turn = compacted(messages, drawn, window)
+    decisions = list(turn.decisions)
+    assert turn.compacted
+    assert [d.start for d in decisions] == [0, *(d.stop for d in decisions[:-1])]
+    total = window - turn.certificate.fixed_tokens
+    assert sum(d.tokens_after for d in decisions) <= total
+    for decision in decisions:
         assert bool(decision.handle) == (decision.action in ("shorten", "drop"))
-        assert decision.action != "shorten" or decision.tokens_after < decision.tokens_before
-    require_one_notice(candidates, decisions, budget)
-    least = sum(decisions[i].tokens_after for i in floors)  # it fills to the low mark
-    beside = int((budget.total_tokens - least) * budget.kept_fraction)
-    frame = COUNTER.message(notice(candidates, FRAME))
-    assert sum(d.tokens_after for d in decisions) - least <= max(beside, frame)
-    require_newest(candidates, decisions, budget, list(floors), beside - frame)
+        if decision.action == "shorten":
+            assert decision.tokens_after < decision.tokens_before
+        elif decision.action == "keep":
+            assert decision.tokens_after == decision.tokens_before
+    notice = require_one_notice(decisions)
+    least = sum(d.tokens_after for d in decisions if must_stay(d))
+    beside = int((total - least) * drawn.kept_fraction)
+    assert sum(d.tokens_after for d in decisions) - least <= max(beside, notice)
+    require_newest(decisions, drawn, beside)
 
 
-def require_one_notice(
-    candidates: Sequence[Candidate], decisions: Sequence[Decision], budget: CompactionBudget
-) -> None:
-    """It stands where the first dropped unit was and costs no more than all of them."""
+def must_stay(decision: Decision) -> bool:
+    """Whether it was not for the budget to choose."""
+    return decision.reason.startswith("must stay")
+
+
+def require_one_notice(decisions: Sequence[Decision]) -> int:
+    """Its tokens; it stands where the first dropped unit was, says how much went, and costs no more than that."""
     dropped = [d for d in decisions if d.action == "drop"]
     notices = [d for d in dropped if d.pieces]
     assert notices in ([], dropped[:1])
-    gone = [c for c, d in zip(candidates, decisions, strict=True) if d.action == "drop"]
-    cost = sum(d.tokens_before for d in dropped)
-    if notices:
-        (piece,) = notices[0].pieces
-        assert isinstance(piece, Written)
-        told = piece.message.text.partition(":\n")[2].removesuffix("]")
-        assert TOLD.startswith(told)
-        assert piece == Written(message=notice(gone, told))
-        assert notices[0].tokens_after <= cost
-    elif dropped:
-        room = budget.total_tokens - sum(d.tokens_after for d in decisions)
-        assert COUNTER.message(notice(gone)) > min(room, cost)
+    if not notices:
+        return 0
+    [piece] = notices[0].pieces
+    assert isinstance(piece, Written)
+    messages = sum(d.stop - d.start for d in dropped)
+    tokens = sum(d.tokens_before for d in dropped)
+    assert piece.message.text.startswith(f"[{messages} earlier messages ({tokens} tokens) are left")
+    assert notices[0].tokens_after <= tokens
+    return notices[0].tokens_after
 
 
-def require_newest(
-    candidates: Sequence[Candidate],
-    decisions: Sequence[Decision],
-    budget: CompactionBudget,
-    floors: Sequence[int],
-    beside: int,
-) -> None:
-    """As many as fit their share stay whole, one at least if it takes no more than most of what is filled."""
-    rest = [i for i in range(len(candidates)) if i not in floors]
-    whole = [candidates[i].tokens for i in rest[-1:]]
-    most = budget.newest_unit_fraction * beside
-    room = max([int(beside * budget.newest_fraction), *(each for each in whole if each <= most)])
-    recent = list[int]()
-    for i in reversed(rest):
-        room -= candidates[i].tokens
-        if room < 0:
-            break
-        recent.append(i)
-    assert [decisions[i] for i in recent] == [kept(candidates[i], "recent") for i in recent]
-    assert {i for i in rest if decisions[i].reason == "recent"} == set(recent)
+def require_newest(decisions: Sequence[Decision], drawn: CompactionBudget, beside: int) -> None:
+    """Those that stay as recent are the newest, whole; beyond their fraction it is one at most."""
+    rest = [d for d in reversed(decisions) if not must_stay(d) and d.reason != REPEATED]
+    recent = [d for d in rest if d.reason == "recent"]
+    assert recent == rest[: len(recent)]
+    assert {d.action for d in recent} <= {"keep", "repair"}
+    tokens = sum(d.tokens_after for d in recent)
+    assert tokens <= max(drawn.newest_fraction, drawn.newest_unit_fraction) * beside
+    assert tokens <= drawn.newest_fraction * beside or len(recent) == 1
 
 
-def test_floors_are_not_paid_twice() -> None:
-    """What must stay takes nothing from the room of what is recent."""
+def test_what_must_stay_is_not_paid_twice() -> None:
+    """It takes nothing from the room of what is recent."""
     texts = ["t" * 400, *["x" * 64] * 9, "n" * 400]
-    messages = [Message(role="assistant" if i else "user", text=t) for i, t in enumerate(texts)]
-    budget = CompactionBudget(
-        total_tokens=208 + 160, kept_fraction=1, newest_fraction=1, told_fraction=0
-    )
-    decisions = planned_or_not(candidates_of(messages), budget)
-    assert not isinstance(decisions, ContextWindowExceeded)
-    frame = COUNTER.message(notice(candidates_of(messages), FRAME))
-    assert [d.action for d in decisions].count("keep") == 2 + (160 - frame) // 20
+    messages = [says(text, "assistant" if n else "user") for n, text in enumerate(texts)]
+    drawn = CompactionBudget(total_tokens=0, kept_fraction=1, newest_fraction=1, told_fraction=0)
+    kept = [len(compacted(messages, drawn, window).messages) for window in (300, 320, 340)]
+    assert kept[1] - kept[0] == kept[2] - kept[1] == 1  # a message has 20 tokens
 
 
 def test_what_is_named_again_stays() -> None:
@@ -170,21 +136,13 @@ def test_what_is_named_again_stays() -> None:
         )
         for kind in ("item", "entry")
     ]
-    later = [Message(role="assistant", text=text) for text in (["now item_17"] * 3 + ["well"] * 10)]
-    messages = [Message(role="user", text="the task")]
-    for text in listings:
-        call = ToolCall(id="1", name="list", arguments=json.dumps({"of": text[:5]}))
-        result = ToolResult(call_id="1", text=text)
-        messages += [
-            Message(role="assistant", calls=(call,)),
-            Message(role="tool", results=(result,)),
-        ]
-    candidates = candidates_of([*messages, *later])
-    decisions = planned_or_not(candidates, CompactionBudget(total_tokens=600, kept_fraction=0.6))
-    assert not isinstance(decisions, ContextWindowExceeded)
-    said = messages_of(decisions[1].pieces, [*messages, *later])
-    assert "item_17 costs" in said[-1].results[0].text
-    assert decisions[1].action == "shorten"
+    messages = [says("the task", "user")]
+    for n, text in enumerate(listings):
+        messages += [asks(str(n)), tells(str(n), text)]
+    messages += [says(text) for text in ["now item_17"] * 3 + ["well"] * 10]
+    turn = compacted(messages, CompactionBudget(total_tokens=0, kept_fraction=0.6), 620)
+    assert turn.decisions[1].action == "shorten"
+    assert re.search("item_17 costs", str(turn.messages[2]["content"]))
 
 
 @given(st.lists(st.text(max_size=5), min_size=1, max_size=4), st.integers(0, 9))

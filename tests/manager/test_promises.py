@@ -3,14 +3,15 @@
 import copy
 import json
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
-from typing import Literal, cast
+from typing import cast
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from autogen_context import ContextConfig, IncrementalContextManager, Prepared
+from autogen_context import IncrementalContextManager, Prepared
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.messages.message import Message
 from autogen_context.messages.openai_chat import OpenAIChat
@@ -18,7 +19,8 @@ from autogen_context.testing import ChatMessage
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.transcripts import broken_transcripts, histories, transcripts
 from autogen_context.testing.wire import Json
-from support.counting import Characters
+from support import keeping
+from support.keeping import outcome_of
 
 # The windows are drawn without regard to the model that lends its chat format.
 pytestmark = pytest.mark.filterwarnings("ignore:window_tokens=")
@@ -42,36 +44,17 @@ LARGE_IMAGE, SMALL_IMAGE = 85 + 8 * 170, 85  # tokens of GPT-4, where the size i
 LAW = settings(max_examples=40)
 
 
-def manager(
-    window: int,
-    *,
-    compact_to_fraction: float = 0.6,
-    reduce: Literal["auto", "off", "lossless", "lossy"] = "auto",
-) -> IncrementalContextManager:
-    """A manager with a counter that anybody can check, and GPT-4's chat format."""
-    config = ContextConfig(
-        model="gpt-4", window_tokens=window, compact_to_fraction=compact_to_fraction, reduce=reduce
-    )
-    return IncrementalContextManager(config=config, counter=Characters())
+# A counter that anybody can check, and GPT-4's chat format.
+manager = partial(keeping.manager, model="gpt-4")
 
 
 def prepared(
-    keeper: IncrementalContextManager, messages: Sequence[ChatMessage]
+    keeper: IncrementalContextManager, messages: list[ChatMessage]
 ) -> Prepared[ChatMessage]:
     """A turn; conversations whose floors exceed the window say nothing about the law under test."""
     outcome = outcome_of(keeper, messages)
     assume(not isinstance(outcome, ContextWindowExceeded))
     return cast("Prepared[ChatMessage]", outcome)  # the other one ended the example
-
-
-def outcome_of(
-    keeper: IncrementalContextManager, messages: Sequence[ChatMessage]
-) -> Prepared[ChatMessage] | ContextWindowExceeded:
-    """A turn, or the error in its place."""
-    try:
-        return keeper.prepare_nowait(messages)
-    except ContextWindowExceeded as error:
-        return error
 
 
 def tokens(messages: Sequence[ChatMessage]) -> int:

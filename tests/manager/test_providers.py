@@ -11,7 +11,13 @@ from typing_extensions import override
 from autogen_context import IncrementalContextManager
 from autogen_context.errors import StateError
 from autogen_context.testing import ChatMessage
-from autogen_context.view.notice import ContextProvider, Notice, PreambleOffer, ProviderTurn, Told
+from autogen_context.view.notice import (
+    ContextProvider,
+    Notice,
+    PreambleOffer,
+    ProviderTurn,
+    ProviderUpdate,
+)
 from support.counting import Characters
 
 GO: ChatMessage = {"role": "user", "content": "Go."}
@@ -40,11 +46,15 @@ class Branch:
         """Note what it is handed."""
         self.turns.append(turn)
 
-    def turn(self, turn: ProviderTurn, /) -> Told:
+    def turn(self, turn: ProviderTurn, /) -> ProviderUpdate:
         """The branch."""
         self.turns.append(turn)
         text = f"The branch is {self.branch}."
-        return Told(notices=(Notice(key="branch", text=text),)) if self.branch else Told()
+        return (
+            ProviderUpdate(notices=(Notice(key="branch", text=text),))
+            if self.branch
+            else ProviderUpdate()
+        )
 
 
 def manager(*providers: ContextProvider, window_tokens: int = 3_000) -> IncrementalContextManager:
@@ -112,10 +122,10 @@ class Broken(Branch):
         raise OSError("no such file")
 
     @override
-    def turn(self, turn: ProviderTurn, /) -> Told:
+    def turn(self, turn: ProviderTurn, /) -> ProviderUpdate:
         """Likewise."""
         if self._hangs:
-            return Told()
+            return ProviderUpdate()
         raise KeyError("branch")
 
 
@@ -169,11 +179,11 @@ class Counting(Branch):
         self.closed = False
 
     @override
-    def turn(self, turn: ProviderTurn, /) -> Told:
+    def turn(self, turn: ProviderTurn, /) -> ProviderUpdate:
         """How many there were."""
         self.seen = max(self.seen, len(turn.units))
         offer = PreambleOffer(parts=("[Counted:", f"{self.name} counts]"), most_tokens=200)
-        return Told(preambles=(offer,))
+        return ProviderUpdate(preambles=(offer,))
 
     @property
     def state(self) -> Mapping[str, object]:

@@ -6,10 +6,10 @@ import json
 import pytest
 from typing_extensions import override
 
-from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.errors import ContextWindowExceeded, InvalidTranscript, NotInHistory
-from autogen_context.tokens.measure import Count, EstimateCounter, TokenCounter
+from autogen_context.tokens.measure import Count, EstimateCounter
 from support.counting import Characters
+from support.keeping import manager
 from support.saying import says
 
 
@@ -25,18 +25,10 @@ class Counted(Characters):
         return super().count(text)
 
 
-def manager(
-    window: int, counter: TokenCounter | None = None, **settings: object
-) -> IncrementalContextManager:
-    """One with these settings, which counts characters."""
-    config = ContextConfig.model_validate({"window_tokens": window, **settings})
-    return IncrementalContextManager(config=config, counter=counter or Counted())
-
-
 def test_nothing_old_is_counted_again() -> None:
     """A turn counts what is new in it, whether the host hands over its objects or copies, and edits their text."""
     counter = Counted()
-    keeper = manager(2_000, counter)
+    keeper = manager(2_000, counter=counter)
     messages = [says(f"message {i} " + "x" * 90) for i in range(60)]
     keeper.prepare_nowait(messages)
     changed = {
@@ -112,7 +104,7 @@ class Failing(Counted):
 
 def test_a_counter_that_breaks_down_leaves_no_stale_counts() -> None:
     """The turn fails, and the next one is as if it had never been."""
-    keeper = manager(300, Failing())
+    keeper = manager(300, counter=Failing())
     keeper.prepare_nowait([says("a", "user"), says("b"), says("c")])
     messages = [says("a", "user"), says("x" * 4_000), says("trouble"), says("c")]
     with pytest.raises(TimeoutError):
@@ -128,7 +120,7 @@ def test_a_state_that_another_tokenizer_counted_still_fits() -> None:
     keeper = manager(300)
     turn = keeper.prepare_nowait(messages)
     keeper.record_usage(turn, prompt_tokens=turn.certificate.counted_tokens)
-    other = manager(300, EstimateCounter())
+    other = manager(300, counter=EstimateCounter())
     other.load_state(keeper.save_state())
     after = other.prepare_nowait(messages)
     assert after.certificate.fits

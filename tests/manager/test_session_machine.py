@@ -7,7 +7,6 @@ in one piece and hears of everything at once. They must never differ.
 import asyncio
 import copy
 import json
-from collections.abc import Callable
 from typing import cast
 
 import pytest
@@ -29,6 +28,7 @@ from autogen_context.testing import ChatMessage
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.wire import Json
 from support.counting import Characters
+from support.keeping import manager, outcome_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:window_tokens=")
 
@@ -66,7 +66,6 @@ WORDS = [
     "which",
     "looks",
 ]
-Outcome = Prepared[ChatMessage] | str
 
 
 def prose(seed: int, words: int) -> str:
@@ -83,20 +82,22 @@ class Conversing(RuleBasedStateMachine):
         self.messages: list[ChatMessage] = []
         self.parents: list[tuple[IncrementalContextManager, dict[str, object]]] = []
         self.last: Prepared[ChatMessage] | None = None
+        self.billable: list[tuple[IncrementalContextManager, Prepared[ChatMessage]]] = []
         self.calls = 0
         self.now = 1_000.0
 
     @initialize(
-        window=st.integers(120, 900),
+        window_tokens=st.integers(120, 900),
         reduce=st.sampled_from(["auto", "off"]),
         compaction=st.sampled_from(["when_full", "when_cache_cold", "cost_based"]),
         profile=st.sampled_from(["value", "balanced", "conservative", "strict"]),
+        strict=st.booleans(),
     )
-    def begin(self, window: int, reduce: str, compaction: str, profile: str) -> None:
-        """Two managers, made alike."""
-        chosen = {"window_tokens": window, "reduce": reduce}
-        chosen |= {"compaction": compaction, "profile": profile}
-        self.config = ContextConfig.model_validate(chosen)
+    def begin(self, *, strict: bool, **chosen: object) -> None:
+        """Two managers, made alike, for models that insist on the order of roles or do not."""
+        self.strict = strict
+        roles = {"alternate_roles": strict, "single_system": strict}
+        self.config = ContextConfig.model_validate({**chosen, **roles})
         self.keeper, self.twin = self.manager(), self.manager()
 
     def manager(self) -> IncrementalContextManager:
@@ -143,24 +144,37 @@ class Conversing(RuleBasedStateMachine):
     @rule()
     def prepare(self) -> None:
         """A turn: both give the same, and what they give keeps the promises."""
-        outcome = outcome_of(lambda: self.keeper.prepare_nowait(copy.deepcopy(self.messages)))
-        assert outcome == outcome_of(lambda: self.twin.prepare_nowait(self.messages))
-        if isinstance(outcome, str):
+        outcome = outcome_of(self.keeper, copy.deepcopy(self.messages))
+        other = outcome_of(self.twin, self.messages)
+        if isinstance(outcome, ContextWindowExceeded) or isinstance(other, ContextWindowExceeded):
+            assert str(outcome) == str(other)
             return
+        assert outcome == other
         self.check(outcome)
-        self.last = outcome
+        self.last, self.billable = outcome, [(self.keeper, outcome), (self.twin, other)]
+
+    @rule(unused=st.integers(0, 40))
+    def bill(self, unused: int) -> None:
+        """The provider bills the last turn, or less than was counted for it."""
+        for keeper, turn in self.billable:
+            billed = max(1, turn.certificate.counted_tokens - unused)
+            keeper.record_usage(turn, prompt_tokens=billed)
 
     def check(self, turn: Prepared[ChatMessage]) -> None:
-        """It fits, its pairs are closed, the newest is there, and it continues the last one unless that is told."""
+        """It fits and is as certified, the newest is there, and it continues the last one unless that is told."""
         certificate = turn.certificate
         assert certificate.fits
         assert certificate.pairs_closed
         assert certificate.newest_present
         if self.messages and self.messages[-1].get("tool_calls") is None:
-            check_chat(cast("list[Json]", turn.messages))
+            check_chat(cast("list[Json]", turn.messages), strict_roles=self.strict)
+        alone = manager(10**6, orphans="report", reduce="off").prepare_nowait(turn.messages)
+        assert certificate.counted_tokens == alone.certificate.counted_tokens
+        assert certificate.assumed_tokens == alone.certificate.assumed_tokens
         last = self.last
         if last is not None and last.certificate.rewrites == certificate.rewrites:
-            assert turn.messages[: len(last.messages)] == last.messages
+            same = len(last.messages) - self.strict  # its last message may be joined with the next
+            assert turn.messages[:same] == last.messages[:same]
 
     @rule(changes=st.lists(CHANGES, min_size=1, max_size=3))
     def change(self, changes: list[ContextChange]) -> None:
@@ -213,7 +227,7 @@ class Conversing(RuleBasedStateMachine):
     def save_and_load(self, *, heard: bool) -> None:
         """Another manager goes on from what was saved; whether it hears of the messages before the next turn or in it."""
         state = self.keeper.save_state()
-        self.keeper = self.manager()
+        self.keeper, self.billable = self.manager(), []
         self.keeper.load_state(json.loads(json.dumps(state)))
         assert self.keeper.save_state() == state
         if heard:
@@ -223,7 +237,7 @@ class Conversing(RuleBasedStateMachine):
     def branch(self) -> None:
         """A branch goes on in the keeper's place."""
         self.keeper.observe(self.messages)
-        parent, self.keeper = self.keeper, self.keeper.branch()
+        parent, self.keeper, self.billable = self.keeper, self.keeper.branch(), []
         self.parents.append((parent, parent.save_state()))
 
     @precondition(lambda self: len(self.messages) > 1)
@@ -235,6 +249,17 @@ class Conversing(RuleBasedStateMachine):
         while stop > 1 and self.messages[stop].get("role") == "tool":
             stop -= 1
         del self.messages[stop:]
+        for keeper in (self.keeper, self.twin):
+            keeper.observe(self.messages)
+
+    @precondition(lambda self: self.messages)
+    @rule(at=st.integers(0, 99), seed=st.integers(0, 99))
+    def host_edits(self, at: int, seed: int) -> None:
+        """The host says something else in one place."""
+        self.twin.observe(self.messages)
+        at %= len(self.messages)
+        if self.messages[at]["content"] is not None:
+            self.messages[at] = {**self.messages[at], "content": prose(seed, 9)}
         for keeper in (self.keeper, self.twin):
             keeper.observe(self.messages)
 
@@ -255,14 +280,6 @@ class Conversing(RuleBasedStateMachine):
 def numbers(keeper: IncrementalContextManager) -> list[tuple[int, str, str]]:
     """The versions, but for what they cost, which depends on when messages were heard of."""
     return [(version.number, version.kind, version.summary) for version in keeper.versions]
-
-
-def outcome_of(prepare: Callable[[], Prepared[ChatMessage]]) -> Outcome:
-    """A turn, or the words of the error in its place."""
-    try:
-        return prepare()
-    except ContextWindowExceeded as error:
-        return str(error)
 
 
 Conversing.TestCase.settings = settings(

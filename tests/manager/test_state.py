@@ -5,13 +5,13 @@ import copy
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.errors import ContextWindowExceeded, StateError
 from autogen_context.manager.change import ContextChange
 from autogen_context.manager.state import SCHEMA, State, dump, load
@@ -20,14 +20,9 @@ from autogen_context.prioritizer.category import BASE_WEIGHTS
 from autogen_context.testing import ChatMessage
 from autogen_context.view.notice import Notice, PreambleOffer
 from autogen_context.view.view import Preamble
-from support.counting import Characters
+from support import keeping
 
-
-def manager() -> IncrementalContextManager:
-    """An empty one, all alike."""
-    return IncrementalContextManager(config=ContextConfig(window_tokens=900), counter=Characters())
-
-
+manager = partial(keeping.manager, 900)
 CALL = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 HISTORY: list[ChatMessage] = [
     {"role": "user", "content": "the task"},
@@ -97,14 +92,6 @@ def damaged(path: tuple[str | int, ...], value: object) -> dict[str, object]:
     else:
         at[path[-1]] = value
     return state
-
-
-def test_a_manager_goes_on_from_what_another_saved() -> None:
-    """What it holds is what was saved."""
-    keeper = manager()
-    keeper.load_state(SAVED)
-    assert keeper.save_state() == SAVED
-    assert keeper.usage.requests == 1
 
 
 WRONG = st.sampled_from([..., None, "", "xyz", -1, 0, 7, 10**9, 0.5, float("nan"), float("inf"), True, [], {}, [1], {"a": 1}])  # fmt: skip

@@ -14,21 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context import ContextConfig, IncrementalContextManager
+from autogen_context import IncrementalContextManager
 from autogen_context.errors import StateError
 from autogen_context.manager.change import ContextChange
 from autogen_context.manager.state import SCHEMA, as_bytes, read_state, write_state
-from support.counting import Characters
+from support.keeping import manager
 from support.working import run, text_of
 
 HERE = Path(__file__).parent
 KILLS = 3
-
-
-def manager() -> IncrementalContextManager:
-    """One with a window that a few steps fill."""
-    config = ContextConfig(window_tokens=6_000)
-    return IncrementalContextManager(config=config, counter=Characters(), clock=lambda: 1_000.0)
 
 
 async def lived(keeper: IncrementalContextManager, steps: int) -> None:
@@ -61,8 +55,9 @@ async def test_what_was_saved_is_loaded(tmp_path: Path) -> None:
 
 IN_ANOTHER = """
 import asyncio, json, sys
-sys.path[:0] = sys.argv[1].split()
-from test_state_file import manager, run
+sys.path.insert(0, sys.argv[1])
+from support.keeping import manager
+from support.working import run
 async def go_on():
     keeper = manager()
     await keeper.load(sys.argv[2])
@@ -77,7 +72,7 @@ async def test_another_process_goes_on_to_the_byte(tmp_path: Path) -> None:
     keeper, path, other = manager(), tmp_path / "a.json", tmp_path / "b.json"
     await lived(keeper, 20)
     await keeper.save(path)
-    command = [sys.executable, "-c", IN_ANOTHER, f"{HERE} {HERE.parent}", str(path), str(other)]
+    command = [sys.executable, "-c", IN_ANOTHER, str(HERE.parent), str(path), str(other)]
     process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
     out, _ = await process.communicate()
     sent = [keeper.prepare_nowait(run(n)).messages for n in range(20, 26)]

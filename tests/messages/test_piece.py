@@ -3,10 +3,10 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from autogen_context.manager.prepared import Outbox
+from autogen_context.manager.prepared import RequestWriter
 from autogen_context.messages.message import Image, Message, ToolCall, ToolResult
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.piece import (
@@ -24,9 +24,9 @@ from autogen_context.messages.piece import (
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.transcripts import transcripts
+from support.counting import COUNTER
 from support.units import read_all
 
-FEW = settings(max_examples=30)
 LENGTH = 8
 MESSAGES = [Message(role="user", text=str(i)) for i in range(LENGTH)]
 STRETCHES = st.tuples(st.integers(0, LENGTH), st.integers(0, LENGTH)).map(
@@ -73,13 +73,13 @@ def applied(rules: RoleRules, messages: list[Message]) -> list[Message]:
     return messages_of(rules.apply([Verbatim(start=0, stop=len(messages))], messages), messages)
 
 
-@FEW
 @given(WHOLE)
 def test_a_strict_model_takes_it(payloads: list[ChatMessage]) -> None:
     """One system message at most, at the start, then the sides in turn, steps unbroken; only fillers are added."""
     messages = read_all(payloads)
     pieces = STRICT.apply([Verbatim(start=0, stop=len(payloads))], messages)
-    check_chat(Outbox(OpenAIChat()).payloads(pieces, [*payloads]), strict_roles=True)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # JSON
+    writer = RequestWriter(OpenAIChat(), counter=COUNTER, roles=STRICT)
+    check_chat(writer.payloads(pieces, [*payloads]), strict_roles=True)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # JSON
     sent = messages_of(pieces, messages)
     assert words([m for m in sent if m.text != FILLER]) == words(messages)
     whole: list[Piece] = [Verbatim(start=0, stop=len(sent))]
@@ -95,7 +95,6 @@ def words(messages: list[Message]) -> str:
     )
 
 
-@FEW
 @given(WHOLE, st.data())
 def test_what_follows_changes_no_text_before(
     payloads: list[ChatMessage], data: st.DataObject

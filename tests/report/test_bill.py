@@ -39,7 +39,7 @@ def billed(
 ) -> tuple[list[TurnRecord], list[Prepared[ChatMessage]]]:
     """The bill of a conversation, and what was prepared."""
     log = EventLog(folder / "run.jsonl")
-    prepared = lived(manager_of(log, window_tokens), said)
+    prepared = list(lived(manager_of(log, window_tokens), said))
     return bill_of(run_of(log)), prepared
 
 

@@ -1,12 +1,12 @@
 """The picture of what stays at which price."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-DRAW = Path(__file__).parents[2] / "benchmarks" / "curve.py"
+import pytest
+from curve import drawn
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -22,19 +22,11 @@ POINTS: list[dict[str, object]] = [
 ]
 
 
-def drawn(points: list[dict[str, object]], folder: Path) -> subprocess.CompletedProcess[str]:
-    """What the benchmark prints for these lines."""
-    lines = folder / "lines.jsonl"
-    lines.write_text("\n".join(map(json.dumps, points)), "utf-8")
-    command = [sys.executable, str(DRAW), str(lines)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own code
-
-
-def test_it_is_one_picture_with_words_for_those_who_cannot_see_it(tmp_path: Path) -> None:
+def test_it_is_one_picture_with_words_for_those_who_cannot_see_it() -> None:
     """It has a title and a description, its texts are escaped, and the same lines give the same bytes."""
-    one, same = drawn(POINTS, tmp_path), drawn(POINTS, tmp_path)
-    assert one.stdout == same.stdout
-    root = ET.fromstring(one.stdout)  # noqa: S314 - our own text
+    lines = "\n".join(map(json.dumps, POINTS))
+    assert drawn(lines) == drawn(lines)
+    root = ET.fromstring(drawn(lines))  # noqa: S314 - our own text
     assert root.tag == f"{SVG}svg"
     assert root.find(f"{SVG}title") is not None
     assert root.find(f"{SVG}desc") is not None
@@ -45,14 +37,13 @@ def test_it_is_one_picture_with_words_for_those_who_cannot_see_it(tmp_path: Path
     assert "64k" not in texts  # nothing was lost there, so there is no point
 
 
-def test_lines_that_are_none_are_an_error(tmp_path: Path) -> None:
+def test_lines_that_are_none_are_an_error() -> None:
     """Nothing is drawn of what is no measurement."""
-    run = drawn([{"set": "x"}], tmp_path)
-    assert run.returncode != 0
-    assert not run.stdout
+    with pytest.raises(ValueError, match="line"):
+        drawn('{"set": "x"}')
 
 
 def test_the_picture_of_the_docs_is_whole() -> None:
     """What the page shows can be read as XML."""
-    text = (DRAW.parents[1] / "docs" / "curve.svg").read_text("utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "curve.svg").read_text("utf-8")
     assert ET.fromstring(text).tag == f"{SVG}svg"  # noqa: S314 - our own text

@@ -3,9 +3,10 @@
 import asyncio
 import json
 import logging
+import os
+import resource
+import signal
 import stat
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -23,7 +24,9 @@ from autogen_context.report.events import read_events, runs_of
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Decision
+from support.forks import ended, forked
 from support.runs import LONG, MODEL, WINDOW, lived, manager_of, run_of
+from support.waiting import wait_until
 
 Told = Mapping[int, UnitEvent]
 
@@ -42,7 +45,7 @@ def say(told: Told, decisions: Sequence[Decision]) -> None:
     ]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_all_events_together_are_the_decisions_of_each_turn(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
@@ -93,74 +96,45 @@ def test_a_full_disk_loses_events_and_no_turn(caplog: pytest.LogCaptureFixture) 
     assert warning.getMessage() == "events find no room and are lost: OSError"
 
 
-LIMITED = """
-import resource, sys
-from autogen_context import IncrementalContextManager
-from autogen_context.manager.event_log import EventLog
-from autogen_context.testing.conversation import conversation
-
-log, said = EventLog(sys.argv[1]), conversation(turns=30, tokens_per_turn=300)
-manager = IncrementalContextManager("gpt-4o", window_tokens=3_000, events=log)
-resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, resource.RLIM_INFINITY))
-for stop in range(2, 30, 2):
-    manager.prepare_nowait(said[:stop])
-    log.flush()
-assert 0 < log.lost < 14, log.lost
-resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-last = manager.prepare_nowait(said[:32])
-print(log.lost, [[each.start, each.action] for each in last.decisions])
-"""
-
-
-def ran(code: str, path: Path) -> str:
-    """What a process of its own prints; it must end well."""
-    command = [sys.executable, "-W", "ignore", "-c", code, str(path)]
-    run = subprocess.run(  # noqa: S603 - our own code
-        command, capture_output=True, text=True, check=True, timeout=60
-    )
-    return run.stdout
-
-
 def test_a_file_that_may_not_grow_has_whole_lines_and_goes_on_when_it_may(tmp_path: Path) -> None:
-    """What was lost is said in it, and the next turn has all that is needed to read it; the process's end writes it."""
-    path = tmp_path / "run.jsonl"
-    lost, decided = ran(LIMITED, path).split(" ", 1)
-    events = list(read_events(path))
-    assert {event["event"] for event in events} == {"turn", "lost"}
-    counts = [event["count"] for event in events if event["event"] == "lost"]
-    assert sum(each for each in counts if isinstance(each, int)) == int(lost)
-    _, units = run_of(EventLog(path)).at(15)
-    assert [[unit["unit"], unit["action"]] for unit in units.values()] == json.loads(
-        decided.replace("'", '"')
-    )
+    """What was lost is said in it, and the next turn has all that is needed to read it."""
+    path, limits = tmp_path / "run.jsonl", resource.RLIMIT_FSIZE
 
+    def run() -> None:
+        log = EventLog(path)
+        manager = manager_of(log)
+        resource.setrlimit(limits, (5_000, resource.RLIM_INFINITY))
+        for _ in lived(manager, LONG[:28]):
+            log.flush()
+        assert 0 < log.lost < 14
+        resource.setrlimit(limits, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        decisions = manager.prepare_nowait(LONG[:32]).decisions
+        assert log.flush()
+        say(run_of(log).at(15)[1], decisions)
+        counts = [event["count"] for event in read_events(path) if event["event"] == "lost"]
+        assert sum(each for each in counts if isinstance(each, int)) == log.lost
 
-ENDLESS = """
-import sys
-import tempfile
-import threading
-from autogen_context import IncrementalContextManager
-from autogen_context.testing.conversation import conversation
-
-manager, said = IncrementalContextManager("gpt-4o", window_tokens=3_000, events=sys.argv[1]), conversation(turns=9)
-while True:
-    manager.prepare_nowait(said)
-"""
+    assert ended(forked(run)[0]) == 0
+    assert {event["event"] for event in read_events(path)} == {"turn", "lost"}
 
 
 def test_a_process_that_is_killed_leaves_what_it_wrote(tmp_path: Path) -> None:
     """At worst with half a line, which costs that line; the next one goes on in the same file."""
     path = tmp_path / "run.jsonl"
-    command = [sys.executable, "-c", ENDLESS, str(path)]
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)  # noqa: S603 - our own code
-    while not path.exists() or path.stat().st_size < 50_000:
-        assert process.poll() is None
-    process.kill()
-    process.wait()
+
+    def run() -> None:
+        manager = manager_of(path)
+        while True:
+            manager.prepare_nowait(LONG[:20])
+
+    process, _ = forked(run)
+    wait_until(lambda: path.exists() and path.stat().st_size > 50_000)
+    os.kill(process, signal.SIGKILL)
+    assert ended(process) == -signal.SIGKILL
     with path.open("ab") as file:
         file.write(b'{"v": 1, "event": "tu')
     log = EventLog(path)
-    decisions = lived(manager_of(log), LONG[:30])[-1].decisions
+    decisions = list(lived(manager_of(log), LONG[:30]))[-1].decisions
     assert log.flush()
     events = list(read_events(path))
     killed, after = runs_of(events)
@@ -170,13 +144,12 @@ def test_a_process_that_is_killed_leaves_what_it_wrote(tmp_path: Path) -> None:
 
 
 def test_a_file_is_rotated_and_what_is_left_is_enough(tmp_path: Path) -> None:
-    """Of all files the oldest go; each begins with everything, so that the last turn is told whole. Nobody else reads them."""
+    """By one write of all turns: of all files the oldest go, none is too large, and each begins with everything. Nobody else reads them."""
     path = tmp_path / "logs" / "run.jsonl"
-    log = EventLog(path, max_bytes=8_000, keep=2)
-    manager, decisions = manager_of(log), tuple[Decision, ...]()
-    for stop in range(2, 62, 2):
-        decisions = tuple(manager.prepare_nowait(LONG[:stop]).decisions)
-        assert log.flush()
+    log = EventLog(path, max_bytes=14_000, keep=2)
+    decisions = list(lived(manager_of(log)))[-1].decisions
+    assert log.flush()
+    assert max(file.stat().st_size for file in path.parent.iterdir()) <= 14_000
     assert {each.name for each in path.parent.iterdir()} == {
         *("run.jsonl", "run.jsonl.1", "run.jsonl.2")
     }
@@ -184,8 +157,8 @@ def test_a_file_is_rotated_and_what_is_left_is_enough(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     run = run_of(EventLog(path))
     assert run.turns[0]["turn"] > 1
-    say(run.at(30)[1], decisions)
-    with pytest.raises(ValueError, match=rf"^turn=1: the run has {run.turns[0]['turn']} to 30$"):
+    say(run.at(31)[1], decisions)
+    with pytest.raises(ValueError, match=rf"^turn=1: the run has {run.turns[0]['turn']} to 31$"):
         run.at(1)
 
 
@@ -330,42 +303,21 @@ def test_what_is_told_of_sections_and_the_prefix_is_what_is_sent(tmp_path: Path)
         assert turn["sections"]["system"] == tokens([m for m in now if m["role"] == "system"])
 
 
-FORKED = """
-import os, sys
-from autogen_context import IncrementalContextManager
-from autogen_context.manager.event_log import EventLog
-from autogen_context.testing.conversation import conversation
-
-log, said = EventLog(sys.argv[1]), conversation(turns=9)
-manager = IncrementalContextManager("gpt-4o", events=log)
-manager.prepare_nowait(said[:4])
-log.flush()
-if os.fork():
-    os.wait()
-manager.prepare_nowait(said[:6])
-"""
-
-
 def test_a_fork_tells_its_own_turns(tmp_path: Path) -> None:
     """Its thread is not there any more; it begins another one."""
-    path = tmp_path / "run.jsonl"
-    ran(FORKED, path)
-    assert sorted(turn["turn"] for turn in run_of(EventLog(path)).turns) == [1, 2, 2]
+    log = EventLog(tmp_path / "run.jsonl")
+    manager = manager_of(log)
+    manager.prepare_nowait(LONG[:4])
+    assert log.flush()
 
+    def run() -> bool:
+        manager.prepare_nowait(LONG[:6])
+        return not log.flush()
 
-OFF = """
-import sys
-import tempfile
-import threading
-from autogen_context import IncrementalContextManager
-IncrementalContextManager("gpt-4o").prepare_nowait([{"role": "user", "content": "Hello."}])
-print([name for name in sys.modules if "manager.event" in name or "manager.metrics" in name or "opentelemetry" in name])
-"""
-
-
-def test_without_a_log_nothing_of_it_is_loaded(tmp_path: Path) -> None:
-    """It costs nothing when it is off."""
-    assert ran(OFF, tmp_path) == "[]\n"
+    assert ended(forked(run)[0]) == 0
+    manager.prepare_nowait(LONG[:6])
+    assert log.flush()
+    assert sorted(turn["turn"] for turn in run_of(log).turns) == [1, 2, 2]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Metrics and spans: they say what the event log says, within the host's own spans, and cost nobody who does not ask."""
 
 import asyncio
-import json
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -9,6 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from autogen_agentchat.agents import AssistantAgent
+from autogen_ext.models.openai import OpenAIChatCompletionClient
+from opentelemetry import trace
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import (
     Histogram,
@@ -22,12 +24,18 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 from typing_extensions import override
 
-from autogen_context import ContextCache, ContextConfig, ContextWindowExceeded, MissingExtra
+from autogen_context import (
+    ContextCache,
+    ContextConfig,
+    ContextWindowExceeded,
+    MissingExtra,
+    register,
+)
 from autogen_context.manager.event_log import EventLog
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.metrics import Metrics
 from autogen_context.report.bill import bill_of, totals_of
-from autogen_context.testing import ChatMessage
+from autogen_context.testing import ChatMessage, LoopbackServer, Say, ScriptedModel
 from support.runs import LONG, MODEL, WINDOW, lived, run_of
 
 
@@ -208,7 +216,7 @@ def test_a_provider_that_fails_costs_neither_turn_nor_log(
     provider.add_span_processor(Broken())
     metrics = Metrics(tracer_provider=provider)
     manager = IncrementalContextManager(MODEL, window_tokens=WINDOW, events=log, metrics=metrics)
-    lived(manager, LONG[:8])
+    assert len(list(lived(manager, LONG[:8]))) == 4
     assert len(run_of(log).turns) == 4
     assert "metrics failed: RuntimeError" in caplog.messages
 
@@ -236,43 +244,46 @@ def test_without_the_api_an_error_says_what_to_install(monkeypatch: pytest.Monke
         Metrics()
 
 
-AGENT = """
-import asyncio, json, sys
+async def test_turns_of_an_agent_stand_in_the_spans_of_its_host() -> None:
+    """With AutoGen's own tracer, under the agent's name."""
+    told = Told()
+    steps = ScriptedModel([Say("ok")])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trace, "get_tracer_provider", lambda: told.provider)
+        patch.setattr(trace, "_TRACER_PROVIDER", told.provider)
+        async with LoopbackServer(steps, window_tokens=4_000) as server:
+            client = OpenAIChatCompletionClient(
+                model="gpt-4-0613", api_key="none", base_url=server.base_url
+            )
+            agent = AssistantAgent("reader", client)
+            context = register(agent, window_tokens=4_000, metrics=told.metrics)
+            await agent.run(task="Hello.")
+            await context.manager.aclose()
+            await client.close()
+    turns = [span for span in told.spans() if span[0] == "autogen_context.turn"]
+    assert turns
+    assert set(turns) == {("autogen_context.turn", "invoke_agent reader")}
+    assert told.last()[1]["gen_ai.agent.name"] == "reader"
+
+
+FORGETFUL = """
+import sys
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
-
-class Printed(SpanExporter):
-    def export(self, spans):
-        for s in spans:
-            print(json.dumps([s.name, s.context.span_id, s.parent and s.parent.span_id, s.attributes.get("gen_ai.agent.name")]))
-
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, ConsoleSpanExporter
 provider = TracerProvider()
-provider.add_span_processor(BatchSpanProcessor(Printed()))
+provider.add_span_processor(BatchSpanProcessor(ConsoleSpanExporter(formatter=lambda span: span.name)))
 trace.set_tracer_provider(provider)
-
-from autogen_agentchat.agents import AssistantAgent
-from autogen_ext.models.openai import OpenAIChatCompletionClient
-from autogen_context import register
-from autogen_context.testing import LoopbackServer, Say, ScriptedModel
-
-async def talk():
-    async with LoopbackServer(ScriptedModel([Say("ok")]), window_tokens=4000) as server:
-        client = OpenAIChatCompletionClient(model="gpt-4o", api_key="none", base_url=server.base_url)
-        agent = AssistantAgent("reader", client)
-        register(agent, window_tokens=4000, metrics=True)
-        await agent.run(task="Hello.")
-
-asyncio.run(talk())
+from autogen_context import IncrementalContextManager
+manager = IncrementalContextManager("gpt-4o", events=sys.argv[1], metrics=True)
+manager.prepare_nowait([{"role": "user", "content": "Hello."}])
 """
 
 
-def test_an_agent_of_agentchat_that_nobody_closes() -> None:
-    """Its turns stand in AutoGen's own span, have the agent's name, and are told before the process ends."""
-    command = [sys.executable, "-W", "ignore", "-c", AGENT]
+def test_what_nobody_closes_is_told_before_the_process_ends(tmp_path: Path) -> None:
+    """In the log, and as spans that the provider of the process still exports."""
+    path = tmp_path / "run.jsonl"
+    command = [sys.executable, "-W", "ignore", "-c", FORGETFUL, str(path)]
     run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)  # noqa: S603 - our own code
-    spans = [json.loads(line) for line in run.stdout.splitlines()]
-    [agent] = [at for name, at, _, _ in spans if name == "invoke_agent reader"]
-    turns = [(within, who) for name, _, within, who in spans if name == "autogen_context.turn"]
-    assert turns
-    assert set(turns) == {(agent, "reader")}
+    assert run.stdout == "autogen_context.turn"
+    assert len(run_of(EventLog(path)).turns) == 1

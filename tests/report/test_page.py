@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -26,7 +25,9 @@ from autogen_context.report.events import Run
 from autogen_context.report.follow import PageServer
 from autogen_context.report.page import page_of, visible
 from autogen_context.testing.conversation import conversation
+from support.forks import ended, forked
 from support.runs import LONG, growing, lived, manager_of, run_of, turn, unit
+from support.waiting import wait_until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -202,7 +203,9 @@ def followed(log: Path) -> Generator[PageServer]:
 
 def went_on(manager: IncrementalContextManager, log: EventLog, first: int, last: int) -> None:
     """Let an agent go on, from one turn to another."""
-    lived(manager, SAID[: 2 * last], first=first)
+    assert all(
+        prepared.certificate.fits for prepared in lived(manager, SAID[: 2 * last], first=first)
+    )
     assert log.flush(30)
 
 
@@ -270,24 +273,26 @@ def test_who_has_not_the_address_gets_nothing(
         assert server.server_address[0] == "127.0.0.1"
 
 
-def test_the_command_ends_with_ctrl_c(tmp_path: Path) -> None:
+def test_the_command_ends_with_ctrl_c(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It says where the page is; a port that is taken is named."""
-    command = [sys.executable, "-c", "from autogen_context.cli.main import run; run()", "report"]
-    command += [str(tmp_path / "run.jsonl"), "--follow", "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - our own code
-        assert process.stdout is not None
-        told = next(line for line in process.stdout if "http" in line)
-        [(port, path)] = re.findall(r"http://127\.0\.0\.1:(\d+)(/[\w-]{22}/)", told)
-        connection = HTTPConnection("127.0.0.1", int(port), timeout=30)
-        connection.request("GET", path)
-        assert "waits for the first" in connection.getresponse().read().decode()
-        connection.close()
-        command += ["--port", port]
-        taken = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - as above
-        assert taken.returncode == 2
-        assert "Address already in use" in taken.stderr
-        process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 130
+    command, told = ["report", str(tmp_path / "run.jsonl"), "--follow", "--json"], tmp_path / "told"
+
+    def run() -> int:
+        sys.stdout = told.open("w", buffering=1)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        return main(command)
+
+    process, _ = forked(run)
+    wait_until(lambda: told.exists() and "http" in told.read_text())
+    [(port, path)] = re.findall(r"http://127\.0\.0\.1:(\d+)(/[\w-]{22}/)", told.read_text())
+    connection = HTTPConnection("127.0.0.1", int(port), timeout=30)
+    connection.request("GET", path)
+    assert "waits for the first" in connection.getresponse().read().decode()
+    connection.close()
+    assert main([*command, "--port", port]) == 2
+    assert "Address already in use" in capsys.readouterr().err
+    os.kill(process, signal.SIGINT)
+    assert ended(process) == 130
 
 
 # In a browser
@@ -326,14 +331,16 @@ def opened(browser: "Browser", folder: Path, html: str, *, dark: bool = False) -
 def violations(page: "Page") -> object:
     """What axe finds wrong with a page."""
     page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
-    return page.evaluate("axe.run().then((found) => found.violations)")
+    asked = "axe.run({ resultTypes: ['violations'] }).then((found) => found.violations)"
+    return page.evaluate(asked)
 
 
 @pytest.mark.parametrize(("width", "dark"), [(360, True), (1200, False)])
 def test_axe_finds_nothing(browser: "Browser", tmp_path: Path, width: int, *, dark: bool) -> None:
     """Light and dark, narrow and wide, with a unit and all numbers open; and nothing is wider than the window."""
     log = EventLog(tmp_path / "run.jsonl")
-    assert any(prepared.compacted for prepared in lived(manager_of(log, 1_500), LONG[:20]))
+    turns = list(lived(manager_of(log, 1_500), LONG[:20]))
+    assert any(prepared.compacted for prepared in turns)
     page = opened(browser, tmp_path, page_of([run_of(log)], title="run.jsonl"), dark=dark)
     page.set_viewport_size({"width": width, "height": 800})
     page.locator(".strip button").first.click()

@@ -1,6 +1,6 @@
 """Runs of a manager on a made-up conversation, the event log that they leave, and runs written by hand."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +39,10 @@ def manager_of(log: EventLog | Path, window: int = WINDOW) -> IncrementalContext
 
 def lived(
     manager: IncrementalContextManager, said: Sequence[ChatMessage] = LONG, *, first: int = 1
-) -> list[Prepared[ChatMessage]]:
+) -> Iterator[Prepared[ChatMessage]]:
     """The turns of a conversation, two messages each, from this turn on."""
-    stops = range(2 * first, len(said) + 1, 2)
-    return [manager.prepare_nowait(list(said[:stop])) for stop in stops]
+    for stop in range(2 * first, len(said) + 1, 2):
+        yield manager.prepare_nowait(list(said[:stop]))
 
 
 def run_of(log: EventLog) -> Run:

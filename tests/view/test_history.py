@@ -14,7 +14,9 @@ from autogen_context.messages.message import Message
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
-from autogen_context.view.conversation import History, digest_of
+from autogen_context.view.conversation import Conversation, History, Orphans, digest_of
+from support.counting import COUNTER
+from support.saying import asks, says, tells
 
 
 @dataclass
@@ -178,3 +180,44 @@ def test_what_cannot_be_read_is_refused_whole(
     assert caught.value.index == 3
     assert history.digests == digests
     assert history.update(good) == 2
+
+
+# Few kinds of messages, so that lists share their fronts and steps are broken in all ways.
+KINDS = st.sampled_from(
+    [
+        says("u", "user"),
+        says("v", "user"),
+        asks("a"),
+        asks("a", "b"),
+        tells("a"),
+        tells("b"),
+        tells(""),
+    ]
+)
+EDITS = st.tuples(st.integers(0, 8), st.lists(KINDS, max_size=5))
+
+
+@settings(max_examples=150)
+@given(st.lists(EDITS, min_size=1, max_size=6), st.sampled_from(["repair", "report", "refuse"]))
+def test_whatever_the_host_did_the_candidates_are_those_of_its_list(
+    edits: list[tuple[int, list[ChatMessage]]], orphans: Orphans
+) -> None:
+    """As if it had come at once; what a refused list changed is still told when the next one is taken."""
+    kept, payloads, taken = (
+        Conversation(OpenAIChat(), COUNTER, orphans=orphans),
+        list[ChatMessage](),
+        list[ChatMessage](),
+    )
+    for length, new in edits:
+        payloads = [*payloads[:length], *new]
+        try:
+            same = kept.update(payloads)
+        except InvalidTranscript:
+            assert orphans == "refuse"
+            continue
+        assert taken[:same] == payloads[:same]
+        taken, fresh = payloads, Conversation(OpenAIChat(), COUNTER, orphans=orphans)
+        fresh.update(payloads)
+        assert kept.candidates == fresh.candidates
+        assert kept.orphans == fresh.orphans
+        assert kept.tokens == fresh.tokens == sum(c.tokens for c in kept.candidates)

@@ -6,7 +6,7 @@ from typing import cast
 
 import pytest
 
-from autogen_context import ContextConfig, IncrementalContextManager, Prepared
+from autogen_context import IncrementalContextManager, Prepared
 from autogen_context.manager.change import ContextChange
 from autogen_context.manager.state import dump, load
 from autogen_context.messages.openai_chat import OpenAIChat
@@ -14,19 +14,13 @@ from autogen_context.messages.piece import Verbatim
 from autogen_context.testing import ChatMessage
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Decision, Decisions
-from autogen_context.view.notice import Notice, Notices
 from autogen_context.view.versions import Versions, difference
 from autogen_context.view.view import ContextView, faults_of
-from support.counting import COUNTER, Characters
+from support.counting import COUNTER
 from support.entries import Clock
+from support.keeping import manager
 from support.saying import asks, says, tells
 from support.working import run, text_of
-
-
-def manager(clock: Clock | None = None, window_tokens: int = 6_000) -> IncrementalContextManager:
-    """One with a window that a few steps fill."""
-    config = ContextConfig(window_tokens=window_tokens)
-    return IncrementalContextManager(config=config, counter=Characters(), clock=clock or Clock())
 
 
 def budget(euros: int) -> ContextChange:
@@ -46,7 +40,7 @@ async def lived(keeper: IncrementalContextManager, steps: int) -> Prepared[ChatM
 async def test_every_change_and_every_compaction_makes_one() -> None:
     """With its number, what made it, what is sent then, and when by the clock that was handed in."""
     clock = Clock()
-    keeper = manager(clock)
+    keeper = manager(clock=clock)
     assert [version.kind for version in keeper.versions] == ["start"]
     clock.now_s = 2_000.0
     turn = await lived(keeper, 21)
@@ -172,64 +166,24 @@ def test_a_unit_with_something_else_in_front_is_another() -> None:
     assert not difference(1, 2, before=views[0], after=views[2])
 
 
-def whole() -> tuple[Conversation, list[Decision]]:
-    """A conversation and the decisions on it, as they should be."""
+def test_damage_that_a_state_may_not_show_is_found() -> None:
+    """A call without its result, which may be where that is asked for, and sums that do not add up; others: test_state."""
     conversation = Conversation(OpenAIChat(), COUNTER)
     conversation.update([says("task", "user"), asks("1"), tells("1"), says("next", "user")])
-    units = ((each.unit, each.tokens) for each in conversation.candidates)
-    return conversation, [decided(unit.start, unit.stop, tokens) for unit, tokens in units]
+    units = [(each.unit, each.tokens) for each in conversation.candidates]
+    decisions = [decided(unit.start, unit.stop, tokens) for unit, tokens in units]
 
+    def faults(*, open_pairs: bool = False) -> list[str]:
+        view = ContextView(decisions=Decisions(decisions))
+        return list(faults_of(view, conversation.messages, open_pairs=open_pairs))
 
-def faults(
-    decisions: list[Decision],
-    conversation: Conversation,
-    notices: Notices | None = None,
-    *,
-    open_pairs: bool = False,
-) -> list[str]:
-    """What is found."""
-    view = ContextView(decisions=Decisions(decisions), notices=notices or Notices())
-    return list(faults_of(view, conversation.messages, open_pairs=open_pairs))
-
-
-OTHERS = "the unit at 1 sends a message of others, twice, or out of order"
-ALONE = "1 calls or results are sent without their counterpart"
-CALL, RESULT = Verbatim(start=1, stop=2), Verbatim(start=2, stop=3)
-
-
-@pytest.mark.parametrize(
-    ("unit", "stop", "pieces", "fault"),
-    [
-        (0, 2, None, "the unit at 1 to 3 stands behind 2"),
-        (1, 3, (CALL, CALL), OTHERS),
-        (1, 3, (RESULT, CALL), OTHERS),
-        (1, 3, (Verbatim(start=0, stop=3),), OTHERS),
-        (1, 3, (CALL,), ALONE),
-        (1, 3, (RESULT,), ALONE),
-    ],
-)
-def test_damage_to_a_unit_is_found(
-    unit: int, stop: int, pieces: tuple[Verbatim, ...] | None, fault: str
-) -> None:
-    """Out of place, out of order, twice, of others, or without its pair, which may be where that is asked for."""
-    conversation, decisions = whole()
-    known = decisions[unit]
-    decisions[unit] = replace(known, stop=stop, pieces=known.pieces if pieces is None else pieces)
-    assert fault in faults(decisions, conversation)
-    assert (fault in faults(decisions, conversation, open_pairs=True)) == (fault != ALONE)
-
-
-def test_damage_to_the_whole_is_found() -> None:
-    """More units than there are messages, sums that do not add up, two notices about the same."""
-    conversation, decisions = whole()
-    more = [*decisions, decided(4, 5)]
-    assert faults(more, conversation) == ["5 messages are decided, and there are 4"]
-    assert faults(decisions[:-1], conversation) == []  # the last one was read ahead of its turn
-    view = ContextView(decisions=Decisions(decisions))
+    assert faults() == []
+    for alone in decisions[1].pieces:
+        decisions[1] = replace(decisions[1], pieces=(alone,))
+        assert faults() == ["1 calls or results are sent without their counterpart"]
+        assert faults(open_pairs=True) == []
+    decisions.pop()  # the last one was read ahead of its turn
+    view = ContextView(decisions=Decisions(decisions[:1]))
     view.decisions.tokens += 1
     [counted] = faults_of(view, conversation.messages, open_pairs=False)
     assert counted.endswith(f"{view.tokens} are counted")
-    notice = Notice(topic="task", key="x", text="x")
-    for notices in (Notices(standing=(notice, notice)), Notices(due=(notice, notice))):
-        found = faults(decisions, conversation, notices)
-        assert found == ["two notices have the same name"]

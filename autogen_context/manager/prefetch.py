@@ -17,9 +17,8 @@ from autogen_context.compressor.compressor import (
 )
 from autogen_context.compressor.summaries import Summaries, Summarises
 from autogen_context.config.config import ContextConfig
-from autogen_context.manager.parts import Given, cuts_finished, limits_of
+from autogen_context.manager.parts import Setup, cuts_finished, limits_of
 from autogen_context.manager.state import State
-from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.models.background import Background
 from autogen_context.models.completion import Complete, ModelClient, complete_of
 from autogen_context.recall.recaller import Prefetch, Recaller
@@ -36,21 +35,22 @@ if TYPE_CHECKING:  # modules that ask models are imported on demand
     from autogen_context.triggers.turn import Trigger
 
 
-class Ahead:
-    """Prefetches for one manager."""
+class Prefetcher:
+    """Does such work for one manager."""
 
-    def __init__(self, given: Given, events: "TurnLog | None" = None) -> None:
-        config, vectors, cache = given.config, given.vectors, given.cache
-        self._config = config
+    def __init__(self, setup: Setup, events: "TurnLog | None" = None) -> None:
+        options, self._config = setup.options, setup.config
         self._background = Background(self)
         self._events = events
-        self._embedding = Prefetch(vectors) if vectors is not None else None
-        self.compressor = given.compressor or SemanticCompressor()
-        self._model_client = None if given.model_client is None else complete_of(given.model_client)
+        vectors, cache = options.get("vectors"), options.get("cache")
+        self._embedding = Prefetch(vectors, self._background) if vectors is not None else None
+        self.compressor = options.get("compressor") or SemanticCompressor()
+        client, triggers = options.get("model_client"), options.get("triggers")
+        self._model_client = None if client is None else complete_of(client)
         self._summarises = (
             summarizing(self.compressor, self._model_client, EstimateCounter()) is not None
         )
-        self._intents = intents_of(config, given.triggers, self._background)
+        self._intents = intents_of(setup, triggers, self._background)
         self._given_cache = cache
         if cache is not None and events is not None:
             events.follow(cache)
@@ -121,22 +121,18 @@ class Ahead:
         if config.discovery_url and config.model:
             self._background.start(discovered(config, WeakMethod(resize)), name="discovery")
 
-    async def before_turn(self, engine: "Engine", view: ContextView, fixed_tokens: int) -> None:
+    async def before_turn(self, engine: "Engine", view: ContextView) -> None:
         """Await embeddings and summaries for this turn, and start those for later ones."""
         config = self._config
         if self._embedding is not None:
             said = engine.conversation.messages
             await self._embedding.embed(said, timeout_s=config.embedding_timeout_s)
         if self._summaries:
-            going = engine.spans_due(view, fixed_tokens, at_fraction=config.compact_at_fraction)
-            due = going or engine.spans_due(
-                view, fixed_tokens, at_fraction=config.prepare_at_fraction
-            )
+            going = engine.spans_due(view, at_fraction=config.compact_at_fraction)
+            due = going or engine.spans_due(view, at_fraction=config.prepare_at_fraction)
             timeout_s = config.summary_timeout_s if going else 0.0
             await self._summaries[-1].make(due, timeout_s=timeout_s)
-        if self._advising and engine.is_full(
-            view, fixed_tokens, at_fraction=config.prepare_at_fraction
-        ):
+        if self._advising and engine.is_full(view, at_fraction=config.prepare_at_fraction):
             self._advising[-1].ask(engine.conversation.newest_request)
         if self._intents is not None:
             self._intents.ask(engine.conversation.candidates)
@@ -167,13 +163,12 @@ def summarizing(
 
 
 def intents_of(
-    config: ContextConfig, triggers: "Trigger | None", background: Background
+    setup: Setup, triggers: "Trigger | None", background: Background
 ) -> "Intents | None":
     """Return who asks a model for intents, if the triggers use them."""
-    if triggers is None or not (cuts_finished(config, triggers) or config.dry_run):
+    if triggers is None or not (cuts_finished(setup.config, triggers) or setup.config.dry_run):
         return None
     from autogen_context.triggers.intent import IntentModel, Intents  # noqa: PLC0415 - as above
 
     model: object = getattr(triggers, "known", None)
-    kinds = ToolKinds(named=config.tools)
-    return Intents(model, kinds, background) if isinstance(model, IntentModel) else None
+    return Intents(model, setup.kinds, background) if isinstance(model, IntentModel) else None

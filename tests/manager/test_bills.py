@@ -1,6 +1,7 @@
-"""One false bill stops nobody."""
+"""Bills: the reserve is paid from them first, and a false one is ignored or forgotten."""
 
 import json
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -8,10 +9,64 @@ from hypothesis import strategies as st
 
 from autogen_context import IncrementalContextManager
 from autogen_context.errors import ContextWindowExceeded
+from autogen_context.manager.prepared import Window
 from autogen_context.testing import ChatMessage
-from autogen_context.tokens.calibrate import LARGEST_REQUEST
-from autogen_context.tokens.measure import EstimateCounter, TokenCounter
+from autogen_context.tokens.calibrate import LARGEST_REQUEST, Bill, Calibration
+from autogen_context.tokens.measure import Count, EstimateCounter, TokenCounter
+from autogen_context.view.certificate import Certificate
 from support.counting import Characters
+
+EXACT = Calibration(lowest_ratio=0.9)
+
+
+def certificate(bill: Bill) -> Certificate:
+    """That of the list that was billed."""
+    return Certificate(
+        limit_tokens=1_000,
+        bound=Count(tokens=bill.counted, source="tokenizer"),
+        counted_tokens=bill.counted,
+        pairs_closed=True,
+        pins_present=True,
+        newest_present=True,
+        assumed_tokens=bill.assumed,
+        rewrites=bill.rewrites,
+    )
+
+
+@pytest.mark.parametrize(
+    ("reserve", "bill", "bound"),
+    [
+        pytest.param(150, Bill(counted=500, billed=650), 500, id="all of the reserve is used"),
+        pytest.param(150, Bill(counted=500, billed=700), 550, id="more: an offset"),
+        pytest.param(150, Bill(counted=500, billed=500), 450, id="none of it: it stays reserved"),
+        pytest.param(150, Bill(counted=500, billed=460), 450, id="less than was counted"),
+        pytest.param(900, Bill(counted=500, billed=30, assumed=500), 1, id="less than the reserve"),
+    ],
+)
+def test_the_reserve_is_paid_from_the_bill_first(reserve: int, bill: Bill, bound: int) -> None:
+    """Something is always billed, even where all that was counted is assumed."""
+    reserved = Window(window_tokens=1_000, reserve_tokens=reserve, source="estimate")
+    assert reserved.limit_tokens == 1_000 - reserve
+    known = reserved.billed(EXACT, certificate(bill), bill.billed)
+    assert known is not None
+    assert reserved.bound(known, 500, 0) == Count(tokens=bound, source="provider")
+    assert known.is_sound
+
+
+@pytest.mark.parametrize("bills", [[True], [False], [False, False], [True, False, True, False]])
+def test_doubts_are_told_once_until_a_bill_is_plausible_again(
+    bills: list[bool], caplog: pytest.LogCaptureFixture
+) -> None:
+    """A provider that always bills so does not fill the log; usage has the plausible ones alone."""
+    keeper = IncrementalContextManager(window_tokens=1_000, counter=Characters())
+    prepared = keeper.prepare_nowait([{"role": "user", "content": "x" * 2_000}])
+    for plausible in bills:
+        keeper.record_usage(prepared, prompt_tokens=510 if plausible else 0)
+    begins = [now for before, now in pairwise([True, *bills]) if before and not now]
+    told = [r.getMessage() for r in caplog.records]
+    assert told == ["an implausible bill was ignored"] * len(begins)
+    assert keeper.usage.requests == sum(bills)
+
 
 TURNS = 6
 LIMITS = st.integers(300, 3_000)

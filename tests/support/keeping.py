@@ -1,0 +1,33 @@
+"""Managers that count four characters a token, and whose clock stands still unless a test moves it."""
+
+from collections.abc import Callable
+
+from autogen_context import ContextConfig, IncrementalContextManager, Prepared
+from autogen_context.errors import ContextWindowExceeded
+from autogen_context.testing import ChatMessage
+from autogen_context.tokens.measure import TokenCounter
+from support.counting import Characters
+
+STARTED_S = 1_000.0
+
+
+def manager(
+    window_tokens: int = 6_000,
+    *,
+    counter: TokenCounter | None = None,
+    clock: Callable[[], float] | None = lambda: STARTED_S,
+    **settings: object,
+) -> IncrementalContextManager:
+    """One with these settings; a few steps of ``working.run`` fill its window."""
+    config = ContextConfig.model_validate({"window_tokens": window_tokens, **settings})
+    return IncrementalContextManager(config=config, counter=counter or Characters(), clock=clock)
+
+
+def outcome_of(
+    keeper: IncrementalContextManager, messages: list[ChatMessage]
+) -> Prepared[ChatMessage] | ContextWindowExceeded:
+    """A turn, or the error in its place."""
+    try:
+        return keeper.prepare_nowait(messages)
+    except ContextWindowExceeded as error:
+        return error
