@@ -367,11 +367,11 @@ def reason_of(error: BaseException, settings: ChatSettings) -> str:
     """Describe why no answer came, and what the user can do."""
     where, kind = settings.base_url or "OpenAI", type(error).__name__
     known = {
-        "AuthenticationError": f"{where} refuses the key; check OPENAI_API_KEY.",
-        "NotFoundError": f"{where} knows no model {settings.model!r}; choose one with /model.",
+        "AuthenticationError": f"{where} refuses the key; set OPENAI_API_KEY and begin again with --load.",
+        "NotFoundError": f"{where} knows no model {settings.model!r}; choose another one with /model NAME.",
         "APITimeoutError": f"{where} took too long.",
-        "APIConnectionError": f"{where} cannot be reached.",
-        "RateLimitError": f"{where} asks to wait.",
+        "APIConnectionError": f"{where} cannot be reached; check the network, or OPENAI_BASE_URL.",
+        "RateLimitError": f"{where} asks to wait for a moment.",
         "RemoteProtocolError": "the connection was lost in the middle of it.",
         "ReadError": "the connection was lost in the middle of it.",
     }
