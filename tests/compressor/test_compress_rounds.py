@@ -135,5 +135,7 @@ def test_a_critical_part_is_compressed_and_not_dropped() -> None:
     assert 100 < parts[0].tokens <= 300
     assert "POOL_SIZE" in parts[0].part.text
     assert parts[1].tokens == 0
+    room = fitted([scored("So it is. " * 50, 0.0, critical=True), scored(NOTES, 1.0)], 450)
+    assert room[1].part.text == NOTES, "what a critical part leaves is for the others"
     left = fitted([scored(NOTES, 0.3), scored(NOTES, 0.9)], len(NOTES) // 3)
     assert [bool(part.part.text) for part in left] == [False, True]
