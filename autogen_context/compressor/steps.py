@@ -31,12 +31,32 @@ from autogen_context.compressor.shorten import MORE, CountText
 from autogen_context.language.phrases import phrases
 from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.ledger import MARKER, speeches
+from autogen_context.ledger.reader import looked_at
 from autogen_context.ledger.rendering import render
 
 BORDER = "\n\n"  # between the ledger, which has no empty line, and the rest
 STATED_FRACTION = 0.6  # of the target, for statements; all of it if some would be left out
 LEAST_CHARS = 8  # shorter passages in ASCII (a brace, "else") may repeat
 OPENING_CHARS = 80  # of a sentence that are searched for an example phrase
+LABEL_SIGNS = re.compile("[:\u2013\u2014\n]| - ")
+STATING = (  # every statement that stays has one of these cues, or a label
+    *(
+        "forbid",
+        "oblige",
+        "limit",
+        "if",
+        "prefer",
+        "person",
+        "decide",
+        "aim",
+        "manner",
+        "standing",
+        "sets",
+        "is",
+        "becomes",
+    ),
+    *("lead", "interjection", "recast", "withdraw", "withdrawn", "no_longer", "not_but", "instead"),
+)
 TELLING_WEIGHT = 1.5  # lighter concepts (a name, a statement) may be dropped with their sentence
 FIELD = re.compile(r"([^\W\d][\w .-]{0,39}?) ?[:=] ?\S+")
 RECORDS = 3  # lines with the same field's name
@@ -119,6 +139,7 @@ def learn(ledger: Ledger, passages: Sequence[Passage]) -> dict[int, list[Entry]]
         for at, passage in enumerate(passages, 1)
         if passage.kind in {"sentence", "item"}
         and at - 1 not in fields
+        and may_state(passage.text)
         and ledger.learn_text(passage.text, author=passage.speaker.author, position=at)
     }
     for entry in ledger:
@@ -134,6 +155,13 @@ def fields_in(passages: Sequence[Passage]) -> set[int]:
     }
     times = Counter(named.values())
     return {at for at, name in named.items() if times[name] >= RECORDS}
+
+
+def may_state(sentence: str) -> bool:
+    """Return False if a sentence surely states nothing that stays: a fast check, since most plain sentences have no cue."""
+    if not sentence[:1].isalpha() or LABEL_SIGNS.search(sentence):
+        return True
+    return looked_at(sentence.rstrip(" .!?\u2026")).has(*STATING)
 
 
 def without_outdated(text: str, newer: Sequence[Entry]) -> str:
