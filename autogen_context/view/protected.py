@@ -9,8 +9,7 @@ cause that error.
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.messages.people import words_and_output
@@ -30,12 +29,11 @@ Fit = Callable[[Candidate, int], tuple[tuple[Piece, ...], int] | None]
 """Fits a unit into a number of tokens: returns its pieces and their tokens, or ``None`` if that is impossible."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Voices:
-    """Indices of the instruction and system units, ascending."""
+class Voices(NamedTuple):
+    """Indices of the instruction and system units, ascending; in a conversation they grow."""
 
-    instructions: Sequence[int] = ()
-    systems: Sequence[int] = ()
+    instructions: list[int]
+    systems: list[int]
 
 
 def is_instruction(candidates: Sequence[Candidate], i: int) -> bool:
