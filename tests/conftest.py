@@ -12,6 +12,7 @@ from support.waiting import LONGEST_S
 # where somebody works on the code; with CI set the same ones each time, as Hypothesis' own profile has it.
 settings.register_profile(
     "suite",
+    max_examples=40,  # of each property, in a suite of some hundred; those that need more say so
     deadline=None,
     derandomize="CI" in os.environ,
     suppress_health_check=[HealthCheck.too_slow],

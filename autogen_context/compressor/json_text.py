@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 from json import JSONDecodeError, JSONDecoder
+from operator import is_
 from typing import NamedTuple, TypeAlias, cast
 
 from pydantic_core import to_json
@@ -20,7 +21,6 @@ from autogen_context.compressor.lines import (
     ranked,
     shortened,
 )
-from autogen_context.prioritizer.blocks import finite
 
 Tree: TypeAlias = "dict[str, Tree] | list[Tree] | str | int | float | bool | None"
 Rows: TypeAlias = list[tuple[str, float]]
@@ -51,14 +51,16 @@ LONG_STRING = re.compile(rf'"((?:[^"\\]|\\.){{{LONGEST_STRING},}}+)"')
 
 READ = JSONDecoder().raw_decode
 CONTAINERS = (dict, list)
+ESCAPED = re.compile(r"\\u(?:[dD]|0022|003)")  # half a character, or a sign of JSON
 
 
 class Value(NamedTuple):
-    """A JSON value in a text, with like objects as tables; ``tree`` is ``None`` if re-serializing would change a value."""
+    """A JSON value in a text, without whitespace as ``line``; with ``tree`` like objects are tables in both."""
 
     start: int
     end: int
-    tree: Tree
+    line: str
+    tree: Tree = None
 
 
 def recognises(text: str, _: Sequence[str]) -> bool:
@@ -81,30 +83,22 @@ def recognises(text: str, _: Sequence[str]) -> bool:
 
 def minified(text: str) -> str:
     """Remove whitespace between JSON tokens; unchanged if no shorter."""
-    values = [*values_in(text, read)]
-    return with_written(text, values, [written(text, value) for value in values])
+    return with_lines(text, [*values_in(text, read)])
 
 
-def written(text: str, value: Value) -> str:
-    """Return a value of a text without whitespace between its tokens."""
-    if value.tree is not None:
-        return to_json(value.tree).decode()
-    return "".join(BETWEEN_BLANKS.findall(text, value.start, value.end))
-
-
-def with_written(text: str, values: Sequence[Value], lines: Sequence[str]) -> str:
+def with_lines(text: str, values: Sequence[Value]) -> str:
     """Replace each value by its line; return the text unchanged if that is no shorter."""
     parts: list[str] = []
     at = 0
-    for value, line in zip(values, lines, strict=True):
-        parts += (text[at : value.start], line)
+    for value in values:
+        parts += (text[at : value.start], value.line)
         at = value.end
     short = "".join((*parts, text[at:]))
     return short if len(short) < len(text) else text
 
 
-def values_in(text: str, read: Callable[[str, int], tuple[Tree, int]]) -> Iterator[Value]:
-    """Yield the values that fill whole lines, except short ones inside other text, each with what ``read`` gives."""
+def values_in(text: str, read: Callable[[str, int], Value]) -> Iterator[Value]:
+    """Yield the values that fill whole lines, except short ones inside other text."""
     failed = at = 0
     first = len(text) - len(text.lstrip(BLANKS))
     is_whole = text[first : first + 1] in {"{", "["}
@@ -116,49 +110,42 @@ def values_in(text: str, read: Callable[[str, int], tuple[Tree, int]]) -> Iterat
         is_whole, at = False, start + 1
         failed += 1
         try:
-            tree, end = read(text, start)
+            value = read(text, start)
         except (JSONDecodeError, RecursionError):
             continue
-        if rest := REST_OF_LINE.match(text, end):
-            at, failed = end, failed - 1
-            stop = rest.end()
+        if rest := REST_OF_LINE.match(text, value.end):
+            at, failed, stop = value.end, failed - 1, rest.end()
             if stop - start >= LEAST_BLOCK or (start == first and not text[stop:].strip(BLANKS)):
-                yield Value(start, stop, tree)
+                yield value if stop == at else value._replace(end=stop)
 
 
-def read(text: str, start: int) -> tuple[None, int]:
-    """Find the end of the value at a position.
-
-    Raises ``ValueError`` if there is none and ``RecursionError`` if it is nested too deep.
-    """
+def read(text: str, start: int) -> Value:
+    """Find the value at a position; raise ``ValueError`` if there is none and ``RecursionError`` if it is nested too deep."""
     tree, end = READ(text, start)
-    check_depth(text, start, end, tree)
-    return None, end
+    if text.count("{", start, end) + text.count("[", start, end) > MOST_DEPTH:
+        check_depth(tree)
+    return Value(start, end, "".join(BETWEEN_BLANKS.findall(text, start, end)))
 
 
-def read_tables(text: str, start: int) -> tuple[Tree, int]:
-    """Parse the value at a position; like ``read``, but with its tree (see ``Value``)."""
-    if text[-1:] not in {"}", "]", "\n"}:  # probably broken: detected in half the time
-        READ(text, start)
+def read_tables(text: str, start: int) -> Value:
+    """Parse the value at a position; without its tree if a part would not come back from ``line`` as it was."""
     tree: Tree
+    tree, end = READ(text, start)
     try:
-        tree, end = READ_TABLES(text, start)
-        block = text[start:end]
-        block.encode()  # raises for a lone surrogate
-    except JSONDecodeError:
-        raise
-    except ValueError:
+        line = to_json(tree).decode()
+    except ValueError:  # a lone surrogate, or nested too deep
         return read(text, start)
-    if '"columns"' in block or "\\ud" in block or "\\uD" in block:
+    is_whole = line.count('":') == text.count(
+        '":', start, end
+    )  # else an object may have a key twice
+    if not is_whole or "Infinity" in line or "NaN" in line:
         return read(text, start)
-    check_depth(text, start, end, tree)
-    return table_of(tree) if isinstance(tree, list) else tree, end
+    tables = tree if len(line) <= PART_CHARS else with_tables(tree)
+    return Value(start, end, line if tables is tree else to_json(tables).decode(), tables)
 
 
-def check_depth(text: str, start: int, end: int, tree: Tree) -> None:
+def check_depth(tree: Tree) -> None:
     """Raise ``RecursionError`` if the nesting exceeds ``MOST_DEPTH``, so that parsing does not depend on the stack depth."""
-    if text.count("{", start, end) + text.count("[", start, end) <= MOST_DEPTH:
-        return
     level = [tree]
     for _ in range(MOST_DEPTH):
         parts = chain.from_iterable(
@@ -170,26 +157,20 @@ def check_depth(text: str, start: int, end: int, tree: Tree) -> None:
     raise RecursionError("nested deeper than anybody reads")
 
 
-def distinct(pairs: Sequence[tuple[str, Tree]]) -> dict[str, Tree]:
-    """Return the fields of an object, lists in them as tables; raise ``ValueError`` for a duplicate key."""
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        raise ValueError("an object has a key twice")
-    for key, part in pairs if list in map(type, fields.values()) else ():
-        if isinstance(part, list) and part and isinstance(part[0], CONTAINERS):
-            fields[key] = table_of(part)
-    return fields
-
-
-READ_TABLES = JSONDecoder(
-    object_pairs_hook=distinct, parse_float=finite, parse_constant=finite
-).raw_decode
+def with_tables(tree: Tree) -> Tree:
+    """Return a value with its lists of like objects as tables, except those in other lists; the same if there is none."""
+    if isinstance(tree, list):
+        return table_of(tree)
+    parts = tree.items() if isinstance(tree, dict) else ()
+    changed = {key: part for key, old in parts if (part := with_tables(old)) is not old}
+    return {**cast("dict[str, Tree]", tree), **changed} if changed else tree
 
 
 def table_of(items: list[Tree]) -> Tree:
     """Return the same values, with objects that share their keys as a table if that is smaller."""
     if list in map(type, items):
-        return [table_of(item) if isinstance(item, list) else item for item in items]
+        parts = [table_of(item) if isinstance(item, list) else item for item in items]
+        return items if all(map(is_, parts, items)) else parts
     rows = [item for item in items if isinstance(item, dict)]
     keys = list(rows[0]) if len(rows) == len(items) >= LEAST_ROWS else []
     saved = (len(rows) - 1) * sum(len(key) + len('"":') for key in keys)
@@ -234,22 +215,23 @@ def lay_out(
 
 def cut(text: str, room: Room) -> str:
     """Return the keys and the rows that matter; long values are shortened."""
-    values = [*values_in(text, read_tables)]
-    whole = [written(text, value) for value in values]
-    tight = with_written(text, values, whole)
+    is_ambiguous = '"columns"' in text or ESCAPED.search(text)
+    values = [*values_in(text, read if is_ambiguous else read_tables)]
+    tight = with_lines(text, values)
     if room.count(tight) <= room.tokens:
         return tight
     rows: Rows = []
     at = 0
-    for (start, end, tree), line in zip(values, whole, strict=True):
+    for start, end, line, tree in values:
         if tree is not None:
-            rows += around(text[at:start], is_first=not rows)
+            if between := text[at:start].strip(BLANKS):
+                rows += around(between, is_first=not rows)
             if len(line) <= PART_CHARS:
                 rows.append((line, ENDS_RANK))
             else:
                 lay_out(tree, ENDS_RANK, rows)
             at = end
-    rows += around(text[at:], is_first=not rows)
+    rows += around(text[at:].strip(BLANKS), is_first=not rows)
     lines = [
         LONG_STRING.sub(lambda long: f'"{shortened(long[1], SHORT_STRING, room.wanted)}"', line)
         if len(line) > LONGEST_STRING
@@ -263,7 +245,6 @@ def cut(text: str, room: Room) -> str:
 
 def around(text: str, *, is_first: bool) -> Rows:
     """Split text that is not valid JSON into lines, broken JSON at its parts."""
-    text = text.strip(BLANKS)
     lines = BETWEEN_PARTS.sub("\n", text).split("\n") if text else []
     return [(line, ENDS_RANK if is_first and i == 0 else 0.0) for i, line in enumerate(lines)]
 

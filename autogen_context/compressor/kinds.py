@@ -22,12 +22,12 @@ from autogen_context.compressor.lines import (
     are_enough,
     by_ranks,
     choose,
+    error_lines,
     lines_of,
     most_of,
     ranked,
 )
 from autogen_context.compressor.passage import HEADING, sentences_of
-from autogen_context.compressor.shorten import error_lines
 
 # Logs, and any output of no more specific kind
 
@@ -243,7 +243,7 @@ def ranks_of_rows(lines: Sequence[str]) -> list[float]:
 # Prose: whole sentences
 
 SIGN = re.compile(r"[\d`_/]")  # a fast check
-EXACT = re.compile(r"[a-z][A-Z]|n't\b|\b[NnOoAaMmEeCc](?:ot?|ever|nly|lways|ust|xcept|annot)\b")
+EXACT = frozenset(["not", "no", "never", "only", "always", "must", "except", "cannot"])
 UNSPOKEN = re.compile(r"[\W\d_](?<![ ,.'\u2019\u3001\u3002\uff01\uff1f])")
 LEAST_WORDS = 8  # per line, on average
 LAST_LINES = 3  # of a text, which hold its conclusion
@@ -262,7 +262,8 @@ def is_prose(_: str, lines: Sequence[str]) -> bool:
 
 def sentences_in(text: str) -> list[str]:
     """Split a text into sentences and empty lines."""
-    return [part.rstrip() for line in text.split("\n") for part in sentences_of(line) or [""]]
+    parts = [part for sentence in sentences_of(text) for part in sentence.split("\n")]
+    return [part.rstrip() for part in parts]
 
 
 def ranks_of_sentences(lines: Sequence[str]) -> list[float]:
@@ -270,10 +271,14 @@ def ranks_of_sentences(lines: Sequence[str]) -> list[float]:
     ranks: list[float] = []
     begins = True
     for line in lines:
-        exact = bool(SIGN.search(line) or EXACT.search(line))
-        ranks.append(
-            2.5 if HEADING.match(line) else 0.6 * exact + 0.5 * begins if line else BLANK_RANK
-        )
+        if not line:
+            rank = BLANK_RANK
+        elif (line[0] in "#=-*_" or line[-1] == ":") and HEADING.match(line):
+            rank = 2.5
+        else:
+            exact = SIGN.search(line) or "n't" in line or not EXACT.isdisjoint(line.lower().split())
+            rank = 0.6 * bool(exact) + 0.5 * begins
+        ranks.append(rank)
         begins = not line
     said = [at for at, line in enumerate(lines) if line]
     for at in {*said[:1], *said[-LAST_LINES:]}:
@@ -287,37 +292,29 @@ OUTPUT = Reducer(
     cut_output,
     tight_output,
 )
-TRACE = Reducer(
-    "trace",
-    lambda _, lines: are_enough(lines, FRAME.match, share=0.2, least=2),
-    by_ranks(ranks_in_trace, split=lambda text: tight_output(text).split("\n"), errors=True),
-    tight_output,
-)
-LOG = Reducer(
-    "log",
-    lambda _, lines: are_enough(lines, LOGGED.match, share=0.5, least=4),
-    cut_output,
-    tight_output,
-)
-TABLE = Reducer(
-    "table",
-    lambda text, _: header_lines(text[:6_000].split("\n")) > 0,
-    by_ranks(ranks_of_rows, noun="rows", errors=True),
-)
-PROSE = Reducer(
-    "prose", is_prose, by_ranks(ranks_of_sentences, split=sentences_in, noun="sentences")
-)
 REDUCERS = (
     JSON,
+    Reducer("diff", is_diff, by_ranks(partial(map, rank_in_diff))),  # before the diffed file's kind
     Reducer(
-        "diff", is_diff, by_ranks(partial(map, rank_in_diff))
-    ),  # before the kinds of the diffed file
-    TRACE,
-    LOG,
+        "trace",
+        lambda _, lines: are_enough(lines, FRAME.match, share=0.2, least=2),
+        by_ranks(ranks_in_trace, split=lambda text: tight_output(text).split("\n"), errors=True),
+        tight_output,
+    ),
+    Reducer(
+        "log",
+        lambda _, lines: are_enough(lines, LOGGED.match, share=0.5, least=4),
+        cut_output,
+        tight_output,
+    ),
     Reducer("hits", are_hits, by_ranks(ranks_of_hits, noun="hits")),
-    TABLE,
+    Reducer(
+        "table",
+        lambda text, _: header_lines(text[:6_000].split("\n")) > 0,
+        by_ranks(ranks_of_rows, noun="rows", errors=True),
+    ),
     CODE,
-    PROSE,
+    Reducer("prose", is_prose, by_ranks(ranks_of_sentences, split=sentences_in, noun="sentences")),
     OUTPUT,  # any other lines
 )
 SPAN_CHARS = 6_000  # of a text's head, middle and tail

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from math import ceil
 
-from autogen_context.compressor.shorten import CountText, error_lines
+from autogen_context.compressor.shorten import CountText, is_error_line
 
 ERROR_RANK = 6.0
 WANTED_RANK = 5.0  # plus up to 0.5; other ranks of a kind's lines should be lower
@@ -26,6 +26,11 @@ LEAST_PIECE = 60  # characters; shorter pieces of a line are useless
 MARK_CHARS = 30  # at most, of a mark inside a line
 EVERYWHERE_FRACTION = 1 / 3  # of the lines; a word or an error in more of them is ignored
 EVERYWHERE_LINES = 10  # up to so many lines are never too many
+
+ERROR_WORDS = (  # every error line has one of these in lower case
+    *("error", "fail", "exception", "traceback", "fatal", "panic", "critical", "denied"),
+    *("refused", "abort", "timed out", "not found", "no such"),
+)
 
 # Line breaks, except those next to a note on the adjacent lines.
 TIED = re.compile(r"(?<!lines as above …\])\n(?!\[the line above |\[… [^\n]{0,12}lines as above)")
@@ -216,11 +221,11 @@ def ranked(
 
     If more than a third of the lines (and more than 10) are errors, error lines are not raised.
     """
-    found = [
-        max(rank, WANTED_RANK + share / 2) if share else rank
-        for rank, share in zip(ranks, wanted_in(lines, room.wanted), strict=True)
-    ]
-    failed = error_lines(lines) if errors else []
+    lowered, found = Lowered(lines), list(ranks)
+    for i, share in enumerate(wanted_in(lines, room.wanted, lowered)):
+        if share:
+            found[i] = max(found[i], WANTED_RANK + share / 2)
+    failed = error_lines(lines, lowered) if errors else []
     if len(failed) <= most_of(lines):
         for i in failed:
             found[i] = max(found[i], ERROR_RANK) if found[i] >= 0 else found[i]
@@ -232,32 +237,56 @@ def most_of(lines: Sequence[str]) -> int:
     return max(EVERYWHERE_LINES, int(EVERYWHERE_FRACTION * len(lines)))
 
 
-def wanted_in(lines: Sequence[str], wanted: Iterable[str]) -> list[float]:
+class Lowered:
+    """Lines in lower case, to look words up in all of them at once."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        text = "\n".join(lines)
+        self._text = text.lower()
+        if len(self._text) != len(text):  # a letter that is two in lower case
+            lines = [line.lower() for line in lines]
+            self._text = "\n".join(lines)
+        self._starts = [0, *accumulate(len(line) + 1 for line in lines)]
+
+    def having(self, word: str, *, most: int, whole: bool = False) -> list[int]:
+        """Return the lines that contain a word (with ``whole`` not as a part of another); none if more than ``most`` do."""
+        text, places = self._text, list[int]()
+        at, opens, closes = (
+            text.find(word),
+            whole and word[0].isalnum(),
+            whole and word[-1].isalnum(),
+        )
+        while at >= 0:
+            end = at + len(word)
+            inside = (opens and text[at - 1 : at].isalnum()) or (
+                closes and text[end : end + 1].isalnum()
+            )
+            if not inside:
+                places.append(at)
+                at = text.find("\n", end)
+                if at < 0 or len(places) > most:
+                    break
+            at = text.find(word, at + 1)
+        found = places if len(places) <= most else ()
+        return [bisect_right(self._starts, place) - 1 for place in found]
+
+
+def error_lines(lines: Sequence[str], lowered: Lowered | None = None) -> list[int]:
+    """Return the positions of error lines."""
+    lowered = lowered or Lowered(lines)
+    found = {at for word in ERROR_WORDS for at in lowered.having(word, most=len(lines))}
+    return [at for at in sorted(found) if is_error_line(lines[at])]
+
+
+def wanted_in(
+    lines: Sequence[str], wanted: Iterable[str], lowered: Lowered | None = None
+) -> list[float]:
     """Return each line's share of wanted words, 0 to 1; rare words weigh more, and only whole words count."""
     scores, most = [0.0] * len(lines), most_of(lines)
-    lower = [line.lower() for line in lines]
-    text, starts = "\n".join(lower), [0, *accumulate(len(line) + 1 for line in lower)]
+    lowered = lowered or Lowered(lines)
     for word in sorted(word for word in wanted if len(word) > 1):
-        found = lines_with(word, text, starts, most=most)
+        found = lowered.having(word, most=most, whole=True)
         for i in found:
             scores[i] += 1 / len(found)
     best = max(scores, default=0)
     return [score / best for score in scores] if best else scores
-
-
-def lines_with(word: str, text: str, starts: Sequence[int], *, most: int) -> list[int]:
-    """Return the lines (starting at ``starts``) that contain a whole word; none if more than ``most`` do."""
-    places: list[int] = []
-    at, opens, closes = text.find(word), word[0].isalnum(), word[-1].isalnum()
-    while at >= 0:
-        end = at + len(word)
-        inside = (opens and text[at - 1 : at].isalnum()) or (
-            closes and text[end : end + 1].isalnum()
-        )
-        if not inside:
-            places.append(at)
-            at = text.find("\n", end)
-            if at < 0 or len(places) > most:
-                break
-        at = text.find(word, at + 1)
-    return [bisect_right(starts, place) - 1 for place in places] if len(places) <= most else []

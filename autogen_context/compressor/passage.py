@@ -18,7 +18,8 @@ INDENTED = re.compile(r"(?: {4}|\t)\s*\S")
 HEADING = re.compile(r"#{1,6} \S|[=\-*_]{3,}$|[^.!?\s][^.!?]{0,58}:$")
 ITEM = re.compile(r"(?:[-*•+]|\(?(?:\d{1,3}|[a-z])[.)])[ \t]+(?=\S)", re.IGNORECASE)
 SENTENCE_END = re.compile(  # the character first, then a lookbehind, for a fast search
-    r"[.!?](?<![.!?][.!?])[.!?]*+[\"'\u201d\u2019)\]]*+(?P<blanks>[ \t]++)(?=[\"'\u201c\u2018(\[$\u20ac\u00a3]?[A-Z0-9])"
+    r"[.!?\u0964\u061f](?<![.!?][.!?])[.!?]*+[\"'\u201d\u2019\u00bb)\]]*+(?P<blanks>[ \t]++)"
+    r"(?=[\"'\u201c\u2018\u00ab(\[$\u20ac\u00a3]?(?P<next>[^\W_a-z]))"  # a capital, a digit, or a letter of a script without case
     r"|[\u3002\uff01\uff1f]++(?=[^\s\u3002\uff01\uff1f])"
 )
 CONSONANT = "b-df-hj-np-tv-z"
@@ -90,19 +91,23 @@ def joined(passages: Iterable[Passage]) -> str:
     return "".join(parts)
 
 
-def sentences_of(line: str) -> list[str]:
-    """Split a line into sentences, each with the whitespace after it."""
+def sentences_of(text: str) -> list[str]:
+    """Split a text into sentences, each with the blanks after it; a line's end is in the middle of one."""
     found: list[str] = []
     start = 0
-    for match in SENTENCE_END.finditer(line):
-        end = match.end() - len(match["blanks"] or "")
-        is_word = end > LONG_WORD and line[end - LONG_WORD : end - 1].isalpha()  # most are
-        if end > start and (
-            is_word or not SHORT_FORM.search(line[max(start, end - SHORT_FORM_CHARS) : end])
-        ):
-            found.append(line[start : match.end()])
-            start = match.end()
-    return [*found, line[start:]] if start < len(line) else found
+    for match in SENTENCE_END.finditer(text):
+        stop, end = match.end(), match.start("blanks")
+        if end < 0:  # in a script without blanks
+            end = stop
+        if end == start or (match["next"] or "").islower():
+            continue
+        if not text[max(start, end - LONG_WORD) : end - 1].isalpha() or end - start < LONG_WORD:
+            line = text.rfind("\n", start, end) + 1
+            if SHORT_FORM.search(text[max(start, line, end - SHORT_FORM_CHARS) : end]):
+                continue
+        found.append(text[start:stop])
+        start = stop
+    return [*found, text[start:]] if start < len(text) else found
 
 
 def read(text: str, speaker: Speaker, section: int) -> list[Passage]:

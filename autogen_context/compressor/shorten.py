@@ -22,10 +22,6 @@ ERROR = re.compile(
     rf"{NONE}(?i:\b(?:errors?|exceptions?|traceback|fail(?:s|ed|ing|ures?)?|fatal|panic(?:ked)?|critical|denied|refused"
     r"|abort(?:ed|ing)?|timed out|not found|no such)\b)(?!s?[ =:]+0\b)|[A-Za-z](?:Error|Exception|Failure)\b"
 )
-ERROR_WORDS = (  # every error line has one of these; a faster check than ERROR
-    *("error", "fail", "exception", "traceback", "fatal", "panic", "critical", "denied"),
-    *("refused", "abort", "timed out", "not found", "no such"),
-)
 ERROR_FRACTION = 0.25  # of the limit, for error lines from the middle
 HEAD_FRACTION = 0.5  # of the rest, for the head; the remainder for the tail
 BORDER_FRACTION = 0.2  # of head or tail that may be lost to cut at a line break
@@ -46,17 +42,6 @@ class Shorten(Protocol):
 def is_error_line(line: str) -> bool:
     """Return True if a line reports an error, in the words of loggers, compilers and test runners."""
     return ERROR.search(line) is not None
-
-
-def error_lines(lines: Sequence[str]) -> list[int]:
-    """Return the positions of error lines."""
-    text = "\n".join(lines).lower()
-    words = [word for word in ERROR_WORDS if word in text]
-    return [
-        i
-        for i, line in enumerate(lines if words else ())
-        if any(map(line.lower().__contains__, words)) and is_error_line(line)
-    ]
 
 
 def shorten_text(text: str, /, *, room_tokens: int, count: CountText) -> str:

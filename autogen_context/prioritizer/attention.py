@@ -336,10 +336,14 @@ def relatedness(cosine: float) -> float:
     return max(0.0, min(1.0, (cosine - UNRELATED_COSINE) / (1 - UNRELATED_COSINE)))
 
 
-def fused(lexical: Sequence[float], semantic: Sequence[float | None]) -> list[float]:
-    """Combine lexical and semantic scores: their mean, or the lexical one if there is no semantic one."""
+def fused(
+    lexical: Sequence[float],
+    semantic: Sequence[float | None],
+    fraction: float = SEMANTIC_FRACTION,
+) -> list[float]:
+    """Combine lexical and semantic scores, of which the latter count a fraction; the lexical one if there is no semantic one."""
     return [
-        words if meaning is None else words + SEMANTIC_FRACTION * (meaning - words)
+        words if meaning is None else words + fraction * (meaning - words)
         for words, meaning in zip(lexical, semantic, strict=True)
     ]
 

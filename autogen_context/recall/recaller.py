@@ -47,6 +47,7 @@ logger = logging.getLogger(__name__)
 
 Cosines = Callable[[str, Sequence[str]], Sequence[float | None]]
 """Returns the cosine of each text with a query; None for a text without a vector (yet), empty if the query has none."""
+MEANING_FRACTION = 0.3  # of a score: any two messages are somewhat alike, and neighbours add up
 OTHERS_FRACTION = 0.5  # factor on the scores of authors other than those named in the query
 REACH = 4  # neighbours on each side that count
 NEARNESS = 0.5  # of a neighbour's score; of the one behind it the square of that, and so on
@@ -116,7 +117,7 @@ class Recaller:
             if cosines := self._cosines(query, texts):
                 words = [scores.get(at, 0.0) for at in range(total)]
                 meant = [None if near is None else relatedness(near) for near in cosines]
-                scores = dict(enumerate(fused(words, meant)))
+                scores = dict(enumerate(fused(words, meant, MEANING_FRACTION)))
         scores = with_neighbours(scores, total)
         told = total - self._openings[""] >= LEAST_OPENINGS * total
         authors = self._names | self._openings if told else self._names

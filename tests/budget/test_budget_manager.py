@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast, get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.budget.manager import (
@@ -61,7 +61,6 @@ def managers(draw: st.DrawFn) -> TokenBudgetManager:
     return manager
 
 
-@settings(max_examples=50)
 @given(TOTALS, st.integers(0, 300), WEIGHTS)
 def test_whole_parts_by_weights(total: int, more: int, weights: dict[str, float]) -> None:
     """They add up, none is far off its share, and a larger whole gives none less."""
@@ -76,7 +75,6 @@ def test_whole_parts_by_weights(total: int, more: int, weights: dict[str, float]
     assert all(after[name] >= parts[name] for name in weights)
 
 
-@settings(max_examples=50)
 @given(managers(), TASKS, st.integers(0, 60), st.integers(1, 5_000))
 def test_shares_sum_to_the_whole(
     manager: TokenBudgetManager, task: TaskDefinition, messages: int, more: int
@@ -95,7 +93,6 @@ def test_shares_sum_to_the_whole(
     assert all(after[section] >= tokens for section, tokens in budget.allocations.items())
 
 
-@settings(max_examples=50)
 @given(managers(), TASKS, st.data())
 def test_flow_conserves(
     manager: TokenBudgetManager, task: TaskDefinition, data: st.DataObject
@@ -148,7 +145,6 @@ def test_a_role_gets_more_of_what_it_works_with(role: Role, section: Section) ->
     assert moved["buffer"] == neutral["buffer"]
 
 
-@settings(max_examples=50)
 @given(MEASURED, st.integers(1, 100_000), st.floats(0, 1))
 def test_efficiency_is_bounded(
     measured: list[tuple[Section, int, float]], tokens: int, share: float

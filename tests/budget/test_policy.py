@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager
@@ -55,7 +55,6 @@ def worked() -> list[ChatMessage]:
     "conservative",
     None,
 )
-@settings(max_examples=50)
 @given(REQUESTS, st.sampled_from(PROFILES), st.none() | st.integers(1, 10**6))
 def test_a_budget_shares_out_no_more_than_there_is(
     request: BudgetRequest, profile: Profile, total: int | None

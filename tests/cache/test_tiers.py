@@ -201,6 +201,7 @@ def test_a_file_and_a_server_are_one_tier(server: RedisServer, tmp_path: Path) -
     far.flush()
     stash.forget("4")
     assert "4" not in stash
+    assert sorted(far.handles()) == list("0123")
     stash.clear()
     assert not [h for h in "01234" if h in stash]
 

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -179,7 +179,6 @@ def test_a_reserve_above_the_models_window() -> None:
         keeper.prepare_nowait([{"role": "user", "content": "hi"}])
 
 
-@settings(max_examples=25)
 @given(broken_transcripts(max_repeats=20))
 def test_disabled_it_passes_everything_through(messages: list[ChatMessage]) -> None:
     """The same objects, measured as far as they can be read."""
@@ -260,8 +259,7 @@ def as_yaml(kept: Mapping[str, object]) -> str:
 WRITERS: Mapping[str, Callable[[Mapping[str, object]], str]] = {
     "toml": as_toml,
     "json": json.dumps,
-    "yaml": as_yaml,
-    "yml": as_yaml,
+    **dict.fromkeys(("yaml", "yml"), as_yaml),
 }
 
 
@@ -284,24 +282,17 @@ def loaded(
         return ContextConfig.load(path, environ=environ or {}, **(arguments or {}))
 
 
-@pytest.mark.parametrize("suffix", WRITERS)
-@settings(max_examples=25)
+@pytest.mark.parametrize("place", [*WRITERS, "environment"])
 @given(config=configs())
-def test_a_file_keeps_every_setting(suffix: str, config: ContextConfig) -> None:
-    """What is written to TOML, JSON or YAML is read back equal."""
+def test_every_place_keeps_every_setting(place: str, config: ContextConfig) -> None:
+    """What is written to TOML, JSON, YAML, or as text in variables, is read back equal."""
     kept = config.model_dump(mode="json", exclude_defaults=True)
-    assert loaded(WRITERS[suffix](kept), suffix=suffix) == config
+    if place == "environment":
+        assert ContextConfig.load(environ=variables(kept)) == config
+    else:
+        assert loaded(WRITERS[place](kept), suffix=place) == config
 
 
-@settings(max_examples=25)
-@given(configs())
-def test_the_environment_keeps_every_setting(config: ContextConfig) -> None:
-    """Every setting can be given as text in a variable."""
-    kept = config.model_dump(mode="json", exclude_defaults=True)
-    assert ContextConfig.load(environ=variables(kept)) == config
-
-
-@settings(max_examples=25)
 @given(some_loose, some_loose, some_loose)
 def test_each_setting_comes_from_the_first_place_that_gives_it(
     in_file: Settings, in_environment: Settings, as_arguments: Settings
@@ -401,7 +392,6 @@ unknown_keys = st.from_regex(r"[a-z][a-z_]{0,15}", fullmatch=True).filter(
 )
 
 
-@settings(max_examples=25)
 @given(unknown_keys)
 def test_an_unknown_key_is_an_error_that_names_it_and_its_place(key: str) -> None:
     """As argument, variable and in a file; and its value, which may be a secret, is not repeated."""
@@ -460,13 +450,9 @@ def test_a_key_without_effect_warns_once_and_changes_nothing(name: str) -> None:
 def test_the_switch_of_discovery_becomes_a_server(
     in_file: Settings, environ: Mapping[str, str], url: str | None
 ) -> None:
-    """On: the server named beside it, else ``OPENAI_BASE_URL``; off: none."""
+    """On: the server named beside it, else ``OPENAI_BASE_URL``; off: none; it is neither guessed at nor overruled."""
     found = loaded(json.dumps(in_file), suffix="json", environ=variables(environ) | BASE)
     assert found.discovery_url == url
-
-
-def test_a_switch_of_discovery_that_says_nothing_is_an_error() -> None:
-    """It is neither guessed at nor overruled."""
     with pytest.raises(ValueError, match=r"'enable_api_discovery'.*should be true or false"):
         made(enable_api_discovery="maybe")
     with pytest.raises(ValueError, match=r"'enable_api_discovery'.*keep one"):

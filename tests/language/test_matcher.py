@@ -5,7 +5,7 @@ from pathlib import Path
 from unicodedata import normalize
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.language.phrases import PhraseMatcher, phrases, tables_of
@@ -53,15 +53,11 @@ def test_phrase(phrase: str, text: str, expected: list[str]) -> None:
 @pytest.mark.parametrize(
     ("phrase", "reason"),
     [
-        ("", "words"),
-        ("(a)?", "where no word is"),
-        ("... a", "first word"),
-        ("(a", "bracket"),
-        ("a)", "bracket"),
+        *((phrase, "begin without a word") for phrase in ("", "(a)?", "... a", "a | (|b)")),
+        *((phrase, "bracket") for phrase in ("(a", "a)")),
         ("a?", 'behind "\\)"'),
-        ("a | (|b)", "choice"),
         ("a *", "no word"),
-        ("(" * 5_000 + "a" + ")" * 5_000, "too many groups"),
+        ("(" * 5_000 + "a" + ")" * 5_000, "recursion"),
     ],
 )
 def test_unreadable_phrase_is_named(phrase: str, reason: str) -> None:
@@ -77,7 +73,6 @@ PHRASES = st.sampled_from(
 )
 
 
-@settings(max_examples=40)
 @given(st.lists(WORDS), st.lists(PHRASES, min_size=1), st.sampled_from(["NFC", "NFD"]))
 def test_found_is_found_alone(words: list[str], listed: list[str], form: str) -> None:
     """Each phrase is found as if it were the only one; positions are of the text that was given."""

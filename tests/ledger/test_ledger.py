@@ -103,6 +103,7 @@ UPDATED: list[tuple[list[str], list[int]]] = [
     (["The venue is Villa Rosa.", "We booked Hotel Bristol instead of Villa Rosa for the venue."], [1]),
     (["Ann works on Mondays, Bo on Tuesdays.", "Bo works on Fridays instead of Tuesdays."], [0, 1]),
     (["Never delete file a_1.", "Never delete file b_2."], [0, 1]),
+    (["Never delete file a_1.", "Never delete file b_2 now."], [0, 1]),
     (["The server is in Frankfurt.", "The server is db-3."], [0, 1]),
     (["Alice may spend at most 100 euros.", "Bob may spend at most 300 euros."], [0, 1]),
     (["We met Alice on Monday.", "We met Bob on Tuesday."], [0, 1]),

@@ -17,7 +17,6 @@ from autogen_context.testing.transcripts import broken_transcripts, transcripts
 from autogen_context.view.conversation import digest_of
 
 HOST = OpenAIChat()
-FEW = settings(max_examples=30)
 PAYLOADS = (
     (transcripts(max_repeats=2) | broken_transcripts(max_repeats=2))
     .map(lambda messages: [message for message in messages if message.get("role")])
@@ -56,7 +55,6 @@ def spoil(value: object) -> None:
         items.append("spoiled")
 
 
-@FEW
 @given(PAYLOAD)
 def test_reading_changes_nothing_and_is_repeatable(payload: ChatMessage) -> None:
     """A deep copy, a read-only mapping and a client object of the same content read the same."""
@@ -79,7 +77,6 @@ def test_messages_and_payloads_are_read_alike(payloads: list[ChatMessage]) -> No
     assert list(messages_in([*payloads, *read])) == [*read, *read]
 
 
-@FEW
 @given(PAYLOADS)
 def test_a_digest_stands_for_the_content(payloads: list[ChatMessage]) -> None:
     """Two messages have the same digest exactly where they are the same JSON."""
@@ -91,7 +88,6 @@ def test_a_digest_stands_for_the_content(payloads: list[ChatMessage]) -> None:
         assert digest_of(HOST, json.loads(text)) in digests
 
 
-@FEW
 @given(PAYLOAD, PAYLOAD)
 def test_a_snapshot_recognises_content(payload: ChatMessage, other: ChatMessage) -> None:
     """It is equal to what it was taken of, and to nothing else, and nobody can change it from outside."""
@@ -104,7 +100,6 @@ def test_a_snapshot_recognises_content(payload: ChatMessage, other: ChatMessage)
     assert snapshot == plain
 
 
-@FEW
 @given(PAYLOAD, st.text(max_size=9))
 def test_rewriting_changes_texts_alone(payload: ChatMessage, text: str) -> None:
     """Read again, what was rewritten is the message that was asked for; fields apart from texts stay."""

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from autogen_context.manager.prepared import RequestWriter
@@ -27,7 +27,6 @@ from autogen_context.testing.transcripts import transcripts
 from support.counting import COUNTER
 from support.units import read_all
 
-FEW = settings(max_examples=30)
 LENGTH = 8
 MESSAGES = [Message(role="user", text=str(i)) for i in range(LENGTH)]
 STRETCHES = st.tuples(st.integers(0, LENGTH), st.integers(0, LENGTH)).map(
@@ -74,7 +73,6 @@ def applied(rules: RoleRules, messages: list[Message]) -> list[Message]:
     return messages_of(rules.apply([Verbatim(start=0, stop=len(messages))], messages), messages)
 
 
-@FEW
 @given(WHOLE)
 def test_a_strict_model_takes_it(payloads: list[ChatMessage]) -> None:
     """One system message at most, at the start, then the sides in turn, steps unbroken; only fillers are added."""
@@ -97,7 +95,6 @@ def words(messages: list[Message]) -> str:
     )
 
 
-@FEW
 @given(WHOLE, st.data())
 def test_what_follows_changes_no_text_before(
     payloads: list[ChatMessage], data: st.DataObject

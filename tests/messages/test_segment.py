@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context import IncrementalContextManager
@@ -17,7 +17,6 @@ from autogen_context.view.certificate import Checked
 from support.counting import Characters
 from support.units import read_all
 
-FEW = settings(max_examples=30)
 WHOLE = transcripts(max_repeats=2).map(read_all)
 BROKEN = broken_transcripts(max_repeats=2).map(read_all)
 SAYS = Message(role="user", text="hi")
@@ -33,7 +32,6 @@ def tells(*ids: str, text: str = "") -> Message:
     return Message(role="tool", results=tuple(ToolResult(call_id=i, text=f"of {i}") for i in ids), text=text)  # fmt: skip
 
 
-@FEW
 @given(WHOLE | BROKEN, st.integers(0, 9), st.data())
 def test_the_units_are_the_transcript(
     messages: list[Message], start: int, data: st.DataObject
@@ -50,7 +48,6 @@ def test_the_units_are_the_transcript(
     assert first == before
 
 
-@FEW
 @given(WHOLE | BROKEN)
 def test_a_broken_unit_says_so(messages: list[Message]) -> None:
     """Every result follows a call of its unit that was open, unless it is marked as faulty."""
@@ -113,7 +110,6 @@ def pieces_of(messages: list[Message]) -> list[Piece]:
     return [piece for unit in units for piece in repaired(unit, last=unit is units[-1])]
 
 
-@FEW
 @given(BROKEN)
 def test_what_is_repaired_is_whole(messages: list[Message]) -> None:
     """Results name their calls, calls have results, no text is lost, and a second repair leaves all as it is."""
@@ -127,7 +123,6 @@ def test_what_is_repaired_is_whole(messages: list[Message]) -> None:
     assert all(isinstance(piece, Verbatim) for piece in pieces_of(said))
 
 
-@FEW
 @given(WHOLE, BROKEN)
 def test_a_unit_has_a_piece_for_each_message(whole: list[Message], broken: list[Message]) -> None:
     """In order, each for the message at its place; supplied results come behind; what is whole is left alone."""

@@ -5,6 +5,7 @@ import json
 import logging
 from collections.abc import Iterator
 from itertools import repeat
+from typing import Any
 
 import pytest
 
@@ -151,17 +152,19 @@ async def test_a_key_goes_where_it_was_meant_for(monkeypatch: pytest.MonkeyPatch
         await CompletionClient("m").complete(PROMPT)
 
 
-async def test_wrong_arguments() -> None:
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"model": " "}, "model=' ': give the model's name"),
+        ({"model": "m", "base_url": "localhost"}, "base_url='localhost': give an address like"),
+        ({"model": "m", "timeout_s": 0}, "timeout_s=0: give a positive number of seconds"),
+        ({"model": "m", "retries": -1}, "retries=-1: give 0 or more"),
+        ({"model": "m", "concurrency": 0}, "concurrency=0: give 1 or more"),
+    ],
+)
+def test_wrong_arguments(wrong: dict[str, Any], message: str) -> None:
     """Said with the argument, its value and what goes, before anything is sent."""
-    with pytest.raises(ValueError, match="model=' ': give the model's name"):
-        CompletionClient(" ")
-    with pytest.raises(ValueError, match="base_url='localhost': give an address like"):
-        CompletionClient("m", base_url="localhost")
-    with pytest.raises(ValueError, match="timeout_s=0: give a positive number of seconds"):
-        CompletionClient("m", timeout_s=0)
-    with pytest.raises(ValueError, match="retries=-1: give 0 or more"):
-        CompletionClient("m", retries=-1)
-    with pytest.raises(ValueError, match="concurrency=0: give 1 or more"):
-        CompletionClient("m", concurrency=0)
+    with pytest.raises(ValueError, match=message):
+        CompletionClient(**wrong)
     with pytest.raises(ValueError, match="max_tokens=0: give 1 or more"):
-        await CompletionClient("m", base_url="http://127.0.0.1:1/v1").complete("a", max_tokens=0)
+        asyncio.run(CompletionClient("m").complete("a", max_tokens=0))

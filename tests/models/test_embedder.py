@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from autogen_context.cache.vectors import VectorStore
 from autogen_context.errors import EmbeddingFailed, MissingExtra
@@ -25,7 +23,6 @@ from autogen_context.models.embedder import (
     Embedder,
     OpenAIEmbedder,
     SentenceTransformerEmbedder,
-    beginning,
     vectors_in,
 )
 from autogen_context.models.similarity import similarities
@@ -35,9 +32,6 @@ from autogen_context.testing.embeddings import embed
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "embeddings.md"
 DIMENSIONS = 384
 CLOSED_PORT = "http://127.0.0.1:9"
-ANY_TEXT = st.text(
-    alphabet=st.characters() | st.sampled_from("\ud800\udfff")
-)  # lone surrogates, too
 MODEL = "text-embedding-3-small"
 SECRET = "sk-very-secret"  # noqa: S105 - it opens nothing
 Rows = list[dict[str, object]]
@@ -189,8 +183,8 @@ async def test_a_vector_is_that_of_its_text(model: SentenceTransformerEmbedder) 
         assert alone == pytest.approx(vector, abs=1e-4)
         assert len(vector) == DIMENSIONS
         assert hypot(*vector) == pytest.approx(1, abs=1e-4)
-    head = "The quick brown fox jumps over the lazy dog. " * 200
-    short, long = await model.embed([head, head + "Other things. " * 2_000])
+    head = "The quick brown fox jumps over the lazy dog. " * 60
+    short, long = await model.embed([head, head + "Other things. " * 600])
     assert long == pytest.approx(short, abs=1e-5)  # the beginning counts
 
 
@@ -200,7 +194,7 @@ async def test_the_thread_ends_with_the_embedder() -> None:
     before = set(threading.enumerate())
     embedder = SentenceTransformerEmbedder("sentence-transformers/all-MiniLM-L6-v2")
     await embedder.embed(["a text"])
-    work = asyncio.create_task(embedder.embed([f"{n} " * 20 for n in range(500)]))
+    work = asyncio.create_task(embedder.embed([f"{n} " * 20 for n in range(100)]))
     await asyncio.wait({work}, timeout=0.01)
     assert work.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -241,13 +235,3 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local, "find_spec", dict[str, None]().get)
     with pytest.raises(MissingExtra, match=r"autogen-context\[embeddings\]"):
         SentenceTransformerEmbedder()
-
-
-@given(ANY_TEXT | ANY_TEXT.map(lambda text: text * 999))
-def test_a_beginning_can_be_sent(text: str) -> None:
-    """It is something, no longer than what is allowed, and a beginning but for what UTF-8 has no bytes for."""
-    head = beginning(text)
-    assert 1 <= len(head.encode()) <= TEXT_BYTES
-    sane = text.encode("utf-8", "replace").decode()
-    assert sane.startswith(head) or not text
-    assert len(sane.encode()) > TEXT_BYTES or head == (sane or " ")

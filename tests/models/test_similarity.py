@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import inf, nan, sqrt
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.models import similarity as module
@@ -24,7 +24,6 @@ def cosine(a: Sequence[float], b: Sequence[float]) -> float:
     return product / sqrt(sum(x * x for x in a)) / sqrt(sum(y * y for y in b))
 
 
-@settings(max_examples=40)
 @given(VECTORS)
 def test_it_is_the_cosine(vectors: list[list[float]]) -> None:
     """Within -1..1, 1 with itself, and the same with numpy and without, alone and among others."""

@@ -42,28 +42,17 @@ def test_more_kept_never_scores_more(messages: list[Message], data: st.DataObjec
 def test_a_score_is_the_same_in_each_process() -> None:
     """To the last bit: sets have another order in each, and what continues a saved state must choose alike."""
     code = """
-        from autogen_context.messages.message import Message
-        from autogen_context.messages.piece import Verbatim
-        from autogen_context.messages.segment import segment
-        from autogen_context.prioritizer.references import References
-        from autogen_context.prioritizer.prioritizer import BlockAt, Need, ValueScores
-        from autogen_context.view.decision import Candidate
+        from support.scoring import asks, blocks_in, says, scores_of
 
         text = "".join(f"Flight HAT{i:03} from a{i} to b_{i} at {i * 7 % 24}:00 for {i * 31}. " for i in range(99))
-        roles = ("user", "assistant", "user")
-        messages = [Message(role=role, text=text[i * 500:]) for i, role in enumerate(roles)]
-        candidates = [
-            Candidate(unit=unit, tokens=9) for unit in segment(messages)
-        ]
-        references = References()
-        references.follow(candidates)
-        references.cut(range(3))
-        scores = ValueScores(references, Need(room_tokens=100), {})
-        print([scores.score(BlockAt(unit, 0, block)) for unit in range(3) for block in range(9)])
+        messages = [asks(text), says(text[500:]), asks(text[1000:])]
+        scores = scores_of(messages, room=100)
+        print([scores.score(at) for at in blocks_in(messages)])
     """
     said = {
         subprocess.check_output(  # noqa: S603  our own code
-            [sys.executable, "-c", dedent(code)], env={**os.environ, "PYTHONHASHSEED": seed}
+            [sys.executable, "-c", dedent(code)],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
         )
         for seed in "12"
     }

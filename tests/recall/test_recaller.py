@@ -136,7 +136,7 @@ def test_neighbours_lend_their_scores() -> None:
     assert crowd[9] < 0.3
 
 
-def test_vectors_count_half() -> None:
+def test_meaning_counts_beside_words() -> None:
     """P3: what means the same in other words is found, and one without a vector is taken at its words."""
     query, cosines = "Where is the job?", [0.1, 0.1, 0.5, 0.8, None, 0.1]
     assert recaller(PETS).scores(query) == {}

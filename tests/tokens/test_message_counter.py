@@ -65,7 +65,7 @@ def cookbook_tokens(value: object, key: str = "") -> int:
     return 0
 
 
-@settings(max_examples=60)
+@settings(max_examples=100)
 @given(CHAT)
 def test_the_count_is_never_below_the_cookbooks(payload: dict[str, object]) -> None:
     """F11: names of results, fields beside a call, calls on a result, names that are no text, texts in several parts."""

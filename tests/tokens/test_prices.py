@@ -102,28 +102,6 @@ def test_each_row_says_where_it_is_from() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("model", "engine"),
-    [
-        ("ollama/llama3.1:8b", "Ollama"),
-        ("ollama_chat/gpt-oss-20b", "Ollama"),
-        ("hosted_vllm/Qwen/Qwen2.5-7B-Instruct", "vLLM"),
-        ("llama.cpp/smollm2", "llama.cpp"),
-        ("LM_Studio/gpt-4o", "llama.cpp"),
-        ("ollama", OTHER),
-        ("openrouter/meta-llama/llama-3.1-8b", OTHER),
-    ],
-)
-def test_an_engine_is_known_by_its_route(model: str, engine: str) -> None:
-    """Whatever model it serves has no price in dollars, and what it read of a prefix costs nothing."""
-    price = price_of(model)
-    assert price.provider == engine
-    if engine != OTHER:
-        assert (price.cached_fraction, price.input_per_million) == (0, None)
-        assert price.cost_tokens(2_000, price.cached_tokens(1_600)) == 400
-        assert price.standing_tokens(2_000) == 0
-
-
 def test_who_reads_so_many_tokens_a_second_is_an_engine() -> None:
     """No price list holds for it then; what the user says of cached tokens does."""
     price = priced_at("gpt-4o", cached_fraction=None, tokens_per_s=190.0)
@@ -134,23 +112,31 @@ def test_who_reads_so_many_tokens_a_second_is_an_engine() -> None:
     assert priced_at("gpt-4o", cached_fraction=None, tokens_per_s=None) == price_of("gpt-4o")
 
 
-@pytest.mark.parametrize(
-    ("model", "provider", "dollars"),
-    [
-        ("gpt-4o-2024-11-20", "OpenAI", 2.5),
-        ("gpt-4o-2024-05-13", "OpenAI", 5.0),
-        ("azure/gpt-4.1-mini", "OpenAI", 0.4),
-        ("us.anthropic.claude-sonnet-4-20250514-v1:0", "Anthropic", 3.0),
-        ("gpt-4o-audio-preview", "OpenAI", None),
-        ("ft:gpt-4o:acme", "OpenAI", None),
-        ("deepseek-chat-v9", "DeepSeek", None),
-        ("llama-3.1-8b", OTHER, None),
-        ("", OTHER, None),
-    ],
-)
-def test_only_a_date_may_follow_a_priced_name(
-    model: str, provider: str, dollars: float | None
-) -> None:
-    """Another variant may cost something else, so its dollars are not guessed; its provider's caching is known."""
+ROWS: dict[str, tuple[str, float | None]] = {
+    "gpt-4o-2024-11-20": ("OpenAI", 2.5),
+    "gpt-4o-2024-05-13": ("OpenAI", 5.0),
+    "azure/gpt-4.1-mini": ("OpenAI", 0.4),
+    "us.anthropic.claude-sonnet-4-20250514-v1:0": ("Anthropic", 3.0),
+    "gpt-4o-audio-preview": ("OpenAI", None),
+    "ft:gpt-4o:acme": ("OpenAI", None),
+    "deepseek-chat-v9": ("DeepSeek", None),
+    "llama-3.1-8b": (OTHER, None),
+    "": (OTHER, None),
+    "ollama/llama3.1:8b": ("Ollama", None),
+    "ollama_chat/gpt-oss-20b": ("Ollama", None),
+    "hosted_vllm/Qwen/Qwen2.5-7B-Instruct": ("vLLM", None),
+    "llama.cpp/smollm2": ("llama.cpp", None),
+    "LM_Studio/gpt-4o": ("llama.cpp", None),
+    "ollama": (OTHER, None),
+    "openrouter/meta-llama/llama-3.1-8b": (OTHER, None),
+}
+
+
+@pytest.mark.parametrize(("model", "row"), ROWS.items(), ids=ROWS)
+def test_how_a_name_is_priced(model: str, row: tuple[str, float | None]) -> None:
+    """Only a date may follow a priced name, as another variant may cost something else; what an engine read of a prefix costs nothing."""
     price = price_of(model)
-    assert (price.provider, price.input_per_million) == (provider, dollars)
+    assert (price.provider, price.input_per_million) == row
+    if price.provider in TABLE.engines.values():
+        assert price.cached_fraction == price.standing_tokens(2_000) == 0
+        assert price.cost_tokens(2_000, price.cached_tokens(1_600)) == 400

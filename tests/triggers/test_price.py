@@ -37,7 +37,6 @@ from autogen_context.view.view import HELPED_FRACTION, Pace
 from support.counting import COUNTER
 from support.units import candidates_of, read_all
 
-SOME = settings(max_examples=40)
 TENTH = Rates(cached_fraction=0.1)
 PLAIN = st.builds(Rates, cached_fraction=st.floats(0.01, 0.99), write_fraction=st.floats(1, 2))
 EVERY_RATE = st.sampled_from([*prices().models.values(), *prices().providers.values()])
@@ -70,7 +69,6 @@ def billed(rates: Rates, price: RewritePrice, *, turns: int, is_rewritten: bool)
     return first + (turns - 1) * rates.standing_tokens(tokens)
 
 
-@SOME
 @given(rewrites(), PLAIN)
 def test_the_formula(rewrite: Rewrite, rates: Rates) -> None:
     """Of what was sent before, what is written again costs w - r once, and what goes saves r a turn."""
@@ -82,7 +80,6 @@ def test_the_formula(rewrite: Rewrite, rates: Rates) -> None:
     assert price.saving_tokens == pytest.approx(rewrite.saved_tokens * r, abs=1e-6)
 
 
-@SOME
 @given(rewrite=rewrites(), rates=EVERY_RATE, turns=st.integers(1, 300), is_cold=st.booleans())
 def test_what_it_brings_is_the_difference_of_two_bills(
     rewrite: Rewrite, rates: Rates, turns: int, *, is_cold: bool
@@ -94,7 +91,6 @@ def test_what_it_brings_is_the_difference_of_two_bills(
     assert price.gain_tokens(turns) == pytest.approx(held - cut, rel=1e-6, abs=1e-3)
 
 
-@SOME
 @given(price=PRICES, waited=WAITED, turns=TURNS, is_vain=st.booleans())
 def test_it_is_done_where_it_must_be_or_pays(
     price: RewritePrice, waited: float, turns: float, *, is_vain: bool
@@ -155,7 +151,6 @@ def test_what_waiting_has_cost(*, rewrote: bool) -> None:
     assert (after.idle_s(12.0), after.idle_s(None), pace.idle_s(12.0)) == (3.0, 0.0, 0.0)
 
 
-@SOME
 @given(TOKENS, st.integers(0, 50_000), st.integers(-1_000, 50_000), st.integers(0, 1_000))
 def test_what_did_not_help_waits_for_a_change(
     tokens: int, promised: int, saved: int, more: int
@@ -292,7 +287,6 @@ def test_what_cutting_a_span_offers(
 OFFERS = st.lists(st.tuples(st.integers(0, 9_000), st.integers(LEAST_TOKENS, 5_000)), max_size=6)
 
 
-@SOME
 @given(OFFERS)
 def test_the_best_place_to_begin(drawn: list[tuple[int, int]]) -> None:
     """No other brings in more, and all from there on go; none where none pays."""

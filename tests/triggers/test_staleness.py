@@ -1,7 +1,7 @@
 """What has grown stale: the formula, what counts as a reference, and the stretches that are proposed."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.triggers.hybrid import StalenessTracker, said_in, shown_in, staleness
@@ -11,7 +11,6 @@ from support.turns import SESSIONS, edit, fired, numbered, ran_tests, read, sear
 AGES, REFERENCES, SHARES = st.floats(0, 1e9), st.floats(0, 1e9), st.floats(0, 1)
 
 
-@settings(max_examples=40)
 @given(AGES, REFERENCES, SHARES, st.integers(1, 200), st.integers(0, 30))
 def test_staleness_is_a_fraction(
     age: float, references: float, similarity: float, max_age: int, max_references: int
@@ -39,7 +38,6 @@ def test_what_is_no_number_is_refused(name: str, value: float) -> None:
         staleness(**arguments)  # type: ignore[arg-type] # none of them is a scale
 
 
-@settings(max_examples=40)
 @given(SESSIONS, st.integers(0, 6), st.sampled_from([0.3, 0.5, 0.7]))
 def test_scopes_are_stretches_of_stale_turns(
     turns: list[Turn], max_references: int, threshold: float

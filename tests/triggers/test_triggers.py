@@ -95,6 +95,7 @@ SUBTASK: dict[str, tuple[Said, list[Turn]]] = {
     "three edits, and a fourth": (NO, numbered(E_A, E_A, E_A, E_A)),
     "on, to test it": (NO, numbered(E_A, ("Now I'll run the tests.", ran_tests(None)))),
     "on, to look at another": (NO, numbered(E_A, ("Now I'll look at the parser.", read("parser.py")))),
+    "on, to a file that was read before": (NO, numbered(read("parser.py"), E_A, ("Now I'll work on the parser.", read("parser.py")))),
     "no change at all": (NO, numbered(*[LOOK] * 20)),
     "quiet while a test fails": (NO, numbered(E_A, FAIL, *[LOOK] * 20)),
 }  # fmt: skip  # a row a case
@@ -128,6 +129,7 @@ BOUNDARY: dict[str, tuple[Said, list[Turn]]] = {
     "F29: a search and a glance": (("module: src, lib", (0, 6), (2,)), numbered(A, A, EDIT_A, A, searched("x"), B, C, EDIT_C)),
     "test: passed": (("test: work, tests passed", (0, 4), (1, 3)), numbered(A, EDIT_A, A, PASS)),
     "test: failed, without the last change": (("test: work, tests failed", (0, 4), (2,)), numbered(A, A, EDIT_A, A, EDIT_B, A, FAIL)),
+    "test: failed, changed in the first turn": (NO, numbered(EDIT_A, A, A, A, FAIL)),
     "test: failed, three turns before the change": (NO, numbered(A, A, A, EDIT_A, FAIL)),
     "test: no verdict": (NO, numbered(A, EDIT_A, A, UNTOLD)),
     "api: tools": (("api: 5 look-ups, their use", (0, 5), (2, 3, 4)), numbered(*FLIGHTS, BOOKED)),
@@ -353,7 +355,6 @@ def proposal(start: int, stop: int, confidence: float) -> TriggerDecision:
 SWITCHED = st.fixed_dictionaries(dict.fromkeys(SWITCHES, st.booleans()))
 
 
-@settings(max_examples=40)
 @given(SESSIONS, SWITCHED, st.integers(1, 12))
 def test_the_count_begins_anew(turns: list[Turn], switched: dict[str, Any], count: int) -> None:
     """Trap of the original, which fires at every turn after M: before it fires there are M turns without a proposal (T5)."""
@@ -394,9 +395,12 @@ def test_each_can_be_switched(
 
 
 def test_the_fallback_fires_once_in_so_many_turns() -> None:
-    """It proposes what no proposal had, but for the newest three turns."""
+    """It proposes what no proposal had, whatever their order, but for the newest three turns."""
     found = fired(SemanticHybridTrigger(**COUNTING), IDLE)
     assert [each.scope for each in found] == [Scope(start=0, stop=7), Scope(start=7, stop=17)]
+    own = Scripted({9: proposal(4, 9, 0.8), 10: proposal(0, 4, 0.8)})
+    found = fired(SemanticHybridTrigger(**COUNTING, more=[own]), IDLE)
+    assert found[-1].scope == Scope(start=9, stop=18)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """What is read of a turn: claims in what is said, verdicts of tests, and which turns say what came out."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.triggers.hybrid import SubtaskTrigger
@@ -14,16 +14,10 @@ from autogen_context.triggers.turn import (
     sort_of,
     verdict_of,
 )
-from support.turns import called, edit, ran_tests, read, shell, turn, written
+from support.turns import called, edit, ran_tests, read, shell, turn
 
 FAILURE = "error: no match was found for old_str"
-STEPS = [
-    *[edit("a.py"), edit("b.py"), written("a.py"), edit("a.py", FAILURE), edit("a.py", None)],
-    *[ran_tests(), ran_tests("1 failed"), ran_tests("collecting"), read("a.py"), shell("git log")],
-    *[called("get_user", {"id": 1}, "{}"), called("get_order", {"id": 1}, "{}")],
-]
-ROWS = st.lists(st.lists(st.sampled_from(STEPS), max_size=2), max_size=12)
-GET_USER, GET_ORDER = STEPS[-2:]
+GET_USER, GET_ORDER = (called(name, {"id": 1}, "{}") for name in ("get_user", "get_order"))
 
 
 def outcomes_of(*rows: list[Step]) -> Outcomes:
@@ -32,17 +26,6 @@ def outcomes_of(*rows: list[Step]) -> Outcomes:
     for i, row in enumerate(rows):
         outcomes.add(turn(i, "", *row))
     return outcomes
-
-
-@settings(max_examples=40)
-@given(ROWS, st.integers(0, 12), st.integers(1, 12))
-def test_a_span_of_a_span(rows: list[list[Step]], start: int, length: int) -> None:
-    """What stays of a span lies in it, in order; what stays of a shorter one with the same end stays of the longer."""
-    outcomes = outcomes_of(*rows)
-    found = outcomes.scope(start, start + length + 1).outcomes
-    assert list(found) == sorted(set(found))
-    assert all(start <= number < min(start + length + 1, len(rows)) for number in found)
-    assert {*outcomes.scope(start + 1, start + length + 1).outcomes} <= {*found}
 
 
 @pytest.mark.parametrize(
@@ -117,6 +100,7 @@ PASSES = {
     "pytest in colours": "\x1b[32m=== \x1b[1m9 passed\x1b[0m\x1b[32m in 0.1s ===\x1b[0m",
     "unittest": "....\n---\nRan 4 tests in 0.001s\n\nOK",
     "jest": "Test Suites: 3 passed, 3 total\nTests:       9 passed, 9 total\nTime:        1.2 s",
+    "jest, its last line": "Tests: 9 passed, 9 total",
     "mocha": "  12 passing (30ms)",
     "go": "ok  \texample.org/a\t0.012s",
     "go, verbose": "--- PASS: TestAdd (0.00s)\nPASS",
@@ -131,6 +115,8 @@ FAILURES = {
     "pytest, cut off": "FAILED tests/test_a.py::test_x - AssertionError",
     "unittest": "Ran 4 tests in 0.001s\n\nFAILED (failures=1)",
     "jest": "Test Suites: 1 failed, 3 passed, 4 total\nTests:       1 failed, 9 passed, 10 total",
+    "jest, its last line": "Tests: 1 failed, 9 passed, 10 total",
+    "counts behind names": "Failures: 0 Errors: 1",
     "go": "--- FAIL: TestAdd (0.00s)\nFAIL\nFAIL\texample.org/a\t0.01s",
     "cargo": "test a ... FAILED\n\ntest result: FAILED. 11 passed; 1 failed; 0 ignored",
     "cargo does not compile": "error: could not compile `a` (lib test) due to 1 previous error",
@@ -167,7 +153,6 @@ def test_what_runners_print(text: str, verdict: Verdict | None) -> None:
     assert verdict_of(text.replace("\n", "\r\n")) == verdict
 
 
-@settings(max_examples=40)
 @given(st.integers(0, 30), st.integers(0, 30), st.booleans(), st.booleans())
 def test_counts_decide(failed: int, passed: int, swapped: bool, loud: bool) -> None:  # noqa: FBT001 - drawn
     """Any count of failures above 0 fails, in any order and case (T3: "1 FAILED, 9 PASSED"); none at all is neither."""
