@@ -11,6 +11,7 @@ import asyncio
 import warnings
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from inspect import signature
 from typing import Any, Self, cast
 
 from agent_framework import (
@@ -37,6 +38,9 @@ from autogen_context.messages.tool_schema import (
     recall_tool_schema,
 )
 from autogen_context.models.completion import Complete, whole
+
+if "session" not in signature(ChatContext).parameters:  # before 1.11
+    raise ImportError("its ChatContext has no session")
 
 STATE_KEY = "autogen_context"  # prefix of each agent's key in the session state
 

@@ -334,10 +334,8 @@ class ContextCache(Values):
 
     async def _in_memory(self, wanted: _Wanted) -> _Outcome | None:
         entry = self._memory.use(wanted.row)
-        if entry is None:
-            return None
-        current = await self._current(entry, wanted)
-        if current is not entry:
+        current = await self._current(entry, wanted) if entry else None
+        if entry and current and current is not entry:
             self._memory.replace(wanted.row, entry, current)
         return _Outcome(current, "memory", math.inf) if current else None
 

@@ -137,7 +137,8 @@ def found(sentence: str) -> Sense:
     places = phrases(TOPIC).find(sentence)
     labels = frozenset(place.label for place in places)
     rules: list[ConceptKind] = [kind for label, kind in RULES.items() if label in labels]
-    stems = terms(without(sentence, (place for place in places if place.label in SPOKEN)))
+    spoken = [place for place in places if place.label in SPOKEN]
+    stems = terms(without(sentence, spoken) if spoken else sentence)
     about = frozenset(stem for stem in stems if not stem[0].isdigit())
     runs = [run_of(run) for run in RUNS.findall(sentence)]
     concepts = [

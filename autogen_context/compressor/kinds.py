@@ -292,37 +292,29 @@ OUTPUT = Reducer(
     cut_output,
     tight_output,
 )
-TRACE = Reducer(
-    "trace",
-    lambda _, lines: are_enough(lines, FRAME.match, share=0.2, least=2),
-    by_ranks(ranks_in_trace, split=lambda text: tight_output(text).split("\n"), errors=True),
-    tight_output,
-)
-LOG = Reducer(
-    "log",
-    lambda _, lines: are_enough(lines, LOGGED.match, share=0.5, least=4),
-    cut_output,
-    tight_output,
-)
-TABLE = Reducer(
-    "table",
-    lambda text, _: header_lines(text[:6_000].split("\n")) > 0,
-    by_ranks(ranks_of_rows, noun="rows", errors=True),
-)
-PROSE = Reducer(
-    "prose", is_prose, by_ranks(ranks_of_sentences, split=sentences_in, noun="sentences")
-)
 REDUCERS = (
     JSON,
+    Reducer("diff", is_diff, by_ranks(partial(map, rank_in_diff))),  # before the diffed file's kind
     Reducer(
-        "diff", is_diff, by_ranks(partial(map, rank_in_diff))
-    ),  # before the kinds of the diffed file
-    TRACE,
-    LOG,
+        "trace",
+        lambda _, lines: are_enough(lines, FRAME.match, share=0.2, least=2),
+        by_ranks(ranks_in_trace, split=lambda text: tight_output(text).split("\n"), errors=True),
+        tight_output,
+    ),
+    Reducer(
+        "log",
+        lambda _, lines: are_enough(lines, LOGGED.match, share=0.5, least=4),
+        cut_output,
+        tight_output,
+    ),
     Reducer("hits", are_hits, by_ranks(ranks_of_hits, noun="hits")),
-    TABLE,
+    Reducer(
+        "table",
+        lambda text, _: header_lines(text[:6_000].split("\n")) > 0,
+        by_ranks(ranks_of_rows, noun="rows", errors=True),
+    ),
     CODE,
-    PROSE,
+    Reducer("prose", is_prose, by_ranks(ranks_of_sentences, split=sentences_in, noun="sentences")),
     OUTPUT,  # any other lines
 )
 SPAN_CHARS = 6_000  # of a text's head, middle and tail

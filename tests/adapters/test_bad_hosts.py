@@ -104,7 +104,7 @@ TABLE: Mapping[str, Mapping[str, Row]] = {
         "agentchat": Row(too_old("agentchat", "autogen_core.tools", "StaticWorkbench"), 'StaticWorkbench.*pip install "autogen-agentchat>=0.5.7"'),
         "classic": of(lambda: classic_agent({"model": "gpt-4o"}, has_hook=False), r"pyautogen has it from 0\.2\.15 on"),
         "ag2": Row(too_old("ag2", "ag2.compact", "CompactionSummary"), 'CompactionSummary.*pip install "ag2>=1.2"'),
-        "agent-framework": Row(too_old("agent-framework", "agent_framework", "ChatContext"), 'ChatContext.*pip install "agent-framework-core>='),
+        "agent-framework": Row(too_old("agent-framework", "agent_framework", "ChatContext"), 'ChatContext.*pip install "agent-framework-core>=1.11'),
     },
     "no agent": {host: of(lambda: "coder", r"builtins\.str is no agent of a known host; known are") for host in HOSTS},
 }  # fmt: skip
