@@ -242,6 +242,10 @@ class SemanticCompressor:
             part = replace(part, text=result.compressed)
             return CompressedPart(part=part, tokens=result.compressed_tokens.tokens, result=result)
 
+        critical = [at for at in range(len(parts)) if at not in worst_first]
+        if (over := sum(parts[at].tokens for at in critical)) > limit_tokens:
+            for at in critical:
+                parts[at] = brought(parts[at].part, limit_tokens * parts[at].tokens // over)
         first_limit = int(limit_tokens * COMPRESS_FROM_FRACTION)
         for places, limit in ((low, first_limit), (worst_first, limit_tokens)):
             for at in places:
@@ -250,8 +254,6 @@ class SemanticCompressor:
         for at in worst_first:
             if total() > limit_tokens:
                 parts[at] = CompressedPart(part=replace(parts[at].part, text=""), tokens=0)
-        if (over := total()) > limit_tokens:  # only critical parts are left
-            parts = [brought(p.part, limit_tokens * p.tokens // over) for p in parts]
         return parts
 
     def _counted(self, text: str) -> Count:
@@ -323,7 +325,7 @@ def structured(source: Source, target: Target) -> tuple[str, Strategy] | None:
     """Compress a text by its structure; ``None`` without one, for dialogue or notes, or if it cannot fit with all keywords."""
     text = source.text
     reducer = None if MARKER.match(text) else reducer_for(text)  # None for a transcript
-    if reducer is None or reducer.kind in OF_WORDS:
+    if reducer is None or (reducer.kind in OF_WORDS and not source.has_records):
         return None
     if reducer.kind in LIKE_NOTES:
         lines = text.count("\n") + 1

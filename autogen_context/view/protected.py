@@ -139,10 +139,15 @@ def choose_protected(
 def too_little(
     limit_tokens: int, candidates: Sequence[Candidate], protected: Mapping[int, Protection]
 ) -> ContextWindowExceeded:
-    """Return the error that lists the tokens each kind of protected unit needs."""
-    parts = Counter[str]()
+    """Return the error that lists the tokens each kind of protected unit needs, as a stub where that would not help."""
+    parts, whole = Counter[str](), Counter[str]()
     for i, why in protected.items():
-        parts[why] += candidates[i].tokens
+        whole[why] += (tokens := candidates[i].tokens)
+        if why in {"instruction", "newest"}:
+            least = LEAST_TEXT if why == "instruction" else least_tokens(candidates[i])
+            tokens = min(tokens, least)
+        parts[why] += 0 if why in {"memory", "task"} else tokens
+    parts = +parts if parts.total() > limit_tokens else whole  # else a stub of it is impossible
     return ContextWindowExceeded(
         limit_tokens=limit_tokens, floor_tokens=parts.total(), parts=dict(parts)
     )
