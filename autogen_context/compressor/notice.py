@@ -217,8 +217,11 @@ def stated_in(text: str, /) -> str:
     ends = [0, *(stop.end() for stop in STOP.finditer(text)), len(text)]
     parts: list[str] = []
     gap = ""
+    states: dict[str, bool] = {}  # the lines of a paste repeat each other
     for sentence in (text[start:end] for start, end in pairwise(ends)):
-        if Ledger().learn_text(sentence):
+        if sentence not in states:
+            states[sentence] = bool(Ledger().learn_text(sentence))
+        if states[sentence]:
             parts += [marked(gap), sentence]
             gap = ""
         else:

@@ -90,6 +90,9 @@ async def test_the_head_stays_while_files_change(tmp_path: Path) -> None:
         "shop/report.py was deleted.",
     ):
         assert told in after.tail
+    later = project(root, budget_tokens=9_000)  # another process goes on with the head
+    later.resume(context.head)
+    assert await later.current() == after
     grown(root, SHOP)
     (root / "shop/new.py").unlink()
     assert (await context.current()).tail == ""
