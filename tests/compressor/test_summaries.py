@@ -296,10 +296,8 @@ def test_they_lie_between_what_opens_and_what_is_newest(
     inside = {i for span in found for i in range(span.start, span.stop)}
     opening = [c.unit.messages[0].role in SYSTEM_ROLES for c in candidates]
     first = opening.index(False) if False in opening else len(opening)
-    tasks = [
-        i for i in range(first, len(candidates)) if candidates[i].unit.messages[0].role == "user"
-    ]
-    assert not inside & {*range(first), *(i for i in tasks if i == first)}
+    has_task = candidates[first:] and candidates[first].unit.messages[0].role == "user"
+    assert not inside & set(range(first + bool(has_task)))
     assert len(candidates) - 1 not in inside
 
 
