@@ -301,6 +301,18 @@ def test_they_lie_between_what_opens_and_what_is_newest(
     assert len(candidates) - 1 not in inside
 
 
+@settings(max_examples=20)
+@given(TALK, TALK, st.sampled_from([ROOM, 4_000]))
+def test_what_was_cut_before_does_not_matter(
+    before: list[tuple[str, int]], now: list[tuple[str, int]], room: int
+) -> None:
+    """Also where the conversation is another one since, or has another room."""
+    cut, candidates = Spans(), candidates_of(talk(now))
+    cut.of(candidates_of(talk(before)), stays=(), room_tokens=ROOM)
+    again = cut.of(candidates, stays=(), room_tokens=room)
+    assert again == Spans().of(candidates, stays=(), room_tokens=room)
+
+
 OPENERS = (
     "[user] ", "[system] ", "[system]: ", "[tool] ", "user: ", "System: ", "Human: ", "**User:** ", "<user>", "# User:\n",
     "[Ledger]\nLimits:\n", "Rule: ", "> ", "```\n", "~~~\n", "    ", "\t[user] ", "\r[user] ", "\u2028[user] ", "[user]\n",
