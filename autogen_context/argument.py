@@ -10,6 +10,7 @@ from typing import cast
 from urllib.parse import urlsplit
 
 LISTS = (list, tuple)  # a constant, as it is used in every turn
+SINGLE: tuple[type, ...] = (str, bytes, Mapping)  # iterable, but no list
 
 
 def wrong_argument(name: str, value: object, give: str) -> ValueError:
@@ -66,7 +67,7 @@ def require_choice(name: str, value: str, known: Sequence[str]) -> None:
 
 def require_several(name: str, value: object, *, give: str) -> None:
     """Require an iterable that is no string, bytes or mapping."""
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+    if isinstance(value, SINGLE) or not isinstance(value, Iterable):
         raise wrong_argument(name, value, give)
 
 

@@ -73,7 +73,7 @@ def finished(folder: Path, columns: int) -> Run:
         patch.setenv("NO_PROXY", "127.0.0.1")
         patch.setenv("COLUMNS", str(columns))
         patch.setattr(sys, "argv", ["run.py", "--table", "--svg", "picture.svg"])
-        patch.syspath_prepend(str(DEMO))
+        patch.setattr(sys, "path", [str(DEMO), *sys.path])
         out, err = io.StringIO(), io.StringIO()
         with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ended:
             runpy.run_path(str(DEMO / "run.py"), run_name="__main__")

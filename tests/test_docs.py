@@ -33,7 +33,7 @@ ELSEWHERE = {
     **dict.fromkeys(("cache", "originals", "shared"), "cache/test_cache_docs.py"),
     **dict.fromkeys(("recall", "relevance"), "recall/test_recaller.py"),
     **dict.fromkeys(("files", "project"), "project/test_file_changes.py"),
-    "agentchat": "adapters/test_agentchat_docs.py",
+    "agentchat": "adapters/test_agentchat.py",
     "budgets": "budget/test_budget_manager.py",
     "changes": "manager/test_changes.py",
     "classic": "adapters/test_classic_run.py",

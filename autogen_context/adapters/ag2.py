@@ -196,7 +196,7 @@ def register_ag2(agent: Agent, model: str | None, options: ManagerOptions) -> Ag
 
 
 def schemas_of(ask: object) -> list[Mapping[str, object]]:
-    """Return the tool and response schemas of a model call, read from the innermost partial."""
+    """Return the tool and response schemas of a model call, in the form the API takes, read from the innermost partial."""
     while isinstance(ask, partial) and "tools" not in ask.keywords and ask.args:
         ask = ask.args[0]
     given = ask.keywords if isinstance(ask, partial) else {}
@@ -206,7 +206,7 @@ def schemas_of(ask: object) -> list[Mapping[str, object]]:
 
 
 def plain(schema: ToolSchema) -> Mapping[str, object]:
-    """Return a tool schema as a mapping, in the form the API takes."""
+    """Return a tool schema as a mapping."""
     return asdict(schema) if is_dataclass(schema) else vars(schema)
 
 

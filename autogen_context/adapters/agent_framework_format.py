@@ -118,7 +118,9 @@ def as_message(payload: object) -> HostMessage:
 
 def is_call(content: Content) -> bool:
     """Return True for a tool call that the framework runs (not one run by the provider)."""
-    return content.type == "function_call" and not (content.hosted or content.informational_only)
+    return content.type == "function_call" and not (
+        getattr(content, "hosted", False) or content.informational_only
+    )
 
 
 def is_result(content: Content, role: str) -> bool:

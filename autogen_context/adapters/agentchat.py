@@ -7,7 +7,6 @@ agent sets at most three attributes (named below), all of them or none.
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, Unpack, cast
 
 from autogen_core import CancellationToken, ComponentModel
@@ -33,9 +32,7 @@ from autogen_context.adapters.agentchat_context import (
 )
 from autogen_context.adapters.agentchat_format import AgentChatFormat
 from autogen_context.adapters.register import REGISTERED, AgentContext, completed
-from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.parts import ManagerOptions
-from autogen_context.manager.prepared import Prepared
 from autogen_context.messages.tool_schema import (
     RECALL_ARGUMENTS,
     RECALL_DESCRIPTION,
@@ -180,9 +177,14 @@ class ManagedChatCompletionClient(AgentContext[LLMMessage], ChatCompletionClient
     ) -> tuple[Request, Record]:
         """Return the request to send and a callback that records its usage."""
         keeper = self._keeper_of(request)
-        schemas = schemas_of([*tools, *answer_schema(options)])
-        prepared = keeper.last_prepared = await keeper.manager.prepare(request, schemas)
-        return prepared.messages, partial(record_bill, keeper.manager, prepared)
+        manager, schemas = keeper.manager, schemas_of([*tools, *answer_schema(options)])
+        prepared = keeper.last_prepared = await manager.prepare(request, schemas)
+
+        def record(result: CreateResult) -> None:
+            if result.usage.prompt_tokens and not result.cached:
+                manager.record_usage(prepared, prompt_tokens=result.usage.prompt_tokens)
+
+        return prepared.messages, record
 
     def _keeper_of(self, request: Request) -> AgentContext[LLMMessage]:  # noqa: ARG002 - for those who keep several
         """Return whose manager prepares a request."""
@@ -244,18 +246,14 @@ class RegisteredClient(ManagedChatCompletionClient):
         return self._context if self._context.is_sent_in(request) else self
 
 
-def record_bill(
-    manager: IncrementalContextManager, prepared: Prepared[LLMMessage], result: CreateResult
-) -> None:
-    """Record the billed prompt tokens of a request, if known and not served from a cache."""
-    if result.usage.prompt_tokens and not result.cached:
-        manager.record_usage(prepared, prompt_tokens=result.usage.prompt_tokens)
-
-
 def said_by(client: ChatCompletionClient) -> dict[str, object]:
     """Return the settings a client declares for its model; no reserve, since every request is measured in full."""
+    try:
+        model: object = client.dump_component().config.get("model")
+    except NotImplementedError:  # it has no declarative form
+        model = None
     several = client.model_info.get("multiple_system_messages", False)
-    return {"model": model_of(client), "single_system": not several, "reserve_tokens": 0}
+    return {"model": model, "single_system": not several, "reserve_tokens": 0}
 
 
 def answer_schema(options: Mapping[str, Any]) -> Sequence[ToolSchema]:
@@ -265,16 +263,6 @@ def answer_schema(options: Mapping[str, Any]) -> Sequence[ToolSchema]:
         return ()
     parameters: Any = wanted.model_json_schema()  # AutoGen's type declares only some of its keys
     return (ToolSchema(name=wanted.__name__, parameters=parameters),)
-
-
-def model_of(client: ChatCompletionClient) -> str:
-    """Return the model name of a client; empty if the client cannot be dumped or declares none."""
-    try:
-        declared: Mapping[str, object] = client.dump_component().config
-    except NotImplementedError:
-        return ""
-    name = declared.get("model")
-    return name if isinstance(name, str) else ""
 
 
 class Arguments(BaseModel, extra="allow"):

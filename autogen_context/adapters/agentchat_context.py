@@ -253,21 +253,23 @@ def without(prompt: str, request: list[LLMMessage]) -> list[LLMMessage]:
 
 
 def schemas_of(tools: Sequence[AgentTool]) -> list[Json]:
-    """Return the schemas of tools, functions (as ``AssistantAgent`` wraps them) or schemas, in OpenAI's format."""
-    return [{"type": "function", "function": dict(schema_of(tool))} for tool in tools]
-
-
-def schema_of(tool: AgentTool) -> ToolSchema:
-    """Return the schema of a tool, of a function or a schema itself."""
-    if isinstance(tool, Tool):
-        return tool.schema
-    if callable(tool):
-        return FunctionTool(tool, description=tool.__doc__ or "").schema
-    if isinstance(tool, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # bad input
-        given = cast("ToolSchema", tool.get("function", tool))  # as a component saved it
-        if "name" in given:
-            return given
-    raise ValueError(f"tools: a tool, a function or a schema with a name is wanted, not {tool!r}")
+    """Return the schemas, in OpenAI's format, of tools, functions (as ``AssistantAgent`` wraps them) or schemas."""
+    schemas: list[Json] = []
+    for tool in tools:
+        schema: Any = tool
+        if isinstance(tool, Tool):
+            schema = tool.schema
+        elif callable(tool):
+            schema = FunctionTool(tool, description=tool.__doc__ or "").schema
+        if not isinstance(schema, dict) or not {"name", "function"}.intersection(
+            cast("Json", schema)
+        ):
+            raise ValueError(
+                f"tools: a tool, a function or a schema with a name is wanted, not {tool!r}"
+            )
+        function = cast("Json", schema).get("function", schema)  # as a component saved it
+        schemas.append({"type": "function", "function": dict(function)})
+    return schemas
 
 
 def as_complete(asked: Any) -> Any:

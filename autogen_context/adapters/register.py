@@ -40,7 +40,7 @@ HOSTS: Mapping[str, Host] = {  # by the base class of its agents
     "ChatAgent": Host("autogen_agentchat", "agentchat", "autogen-agentchat>=0.5.7"),
     "ConversableAgent": Host("autogen", "classic", "pyautogen>=0.2.15"),
     "Agent": Host("ag2", "ag2", "ag2>=1.2"),
-    "RawAgent": Host("agent_framework", "agent_framework", "agent-framework-core>=1.23"),
+    "RawAgent": Host("agent_framework", "agent_framework", "agent-framework-core>=1.11"),
 }
 REGISTERED = "agent: it is registered already; register each once"
 

@@ -234,14 +234,11 @@ class Memory(Generic[ValueT]):
                 self._remove(gone[-1])
             return gone
 
-    def replace(self, key: str, old: ValueT, new: ValueT | None) -> None:
-        """Replace the old value with one of the same size, or drop it for ``None``, if the old one is still stored."""
+    def replace(self, key: str, old: ValueT, new: ValueT) -> None:
+        """Replace the old value with one of the same size if the old one is still stored."""
         with self._lock:
             if key in self._held and self._held[key][0] is old:
-                if new is None:
-                    self._remove(key)
-                else:
-                    self._held[key] = new, self._held[key][1]
+                self._held[key] = new, self._held[key][1]
 
     def forget(self, keys: Iterable[str]) -> None:
         """Drop these keys."""

@@ -233,9 +233,9 @@ def files_below(folder: str, known: Mapping[str, Read]) -> dict[str, Read]:
                 found[name] = before
                 continue
             with suppress(OSError):
-                text = read_regular(path, most_bytes=MOST_BYTES).decode("utf-8-sig", "replace")
+                text = read_regular(path, most_bytes=MOST_BYTES).decode("utf-8", "replace")
                 proof = state.times if state.settled_ns <= now_ns else ""
-                found[name] = Read(proof, tuple(entries_in(name, text)))
+                found[name] = Read(proof, tuple(entries_in(name, text.removeprefix("\ufeff"))))
     return dict(sorted(found.items()))
 
 

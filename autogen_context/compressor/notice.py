@@ -96,8 +96,10 @@ class ActionLog:
 
     def __init__(self, before: "ActionLog | None" = None) -> None:
         self._done: dict[tuple[ToolKind, str], Action] = {}
+        self._forgotten = 0
         if before is not None:
             self._done |= before._done  # noqa: SLF001 - of its kind
+            self._forgotten = before._forgotten  # noqa: SLF001 - of its kind
 
     def add(self, actions: Iterable[Action]) -> None:
         """Add the actions of a unit."""
@@ -109,9 +111,10 @@ class ActionLog:
             by_weight = sorted(done, key=lambda key: done[key].weight)  # of equal ones the oldest
             for key in by_weight[:-MOST_THINGS]:
                 del done[key]
+                self._forgotten += 1
 
     def text(self, *, room_tokens: int, count: CountText) -> str:
-        """Return the log within a limit, preferring heavier, then newer lines; empty if there is nothing or nothing fits."""
+        """Return the log within a limit, preferring heavier, then newer lines, and how many more there are; may be empty."""
         actions = list(self._done.values())
         kept: dict[int, str] = {}
         for at in sorted(range(len(actions)), key=lambda at: (-actions[at].weight, -at)):
@@ -121,7 +124,14 @@ class ActionLog:
             if tokens <= room_tokens:
                 room_tokens -= tokens
                 kept[at] = line
-        text = "\n".join(kept[at] for at in sorted(kept))
+        total = len(actions) + self._forgotten
+        more = count(f"- and {total} more") + 1
+        while total > len(kept) > 1 and more > room_tokens:
+            room_tokens += count(kept.popitem()[1]) + 1
+        lines = [kept[at] for at in sorted(kept)]
+        if total > len(kept) > 0 and more <= room_tokens:
+            lines.append(f"- and {total - len(kept)} more")
+        text = "\n".join(lines)
         return READINGS.sub(lambda run: run.group().replace("\n- read ", ", "), text)
 
 
@@ -207,8 +217,11 @@ def stated_in(text: str, /) -> str:
     ends = [0, *(stop.end() for stop in STOP.finditer(text)), len(text)]
     parts: list[str] = []
     gap = ""
+    states: dict[str, bool] = {}  # the lines of a paste repeat each other
     for sentence in (text[start:end] for start, end in pairwise(ends)):
-        if Ledger().learn_text(sentence):
+        if sentence not in states:
+            states[sentence] = bool(Ledger().learn_text(sentence))
+        if states[sentence]:
             parts += [marked(gap), sentence]
             gap = ""
         else:

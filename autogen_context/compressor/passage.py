@@ -18,7 +18,8 @@ INDENTED = re.compile(r"(?: {4}|\t)\s*\S")
 HEADING = re.compile(r"#{1,6} \S|[=\-*_]{3,}$|[^.!?\s][^.!?]{0,58}:$")
 ITEM = re.compile(r"(?:[-*•+]|\(?(?:\d{1,3}|[a-z])[.)])[ \t]+(?=\S)", re.IGNORECASE)
 SENTENCE_END = re.compile(  # the character first, then a lookbehind, for a fast search
-    r"[.!?](?<![.!?][.!?])[.!?]*+[\"'\u201d\u2019)\]]*+(?P<blanks>[ \t]++)(?=[\"'\u201c\u2018(\[$\u20ac\u00a3]?[A-Z0-9])"
+    r"[.!?\u0964\u061f](?<![.!?][.!?])[.!?]*+[\"'\u201d\u2019\u00bb)\]]*+(?P<blanks>[ \t]++)"
+    r"(?=[\"'\u201c\u2018\u00ab(\[$\u20ac\u00a3]?(?P<next>[^\W_a-z]))"  # a capital, a digit, or a letter of a script without case
     r"|[\u3002\uff01\uff1f]++(?=[^\s\u3002\uff01\uff1f])"
 )
 CONSONANT = "b-df-hj-np-tv-z"
@@ -98,7 +99,7 @@ def sentences_of(text: str) -> list[str]:
         stop, end = match.end(), match.start("blanks")
         if end < 0:  # in a script without blanks
             end = stop
-        if end == start:
+        if end == start or (match["next"] or "").islower():
             continue
         if not text[max(start, end - LONG_WORD) : end - 1].isalpha() or end - start < LONG_WORD:
             line = text.rfind("\n", start, end) + 1

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import chain, groupby, pairwise
+from itertools import accumulate, chain, groupby, pairwise
 from math import log
 from typing import NamedTuple
 
@@ -36,7 +36,7 @@ from autogen_context.ledger.rendering import render
 
 BORDER = "\n\n"  # between the ledger, which has no empty line, and the rest
 STATED_FRACTION = 0.6  # of the target, for statements; all of it if some would be left out
-LEAST_CHARS = 8  # shorter passages (a brace, "else") may repeat
+LEAST_CHARS = 8  # shorter passages in ASCII (a brace, "else") may repeat
 OPENING_CHARS = 80  # of a sentence that are searched for an example phrase
 LABEL_SIGNS = re.compile("[:\u2013\u2014\n]| - ")
 STATING = (  # every statement that stays has one of these cues, or a label
@@ -58,6 +58,8 @@ STATING = (  # every statement that stays has one of these cues, or a label
     *("lead", "interjection", "recast", "withdraw", "withdrawn", "no_longer", "not_but", "instead"),
 )
 TELLING_WEIGHT = 1.5  # lighter concepts (a name, a statement) may be dropped with their sentence
+FIELD = re.compile(r"([^\W\d][\w .-]{0,39}?) ?[:=] ?\S+")
+RECORDS = 3  # lines with the same field's name
 ASIDE = re.compile(r" ?\([^()\n]{1,200}\)|[\u2013\u2014][^\u2013\u2014\n]{3,120}[\u2013\u2014]")
 QUOTED = re.compile(r'("[^"\n]*"|\u201c[^\u201d\n]*\u201d|`[^`\n]*`)')
 HOLLOW = re.compile(r"^[ \t]*,[ \t]*|,[ \t]*,|[ \t]+(?=[ \t,.;:!?])")  # left by a removed phrase
@@ -95,6 +97,11 @@ class Source:
         said = chain.from_iterable(sense_of(passage.text).concepts for passage in all_passages)
         self.concepts = tuple(dict.fromkeys([*keywords_in(text, keep), *said]))
 
+    @property
+    def has_records(self) -> bool:
+        """True if at least half of the passages are fields of records, as in settings and lists of data."""
+        return len(fields_in(self.passages)) * 2 >= max(1, len(self.passages))
+
     @cached_property
     def stated(self) -> Stated:
         """What it states; passages with a keyword are kept besides their statements."""
@@ -125,11 +132,13 @@ def reopened(text: str) -> tuple[Ledger, str]:
 
 
 def learn(ledger: Ledger, passages: Sequence[Passage]) -> dict[int, list[Entry]]:
-    """Learn passages; return the still valid entries of each that states something, by position from 1."""
+    """Learn passages but fields of records; return the still valid entries of each that states something, by position from 1."""
+    fields = fields_in(passages)
     stating = {
         at: list[Entry]()
         for at, passage in enumerate(passages, 1)
         if passage.kind in {"sentence", "item"}
+        and at - 1 not in fields
         and may_state(passage.text)
         and ledger.learn_text(passage.text, author=passage.speaker.author, position=at)
     }
@@ -137,6 +146,15 @@ def learn(ledger: Ledger, passages: Sequence[Passage]) -> dict[int, list[Entry]]
         if entry.position in stating:
             stating[entry.position].append(entry)
     return stating
+
+
+def fields_in(passages: Sequence[Passage]) -> set[int]:
+    """Return the positions of fields of records: lines such as ``port: 8001`` with a name that is repeated in the turn."""
+    named = {
+        at: (p.speaker, f[1]) for at, p in enumerate(passages) if (f := FIELD.fullmatch(p.text))
+    }
+    times = Counter(named.values())
+    return {at for at, name in named.items() if times[name] >= RECORDS}
 
 
 def may_state(sentence: str) -> bool:
@@ -227,17 +245,17 @@ def drafts(
     fewer = {
         at: entry.passage
         for at, entry in entries.items()
-        if entry.passage.kind == "heading"
-        or any(concept.weight >= TELLING_WEIGHT for concept in entry.fresh)
+        if any(concept.weight >= TELLING_WEIGHT for concept in entry.fresh)
         or target.asks_for(entry.passage)
     }
-    fill(fewer, entries, target)
-    yield "summarise sections", in_order(fewer)
+    headings = headings_of(passages)
+    fill(fewer, entries, target, headings)
+    yield "summarise sections", in_order(fewer, headings)
     for at, passage in fewer.items():
         if passage.kind not in {"heading", "block"} and not target.asks_for(passage):
             shorter = fewer[at] = passage._replace(text=abstracted(passage.text))
             entries[at] = entries[at]._replace(passage=shorter, tokens=target.cost([shorter]))
-    yield "abstract details", in_order(fewer)
+    yield "abstract details", in_order(fewer, headings)
     yield "keep core concepts", core_of({at: entries[at] for at in sorted(fewer)}, target)
 
 
@@ -254,7 +272,9 @@ def without_redundancy(passages: Sequence[Passage]) -> list[Passage]:
     return [
         passage
         for at, passage in enumerate(passages)
-        if stays[said[at]] == at or len(said[at]) < LEAST_CHARS or passage.kind == "heading"
+        if stays[said[at]] == at
+        or (len(said[at]) < LEAST_CHARS and said[at].isascii())
+        or passage.kind == "heading"
     ]
 
 
@@ -286,21 +306,34 @@ def with_short_examples(passages: Sequence[Passage], target: Target) -> list[Pas
     return kept
 
 
-def fill(kept: dict[int, Passage], entries: Mapping[int, Scored], target: Target) -> None:
-    """Add the entries with the best score to ``kept``, by position, as far as they fit."""
+def fill(
+    kept: dict[int, Passage],
+    entries: Mapping[int, Scored],
+    target: Target,
+    headings: Sequence[int] = (),
+) -> None:
+    """Add the entries with the best score to ``kept``, by position, each with its heading, as far as they fit."""
+    above = dict(enumerate(headings))
+    kept |= {above[at]: entries[above[at]].passage for at in [*kept] if above.get(at, -1) >= 0}
     left = target.room - target.cost(kept.values())
-    for at, entry in sorted(entries.items(), key=lambda each: (-each[1].score, each[0])):
-        if at not in kept and entry.tokens <= left:
-            kept[at] = entry.passage
-            left -= entry.tokens
+    for at in sorted(entries, key=lambda at: (-entries[at].score, at)):
+        new = [n for n in (above.get(at, -1), at) if n >= 0 and n not in kept]
+        tokens = sum(entries[n].tokens for n in new)
+        if at in new and at != above.get(at) and tokens <= left:
+            kept |= {n: entries[n].passage for n in new}
+            left -= tokens
 
 
-def in_order(kept: Mapping[int, Passage]) -> list[Passage]:
-    """Return passages in the order of the text, without headings with no passage left below them."""
-    passages = [kept[at] for at in sorted(kept)]
-    below = [*(passage.kind for passage in passages[1:]), "heading"]
-    pairs = zip(passages, below, strict=False)
-    return [each for each, kind in pairs if each.kind != "heading" or kind != "heading"]
+def headings_of(passages: Sequence[Passage]) -> list[int]:
+    """Return for each passage the position of the heading above it, of a heading its own; -1 where there is none."""
+    places = (at if each.kind == "heading" else -1 for at, each in enumerate(passages))
+    return [*accumulate(places, max)]
+
+
+def in_order(kept: Mapping[int, Passage], headings: Sequence[int]) -> list[Passage]:
+    """Return what is kept in the order of the text, without headings of which nothing is kept."""
+    used = {headings[at] for at, each in kept.items() if each.kind != "heading"}
+    return [kept[at] for at in sorted(kept) if kept[at].kind != "heading" or at in used]
 
 
 def abstracted(sentence: str) -> str:
@@ -325,10 +358,12 @@ def abstracted(sentence: str) -> str:
 
 def core_of(entries: Mapping[int, Scored], target: Target) -> list[Passage]:
     """Keep passages for the keywords, then those with the best score."""
-    kept = with_keywords([entry.passage for entry in entries.values()], target)
-    fill(kept, dict(enumerate(entries.values())), target)
+    passages = [entry.passage for entry in entries.values()]
+    kept = with_keywords(passages, target)
+    headings = headings_of(passages)
+    fill(kept, dict(enumerate(entries.values())), target, headings)
     while True:
-        core = in_order(kept)
+        core = in_order(kept, headings)
         if not core or target.is_met(core):
             return core
         kept.popitem()  # the whole may cost more than the sum of its parts

@@ -263,16 +263,12 @@ def parsed(phrase: str, known: set[str]) -> Items:
     try:
         items: Items = (group_of(parts, known),)
         first = {word for word, _ in next_words(items)}
-    except RecursionError:
-        raise ValueError(f"phrase {phrase[:80]!r} has too many groups in one another") from None
-    except ValueError as error:
-        raise ValueError(f"phrase {phrase!r} {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"phrase {phrase[:80]!r}: {error}") from None
     if next(parts, None) is not None or phrase.count("(") != phrase.count(")"):
         raise ValueError(f"phrase {phrase!r} has a bracket without its other one")
-    if "" in first:
-        raise ValueError(f"phrase {phrase!r} may be found where no word is: require one")
-    if None in first:
-        raise ValueError(f'phrase {phrase!r} begins with "...": name the first word')
+    if not first.isdisjoint({"", None}):
+        raise ValueError(f"phrase {phrase!r} may begin without a word: require one")
     return items
 
 
@@ -289,20 +285,16 @@ def group_of(parts: Iterator[re.Match[str]], known: set[str]) -> Group:
             row.append(group_of(parts, known))
         elif text == "?":
             if not row or not isinstance(row[-1], Group):
-                raise ValueError('has a "?" that does not stand behind ")"')
+                raise ValueError('a "?" stands behind ")"')
             row[-1] = Group(row[-1].rows, optional=True)
         elif text == "...":
             row.append(GAP_WORDS)
         else:
             words = [fold(each.group()) for each in TOKEN.finditer(text) if each["word"]]
             if not words or "*" in text[:-1]:
-                raise ValueError(f"has {text!r}, which is no word")
+                raise ValueError(f"{text!r} is no word")
             if text.endswith(("*", "'")):  # a prefix, or an elision
                 words[-1] += text[-1]
             known.update(words)
             row += words
-    if not all(rows):
-        raise ValueError("has a choice without words")
-    if any(row[-1] == GAP_WORDS for row in rows):
-        raise ValueError('ends with "...": name the last word')
     return Group(tuple(map(tuple, rows)))

@@ -56,13 +56,12 @@ class CompactionPlanner:
         self._known = parts.summaries
         self._budget = parts.budget
         self._advice = parts.advice
-        self._spans = Spans(parts.config.people)
-        self.prioritizer = parts.prioritizer or ContextPrioritizer()
-        self.references = References(parts.kinds)
+        people = parts.setup.config.people
+        self._spans = Spans(people)
+        self.prioritizer = parts.setup.options.get("prioritizer") or ContextPrioritizer()
+        self.references = References(parts.setup.kinds)
         self.answered = False  # whether the last plan kept what answers a question about the past
-        self.telling = EvictionNotice(
-            parts.counter, parts.config.people, compressor=parts.compressor
-        )
+        self.telling = EvictionNotice(parts.counter, people, compressor=parts.compressor)
 
     def follow(self) -> None:
         """Update the indexes."""
@@ -111,9 +110,12 @@ class CompactionPlanner:
         total = max(0, min(limit, budget.total_tokens))
         asked = {*view.decisions.live, *compared, *near, *protected}
         systems = [i for i in conversation.voices.systems if i in asked]
+        texts = {i: candidates[i].unit.messages[0].text for i in systems}
+        sent = {text for i, text in texts.items() if i in protected}
         again = {
             i: replaced(candidates[i], "drop", REPEATED, (), 0)
-            for i in repeated_systems(candidates, systems, protected)
+            for i, text in texts.items()
+            if text in sent and i not in protected
         }
 
         # In their order: protected units, people's messages, the newest units, and of the rest the highest scores.
@@ -274,15 +276,6 @@ def stated(notices: Iterable[Notice]) -> dict[Name, Entry]:
         for notice in notices
         if notice.topic in STATED
     }
-
-
-def repeated_systems(
-    candidates: Sequence[Candidate], systems: Iterable[int], protected: Mapping[int, Protection]
-) -> list[int]:
-    """Return the unprotected system messages with the text of a protected one."""
-    texts = {i: candidates[i].unit.messages[0].text for i in systems}
-    sent = {text for i, text in texts.items() if i in protected}
-    return [i for i, text in texts.items() if text in sent and i not in protected]
 
 
 def people_first(

@@ -67,15 +67,16 @@ class Engine:
     """Prepares the turns of one conversation."""
 
     def __init__(self, parts: Parts, *, window: Window, digests: Sequence[bytes] = ()) -> None:
-        config, counter, host = parts.config, parts.counter, parts.host
-        self._parts, self._config = parts, config
+        setup, counter = parts.setup, parts.counter
+        self._parts, self._config, self._options = parts, setup.config, setup.options
+        config, host = setup.config, setup.host
         self.window = window
         self.fixed = Fixed(tokens=counter.overheads.per_request, assumed=0)
         self.conversation = Conversation(host, counter, orphans=config.orphans, digests=digests)
-        self.notices = NoticeWriter(counter, parts.kinds)
+        self.notices = NoticeWriter(counter, setup.kinds)
         self.arrival = Arrival(
             counter,
-            kinds=parts.kinds,
+            kinds=setup.kinds,
             keep=parts.original_store.put_text,
             compressor=parts.compressor,
         )
@@ -113,7 +114,8 @@ class Engine:
         self, view: ContextView, payloads: Sequence[object]
     ) -> tuple[ContextView, Prepared[object]]:
         """Run the stages in their order; arguments and errors as of ``prepare``."""
-        now_s, rewrites = self._parts.clock() if self._parts.clock else None, view.rewrites
+        clock, rewrites = self._options.get("clock"), view.rewrites
+        now_s = clock() if clock else None
         if view.notices.standing:
             view = self.notices.without_unseen(view, self.conversation.candidates)
         if not view.sent and view.preamble.is_offered:
@@ -393,7 +395,7 @@ class Engine:
     @cached_property
     def _judges_finished(self) -> bool:
         """Whether finished work is looked for, to cut it or to report it."""
-        return cuts_finished(self._config, self._parts.triggers) or self._config.dry_run
+        return cuts_finished(self._config, self._options.get("triggers")) or self._config.dry_run
 
     @cached_property
     def _finishing(self) -> "Finishing":

@@ -37,11 +37,12 @@ class Finishing:
     """Evaluates and cuts finished spans of one conversation; the proposals can be recomputed from its units."""
 
     def __init__(self, parts: Parts, *, engine: "Engine") -> None:
-        self._engine, config = engine, parts.config
+        self._engine, config = engine, parts.setup.config
+        given = parts.setup.options.get("triggers")
         self._rates = parts.rates
         self._counter = parts.counter
-        self._cuts = cuts_finished(config, parts.triggers)
-        triggers = parts.triggers or SemanticHybridTrigger(
+        self._cuts = cuts_finished(config, given)
+        triggers = given or SemanticHybridTrigger(
             subtasks=config.enable_subtask_detection,
             intents=config.enable_intent_detection,
             boundaries=config.enable_boundary_detection,
@@ -49,7 +50,7 @@ class Finishing:
             staleness_threshold=config.staleness_threshold,
             fallback_turns=config.fallback_turns,
         )
-        self._proposals = Proposals(triggers, parts.kinds)
+        self._proposals = Proposals(triggers, parts.setup.kinds)
 
     def judge(
         self, view: ContextView, tokens: int, *, now_s: float | None

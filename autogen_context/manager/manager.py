@@ -373,9 +373,7 @@ class IncrementalContextManager:
         """The conversation, created on first use."""
         if self._kept is None:
             counter, providers = counter_of(self._setup), providers_of(self._setup, self._count)
-            self._kept = TurnRunner(
-                self._setup, self._prefetcher, self._events, counter, providers, State()
-            )
+            self._kept = TurnRunner(self._prefetcher, counter, providers, State())
         return self._kept
 
     def _continued(
@@ -383,15 +381,7 @@ class IncrementalContextManager:
     ) -> TurnRunner:
         """Return a runner that continues from a state, as another one would in the next turn."""
         window_tokens = known.engine.window.window_tokens
-        other = TurnRunner(
-            self._setup,
-            self._prefetcher,
-            self._events,
-            counter,
-            providers,
-            state,
-            window_tokens=window_tokens,
-        )
+        other = TurnRunner(self._prefetcher, counter, providers, state, window_tokens=window_tokens)
         other.engine.fixed, other.engine.arrival.mode = (
             known.engine.fixed,
             known.engine.arrival.mode,

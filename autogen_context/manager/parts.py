@@ -124,9 +124,9 @@ def setup_of(config: ContextConfig, host: HostFormat, options: ManagerOptions) -
     values: Mapping[str, object] = {**opened, "host": host}
     for name, (needed, give) in PARTS.items():
         part = values.get(name)
-        is_plain = isinstance(part, str | list | tuple)  # has methods of the same names
+        is_plain = isinstance(part, str | list | tuple | type)  # has methods of the same names
         if part is not None and (is_plain or not hasattr(part, needed)):
-            raise wrong_argument(name, part, give)
+            raise wrong_argument(name, values[name], give)
     client, triggers = options.get("model_client"), options.get("triggers")
     if client is not None:
         complete_of(client)
@@ -208,10 +208,8 @@ def require_folder(name: str, folder: str | Path) -> None:
 class Parts:
     """The components that the turns of one conversation use."""
 
-    config: ContextConfig
-    host: HostFormat
+    setup: Setup
     counter: MessageCounter
-    kinds: ToolKinds
     rates: Rates
     budget: BudgetPolicy
     original_store: OriginalStore
@@ -219,9 +217,6 @@ class Parts:
     compressor: Compressor
     summaries: Mapping[str, str]  # a model's summaries of spans, by key; may grow
     advice: Mapping[str, "Advice"]  # a model's advice on tasks, by key; may grow
-    prioritizer: "Prioritizer | None" = None
-    triggers: Trigger | None = None  # copied per conversation; built from the settings if ``None``
-    clock: Callable[[], float] | None = None  # times the expiry of the prompt cache
 
 
 def price_in(config: ContextConfig) -> Price:

@@ -41,7 +41,7 @@ class Prefetcher:
     def __init__(self, setup: Setup, events: "TurnLog | None" = None) -> None:
         options, self._config = setup.options, setup.config
         self._background = Background(self)
-        self._events = events
+        self.setup, self.events = setup, events
         vectors, cache = options.get("vectors"), options.get("cache")
         self._embedding = Prefetch(vectors, self._background) if vectors is not None else None
         self.compressor = options.get("compressor") or SemanticCompressor()
@@ -79,7 +79,7 @@ class Prefetcher:
                 state.summaries,
                 self._background,
                 self._cache,
-                None if self._events is None else self._events.summary,
+                None if self.events is None else self.events.summary,
             )
         )
         return self._summaries[-1].known
@@ -97,7 +97,7 @@ class Prefetcher:
     def _client(self, what: str) -> Complete | None:
         """Return the model client; its calls are recorded in the event log."""
         client = self._model_client
-        return self._events.timed(client, what) if client and self._events else client
+        return self.events.timed(client, what) if client and self.events else client
 
     @cached_property
     def _cache(self) -> "Cache":
@@ -107,8 +107,8 @@ class Prefetcher:
         if self._given_cache is not None:
             return Guarded(self._given_cache)
         own = ContextCache()
-        if self._events is not None:
-            self._events.follow(own)
+        if self.events is not None:
+            self.events.follow(own)
         return Guarded(own)
 
     async def load_tokenizer(self) -> None:

@@ -55,18 +55,16 @@ class TurnRunner:
 
     def __init__(
         self,
-        setup: Setup,
         prefetcher: Prefetcher,
-        events: "TurnLog | None",
         counter: MessageCounter,
         providers: Providers,
         state: State,
         *,
         window_tokens: int | None = None,
     ) -> None:
+        setup, self._events = prefetcher.setup, prefetcher.events
         config, options = setup.config, setup.options
         self.setup, self.counter, self.providers = setup, counter, providers
-        self._prefetcher, self._events = prefetcher, events
         self._bill_doubted = False  # so that repeated bills of this kind warn only once
         self.originals = originals_of(config, state.originals, options.get("original_store"))
         self.summaries = prefetcher.summaries(counter, state)
@@ -78,10 +76,8 @@ class TurnRunner:
             compact_to_fraction=config.compact_to_fraction,
         )
         parts = Parts(
-            config=config,
-            host=setup.host,
+            setup=setup,
             counter=counter,
-            kinds=setup.kinds,
             rates=price_in(config),
             budget=budget,
             compressor=guarded(prefetcher.compressor),
@@ -89,9 +85,6 @@ class TurnRunner:
             memory=prefetcher.memory(),
             summaries=self.summaries,
             advice=self.advice,
-            clock=options.get("clock"),
-            prioritizer=options.get("prioritizer"),
-            triggers=options.get("triggers"),
         )
         window = Window(
             window_tokens=window_tokens or window_tokens_of(config),

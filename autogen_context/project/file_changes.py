@@ -101,13 +101,11 @@ class SeenFile(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The result of checking a file: its previous record, its content when shown, and its change since."""
+    """The result of checking a file: its record before and now, and what to report of it."""
 
     path: str
     before: SeenFile
-    content: Content | None
-    proof: Proof
-    key: str = ""  # identifies the change; empty if there is none
+    now: SeenFile
     line: str = ""
     detail: str = ""
 
@@ -227,23 +225,23 @@ class FilesProvider:
         standing = {notice.key for notice in turn.standing if notice.topic == "file"}
         notices: list[Notice] = []
         withdrawn: list[Notice] = []
-        for path, before, content, proof, key, line, detail in found:
+        for path, before, now, line, detail in found:
             if self._files.get(path) is not before:
                 continue  # evicted, or shown again
-            if content is None:  # unreadable files are not tracked
+            if now.content is None:  # unreadable files are not tracked
                 del self._files[path]
                 continue
-            name, told, times = before.name, before.told, before.times
-            if not key and told:
+            name, key, times = before.name, now.told, before.times
+            if not key and before.told:
                 text = AGAIN.format(path=name)
                 withdrawn.append(Notice(topic="file", key=name, text=text))
-            if key and (key != told or (before.proof is None and name not in standing)):
+            if key and (key != before.told or (before.proof is None and name not in standing)):
                 times += 1
                 shown = detail if len(notices) < MOST_DIFFS else ""
                 shown = NO_MORE if times >= MOST_TOLD and line == CHANGED else shown
                 text = line.format(path=name)
                 notices.append(Notice(topic="file", key=name, text=text, detail=shown))
-            self._files[path] = SeenFile(name, content, proof, key, times if key else 0)
+            self._files[path] = now._replace(times=times if key else 0)
         return ProviderUpdate(notices=tuple(notices), withdrawn=tuple(withdrawn))
 
 
@@ -275,24 +273,26 @@ def compared(
     differing = changed({path: file.proof or () for path, file in files.items()})
     for path, proof in islice(differing.items(), most_read):
         file = files[path]
+        same = file._replace(proof=proof, told="")
         try:
             now = content_of(tracker.real(path))
         except FileNotFoundError:
-            found.append(Found(path, file, file.content, proof, "deleted", DELETED))
+            found.append(Found(path, file, same._replace(told="deleted"), DELETED))
             continue
         except (OSError, ValueError, RuntimeError) as error:
             why = error.strerror if isinstance(error, OSError) else "its name leads nowhere"
             detail = f"it cannot be read any more: {why}"
-            found.append(Found(path, file, file.content, proof, detail, CHANGED, detail))
+            found.append(Found(path, file, same._replace(told=detail), CHANGED, detail))
             continue
         before = file.content or now
+        same = same._replace(content=before)
         if before.digest == now.digest:
-            found.append(Found(path, file, now, proof))
+            found.append(Found(path, file, same._replace(content=now)))
             continue
         detail = f"({now.words or before.words})"
         if before.text is not None and now.text is not None:
             detail = told_changes(before.text, now.text, most_chars=MOST_CHARS)
-        found.append(Found(path, file, before, proof, now.digest, CHANGED, detail))
+        found.append(Found(path, file, same._replace(told=now.digest), CHANGED, detail))
     return found
 
 

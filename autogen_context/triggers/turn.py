@@ -156,7 +156,8 @@ _GOOD = "passes|passed|passing|pass|successes|success|succeeded"
 _OTHER = "tests run|tests|test|examples|specs|scenarios|runs|total|skipped|skip|pending|xfailed|xpassed|warnings|assertions"
 _COUNT = re.compile(
     rf"(?<![\w.])(\d+) (?:(?:unit )?tests? )?({_BAD}|{_GOOD}|{_OTHER})(?![\w%])"
-    rf"|\b({_BAD}|{_GOOD}|{_OTHER})(?: *[:=] *| (?=\d+\s*$))(\d+)\b(?![%:/-]|\.\d)",
+    rf"|\b({_BAD}|{_GOOD}|{_OTHER})(?: *[:=] *| (?=\d+\s*$))(\d+)\b(?![%:/-]|\.\d)"
+    rf"(?! (?:{_BAD}|{_GOOD}|{_OTHER})\b(?! *[:=]))",  # "Tests: 1 failed" counts failures
     re.IGNORECASE,
 )
 _BESIDE = re.compile(  # words allowed in a line with a single count

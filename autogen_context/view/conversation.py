@@ -43,14 +43,8 @@ class Conversation:
         self._counter = counter
         self._mode: Orphans = orphans
         self.orphans: list[int] = []  # start positions of units that arrived incomplete
-        self._instructions: list[int] = []
-        self._systems: list[int] = []
+        self.voices = Voices([], [])
         self._same = len(digests)
-
-    @property
-    def voices(self) -> Voices:
-        """Indices of instruction and system units; do not keep the result, it grows with the list."""
-        return Voices(instructions=self._instructions, systems=self._systems)
 
     @property
     def system_messages(self) -> int:
@@ -61,15 +55,15 @@ class Conversation:
     @property
     def latest_instruction(self) -> range:
         """Positions of the messages of the latest instruction unit; empty if there is none."""
-        if not self._instructions:
+        if not self.voices.instructions:
             return range(0)
-        unit = self.candidates[self._instructions[-1]].unit
+        unit = self.candidates[self.voices.instructions[-1]].unit
         return range(unit.start, unit.stop)
 
     @property
     def newest_request(self) -> str:
         """Latest words of a user, or of an orchestrator in the user role; empty if there are none."""
-        for i in reversed(self._instructions):
+        for i in reversed(self.voices.instructions):
             message, start = self.candidates[i].unit.messages[0], self.candidates[i].unit.start
             before = self.messages[start - 1] if start else None
             words = "" if message.results else words_and_output(message, before)[0].strip()
@@ -105,9 +99,9 @@ class Conversation:
             self.tokens += candidate.tokens
             role = unit.messages[0].role
             if role in SYSTEM_ROLES:
-                self._systems.append(len(candidates) - 1)
+                self.voices.systems.append(len(candidates) - 1)
             elif role == "user" and is_instruction(candidates, len(candidates) - 1):
-                self._instructions.append(len(candidates) - 1)
+                self.voices.instructions.append(len(candidates) - 1)
         self._same = len(payloads)
         return same
 
@@ -116,7 +110,7 @@ class Conversation:
         del self.candidates[keep:]
         while self.orphans and self.orphans[-1] >= stop:
             self.orphans.pop()
-        for said in (self._instructions, self._systems):
+        for said in self.voices:
             while said and said[-1] >= keep:
                 said.pop()
 

@@ -9,8 +9,7 @@ cause that error.
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.messages.people import words_and_output
@@ -30,12 +29,11 @@ Fit = Callable[[Candidate, int], tuple[tuple[Piece, ...], int] | None]
 """Fits a unit into a number of tokens: returns its pieces and their tokens, or ``None`` if that is impossible."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Voices:
-    """Indices of the instruction and system units, ascending."""
+class Voices(NamedTuple):
+    """Indices of the instruction and system units, ascending; in a conversation they grow."""
 
-    instructions: Sequence[int] = ()
-    systems: Sequence[int] = ()
+    instructions: list[int]
+    systems: list[int]
 
 
 def is_instruction(candidates: Sequence[Candidate], i: int) -> bool:
@@ -141,10 +139,15 @@ def choose_protected(
 def too_little(
     limit_tokens: int, candidates: Sequence[Candidate], protected: Mapping[int, Protection]
 ) -> ContextWindowExceeded:
-    """Return the error that lists the tokens each kind of protected unit needs."""
-    parts = Counter[str]()
+    """Return the error that lists the tokens each kind of protected unit needs, as a stub where that would not help."""
+    parts, whole = Counter[str](), Counter[str]()
     for i, why in protected.items():
-        parts[why] += candidates[i].tokens
+        whole[why] += (tokens := candidates[i].tokens)
+        if why in {"instruction", "newest"}:
+            least = LEAST_TEXT if why == "instruction" else least_tokens(candidates[i])
+            tokens = min(tokens, least)
+        parts[why] += 0 if why in {"memory", "task"} else tokens
+    parts = +parts if parts.total() > limit_tokens else whole  # else a stub of it is impossible
     return ContextWindowExceeded(
         limit_tokens=limit_tokens, floor_tokens=parts.total(), parts=dict(parts)
     )

@@ -13,61 +13,12 @@ from hypothesis import strategies as st
 from autogen_context.cache.files import TOOL_FOLDERS, GitIgnore, levels
 
 FOLDERS = st.sampled_from(["a", "b", "foo", "build"])
-PATTERNS = st.sampled_from(
-    [
-        "*",
-        "a",
-        "/a",
-        "b/",
-        "/foo/",
-        "foo/*",
-        "a/**",
-        "**/b",
-        "foo/**/b",
-        "/*",
-        "*/",
-        "a/b",
-        "?",
-        "!a",
-        "!*/",
-        "!*.py",
-        "!foo",
-        "!build/",
-        "!/foo",
-        "!a/b",
-        "!b/x.log",
-        "!foo/**",
-        "!/b/",
-        "*.log",
-        "*.py",
-        "build",
-        "[ab]",
-        "[!a]",
-        "[a-f]oo",
-        "[^/]oo",
-        "[[:alpha:]]",
-        "[]a]",
-        "a*b",
-        "a**",
-        "**a",
-        "/**",
-        "**",
-        "**/*",
-        "/**/b",
-        "**/",
-        "foo/*/",
-        "b/**/a",
-        "*[!b]",
-        "\\a",
-        "\\!a",
-        "#a",
-        "[",
-        "a[",
-        "a\\",
-        "!",
-        "/",
-    ]
-) | st.sampled_from(["x.* ", "x.log\\ ", ""])
+LINES = """
+* a /a b/ /foo/ foo/* a/** **/b foo/**/b /* */ a/b ? !a !*/ !*.py !foo !build/ !/foo !a/b !b/x.log !foo/** !/b/
+*.log *.py build [ab] [!a] [a-f]oo [^/]oo [[:alpha:]] []a] a*b a** **a /** ** **/* /**/b **/ foo/*/ b/**/a *[!b]
+\\a \\!a #a [ a[ a\\ ! /
+"""
+PATTERNS = st.sampled_from(LINES.split()) | st.sampled_from(["x.* ", "x.log\\ ", ""])
 RULES = st.lists(PATTERNS, min_size=1, max_size=4).map("\n".join)
 TREES = st.dictionaries(st.lists(FOLDERS, max_size=4).map("/".join), st.none() | RULES, max_size=6)
 

@@ -3,18 +3,27 @@
 import logging
 import math
 import sqlite3
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typing_extensions import override
 
-from autogen_context.cache.originals import MESSAGE_BYTES, DiskOriginals, OriginalStore, size_of
+from autogen_context.cache.originals import (
+    MESSAGE_BYTES,
+    DiskOriginals,
+    OriginalStore,
+    OriginalTier,
+    size_of,
+)
 from autogen_context.cache.tier import Scope
 from autogen_context.errors import OriginalNotFound, StoreUnavailable
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from support.entries import ANY_TEXT, ENTRIES, Clock, said
+from support.own_tier import OwnTier
 
 Entry = tuple[str, tuple[Message, ...]]
 
@@ -215,19 +224,19 @@ def test_without_its_file_the_store_goes_on_in_memory(
     assert warnings == ["the", "originals"]
 
 
-def test_a_locked_file_says_that_nothing_was_deleted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Who deletes is told that it did not happen; every tier is told to delete all the same."""
-    monkeypatch.setattr("autogen_context.cache.store._LOCKED_S", 0.05)
-    disk, far = (DiskOriginals(tmp_path / name, scope=SCOPE) for name in ("near", "far"))
-    store = OriginalStore(0, tiers=[disk, far])
+class Declining(OwnTier):
+    """Deletes nothing, and says so."""
+
+    @override
+    def forget(self, names: Iterable[str], /) -> None:
+        raise StoreUnavailable("own", reason="nothing was deleted")
+
+
+def test_what_one_tier_does_not_delete_the_others_do() -> None:
+    """Who deletes is told that it did not happen."""
+    far = OriginalTier(OwnTier(), scope=SCOPE)
+    store = OriginalStore(0, tiers=[OriginalTier(Declining(), scope=SCOPE), far])
     store.put("handle", said("x"))
-    with closing(sqlite3.connect(disk.store.path, isolation_level=None)) as connection:
-        connection.execute("BEGIN IMMEDIATE")
-        with pytest.raises(StoreUnavailable, match="nothing was deleted"):
-            store.forget("handle")
-    assert "handle" not in store
+    with pytest.raises(StoreUnavailable, match="nothing was deleted"):
+        store.forget("handle")
     assert far.read("handle") is None
-    store.forget("handle")
-    assert disk.read("handle") is None

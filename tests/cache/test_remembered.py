@@ -77,6 +77,7 @@ async def test_what_is_cleared_is_gone(tmp_path: Path) -> None:
         cache.remember("summary", "new", 2)
         await cache.get_or_build("built", lambda: 3)
         await cache.clear()
+        assert cache.remembered("summary", "new") is None
     async with ContextCache(tmp_path) as later:
         for kind, key in (("advice", "old"), ("summary", "new")):
             await later.warm(kind, [key])

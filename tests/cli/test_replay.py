@@ -3,10 +3,9 @@
 import io
 import json
 import os
-import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typing_extensions import override
@@ -14,8 +13,6 @@ from typing_extensions import override
 from autogen_context.cli.main import main
 from autogen_context.cli.replay import turn_stops
 from autogen_context.testing.conversation import conversation
-
-Json = dict[str, object]
 
 
 @pytest.fixture(autouse=True)
@@ -51,55 +48,31 @@ def shown(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
     return captured.out
 
 
-def facts(capsys: pytest.CaptureFixture[str], *argv: str) -> dict[str, list[dict[str, object]]]:
+def facts(capsys: pytest.CaptureFixture[str], *argv: str) -> Any:
     """What the command finds, as data."""
-    found: dict[str, list[dict[str, object]]] = json.loads(shown(capsys, *argv, "--json"))
-    return found
+    return json.loads(shown(capsys, "replay", *argv, "--json"))
 
 
-def turns_of(found: Mapping[str, list[dict[str, object]]]) -> list[dict[str, object]]:
-    """The turns of the first conversation."""
-    turns = found["conversations"][0]["turns"]
-    assert isinstance(turns, list)
-    return turns  # pyright: ignore[reportUnknownVariableType]  # JSON
-
-
-def number(value: object, *keys: str) -> float:
-    """A number somewhere in JSON data."""
-    for key in keys:
-        assert isinstance(value, dict)
-        value = value[key]  # pyright: ignore[reportUnknownVariableType]  # JSON
-    assert isinstance(value, int | float)
-    return value
-
-
-def test_no_request_exceeds_the_limit(long_run: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where sending everything does, turn after turn; and the totals are the sums of the turns."""
-    found = facts(capsys, "replay", long_run, "--window", "4000")
-    turns = turns_of(found)
+def test_no_request_exceeds_the_limit_and_the_table_says_what_happened(
+    long_run: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where sending everything does, turn after turn; all compactions, a sample of the rest, the totals; in 80 columns, without colours."""
+    found = facts(capsys, long_run, "--window", "4000")
+    turns, totals = found["conversations"][0]["turns"], found["totals"]
     assert [turn["turn"] for turn in turns] == list(range(1, 62))
-    assert [number(turn, "whole", "messages") for turn in turns] == list(range(2, 123, 2))
-    assert all(number(turn, "sent", "tokens") <= 4000 for turn in turns)
-    above = sum(number(turn, "whole", "tokens") > 4000 for turn in turns)
-    assert number(found["totals"], "whole", "above_limit") == above > 30
-    assert number(found["totals"], "sent", "above_limit") == 0
-    assert number(found["totals"], "compactions") == sum(bool(turn["compacted"]) for turn in turns)
-    for side in ("whole", "sent"):
-        total = sum(number(turn, side, "tokens") for turn in turns)
-        assert number(found["totals"], side, "tokens") == total
-    assert number(found["totals"], "price_ratio") < 1
-
-
-def test_the_table_says_what_happened(long_run: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """All compactions, a sample of the rest, the totals; within 80 columns and without colours."""
+    assert [turn["whole"]["messages"] for turn in turns] == list(range(2, 123, 2))
+    assert all(turn["sent"]["tokens"] <= 4000 for turn in turns)
+    above = sum(turn["whole"]["tokens"] > 4000 for turn in turns)
+    assert totals["whole"]["above_limit"] == above > 30
+    for side in ("whole", "sent", "sliding"):
+        assert totals[side]["tokens"] == sum(turn[side]["tokens"] for turn in turns)
+    assert totals["price_ratio"] < 1
     out = shown(capsys, "replay", long_run, "--window", "4000")
     lines = out.splitlines()
     assert lines[0] == "run.json: 61 turns for gpt-4o"
     assert max(map(len, lines)) <= 80
     assert "\x1b" not in out
-    turns = turns_of(facts(capsys, "replay", long_run, "--window", "4000"))
-    happened = [str(turn["happened"]) for turn in turns if turn["compacted"]]
-    assert [line for line in happened if line not in out] == []
+    assert [turn for turn in turns if turn["compacted"] and turn["happened"] not in out] == []
     assert "turns in which it held are not shown." in out
     assert "above the limit of 4,000, rejected" in out
     assert "Show every turn with --all." in out
@@ -122,9 +95,9 @@ def test_many_conversations_have_a_row_each(
     lines = shown(capsys, "replay", two_runs, "--window", "3000").splitlines()
     assert lines[0] == "runs.jsonl: 2 conversations, 25 turns for gpt-4.1, gpt-4o"
     assert [line.split()[:3] for line in lines[5:7]] == [["1", "short", "4"], ["2", "[long]", "21"]]
-    found = facts(capsys, "replay", two_runs, "--window", "3000")
+    found = facts(capsys, two_runs, "--window", "3000")
     assert [one["model"] for one in found["conversations"]] == ["gpt-4o", "gpt-4.1"]
-    assert number(found["totals"], "turns") == 25
+    assert found["totals"]["turns"] == 25
     for wanted in ("[long]", "2"):
         out = shown(capsys, "replay", two_runs, "--conversation", wanted)
         assert out.startswith("runs.jsonl: 21 turns for gpt-4.1\n")
@@ -150,11 +123,11 @@ def test_an_engine_of_ones_own_costs_seconds(
 ) -> None:
     """What was not cached, by the speed that is told; no dollars, whatever model it is."""
     monkeypatch.setenv("AUTOGEN_CONTEXT_PREFILL_TOKENS_PER_S", "100")
-    argv = ("replay", long_run, "--window", "4000")
-    totals = facts(capsys, *argv)["conversations"][0]["totals"]
-    seconds = [number(totals, side, "cost_tokens") / 100 for side in ("sent", "whole")]
+    argv = (long_run, "--window", "4000")
+    totals = facts(capsys, *argv)["totals"]
+    seconds = [totals[side]["cost_tokens"] / 100 for side in ("sent", "whole")]
     told = "At 100 tokens a second the engine reads for {:,.0f} s, and for {:,.0f} s where everything is sent."
-    out = shown(capsys, *argv)
+    out = shown(capsys, "replay", *argv)
     assert told.format(*seconds) in out
     assert "dollars" not in out
 
@@ -169,8 +142,8 @@ def test_settings_come_from_arguments_environment_and_file(
     rows: list[tuple[str, list[str], int]] = [("", [], 111_616), ("", file, 4500)]
     for variable, argv, limit in [*rows, ("6000", file, 5500), ("6000", arguments, 6900)]:
         monkeypatch.setenv("AUTOGEN_CONTEXT_WINDOW_TOKENS", variable)
-        turns = turns_of(facts(capsys, "replay", long_run, *argv))
-        assert turns[0]["limit_tokens"] == limit
+        [one] = facts(capsys, long_run, *argv)["conversations"]
+        assert one["turns"][0]["limit_tokens"] == limit
 
 
 def test_a_turn_that_cannot_be_sent_is_a_row(capsys: pytest.CaptureFixture[str]) -> None:
@@ -258,15 +231,10 @@ def test_nothing_moves_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:
         assert "\x07" not in captured.out + captured.err
 
 
-def test_the_command_runs_as_a_program_in_a_pipe(long_run: str) -> None:
-    """From standard input, quietly where its reader leaves."""
-    code = "from autogen_context.cli.main import run; run()"
-    with Path(long_run).open("rb") as recording:
-        done = subprocess.run(  # noqa: S603 - our own interpreter and text
-            [sys.executable, "-c", code, "replay", "-"],
-            stdin=recording,
-            capture_output=True,
-            check=False,
-        )
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.startswith(b"standard input: 61 turns for gpt-4o")
+def test_it_reads_standard_input(
+    long_run: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From a pipe."""
+    with Path(long_run).open() as recording:
+        monkeypatch.setattr(sys, "stdin", recording)
+        assert shown(capsys, "replay", "-").startswith("standard input: 61 turns for gpt-4o")

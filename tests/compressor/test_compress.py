@@ -214,6 +214,27 @@ def test_what_people_say_is_no_structure(text: str) -> None:
     assert result.compressed.startswith("[Ledger]")
 
 
+RECORDS = {
+    "yaml": [f"s{n}:\n    port: {8000 + n}\n    image: img{n}" for n in range(80)],
+    "nested yaml": [f"  s{n}:\n    - port: {8000 + n}\n    - image: img{n}" for n in range(80)],
+    "ini": [f"[s{n}]\nhost = h{n}.local\nport = {8000 + n}\n" for n in range(80)],
+    "list": [f"- s{n}\n  - owner: p{n}\n  - port: {8000 + n}" for n in range(80)],
+}
+
+
+@pytest.mark.parametrize("shape", RECORDS)
+@pytest.mark.parametrize("share", [0.15, 0.5])
+def test_a_value_stays_with_its_record(shape: str, share: float) -> None:
+    """C4: a port that stands below a name, with no mark between, is the one that stood there; much of the room is used."""
+    text = "\n".join(RECORDS[shape])
+    short = compressed(text, int(len(text) * share)).compressed
+    assert len(short) > len(text) * share / 2
+    below = re.split(r"\[… \d+ lines …\]", short)
+    pairs = [re.findall(r"\bs(\d+)\b(?:(?!\bs\d)[^…])*?port\W+80(\d\d)\b", part) for part in below]
+    assert sum(map(len, pairs)) > 1
+    assert all(int(name) == int(port) for part in pairs for name, port in part)
+
+
 def test_marks_alone_are_nothing() -> None:
     """Where a cut by structure leaves only marks, the steps say more."""
     text = '{"rules":["Never push to main","The budget is 500 EUR"]}'
@@ -344,5 +365,7 @@ def test_a_critical_part_is_compressed_and_not_dropped() -> None:
     assert 100 < parts[0].tokens <= 300
     assert "POOL_SIZE" in parts[0].part.text
     assert parts[1].tokens == 0
+    room = fitted([scored("So it is. " * 50, 0.0, critical=True), scored(NOTES, 1.0)], 450)
+    assert room[1].part.text == NOTES, "what a critical part leaves is for the others"
     left = fitted([scored(NOTES, 0.3), scored(NOTES, 0.9)], len(NOTES) // 3)
     assert [bool(part.part.text) for part in left] == [False, True]

@@ -46,6 +46,15 @@ def test_no_word_is_lost_by_cutting(text: str) -> None:
         ("It costs 3.5 euros. Yes.", ["It costs 3.5 euros.", "Yes."]),
         ('He said "no." She left.', ['He said "no."', "She left."]),
         ("好。再见。完", ["好。", "再见。", "完"]),
+        (
+            "Всё. Да. «Ищи!» Так т.д. иди. 8081.",
+            ["Всё.", "Да.", "«Ищи!»", "Так т.д. иди.", "8081."],
+        ),
+        (
+            "Sie ging. Über den Port. Ärger gab es z.B. keinen.",
+            ["Sie ging.", "Über den Port.", "Ärger gab es z.B. keinen."],
+        ),
+        ("كيف حالك؟ المنفذ 8081. نعم.", ["كيف حالك؟", "المنفذ 8081.", "نعم."]),
         ("red\ngreen", ["red", "green"]),
         (
             "The parser reads the configuration before it\nopens the file. Then",
@@ -59,7 +68,7 @@ def test_no_word_is_lost_by_cutting(text: str) -> None:
         ("- point\n3. third\n-5 degrees", ["item point", "item third", "-5 degrees"]),
         ("plain\n    x = 1\n\tx", ["plain", "block     x = 1\n\tx"]),
     ],
-    ids=range(11),
+    ids=range(14),
 )
 def test_passages(text: str, passages: list[str]) -> None:
     """They end with what ends sentences, not with what shortens words; what a line is shows at its beginning."""
@@ -104,6 +113,10 @@ def test_what_steps_never_do(text: str, room: int) -> None:
 
 SAID = {
     "the same twice": ("The build is green.\nthe  build is green.", "the  build is green."),
+    "the same in Chinese": (
+        "我们聊了很久。端口是8081。我们聊了很久。",
+        "端口是8081。我们聊了很久。",
+    ),
     "too short to say anything": ("}\nelse\n}", "}\nelse\n}"),
     "the newest stays": (
         "The pump is up. The pump is down. The pump is up.",

@@ -14,16 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context import IncrementalContextManager, Prepared
-from autogen_context.compressor.notice import is_replaced, overruled
 from autogen_context.errors import ChangeRefused
-from autogen_context.ledger import Author
-from autogen_context.ledger.rendering import entry_of
 from autogen_context.manager.change import ChangeType, ContextChange
-from autogen_context.manager.compaction import stated
-from autogen_context.manager.injected import block_of
 from autogen_context.messages.message import Message
 from autogen_context.testing import ChatMessage
-from autogen_context.view.notice import LABELS, Notice, Notices
+from autogen_context.view.notice import Notice, Notices
 from support.keeping import manager
 from support.working import run, says, text_of
 
@@ -70,6 +65,16 @@ async def test_a_requirement_is_told_once_and_again_after_a_compaction() -> None
     assert told_in(until_compacted(keeper, 7)) == [f"{TOLD}\nRequirement: The budget is 700 EUR\n]"]
 
 
+@pytest.mark.parametrize("steps", range(16, 20))
+async def test_room_is_made_for_what_is_told(steps: int) -> None:
+    """A long requirement is told in the next turn, however full the window is."""
+    keeper = manager(compact_at_fraction=0.97)
+    for n in range(1, steps):
+        keeper.prepare_nowait(run(n))
+    await keeper.apply_changes([ContextChange.requirement_added("y" * 2_000)])
+    assert told_in(keeper.prepare_nowait(run(steps)))
+
+
 async def test_a_removed_requirement_is_taken_back() -> None:
     """Told as no longer holding where it was told, never where it was not; after a compaction nothing is said of it."""
     keeper = manager()
@@ -85,17 +90,28 @@ async def test_a_removed_requirement_is_taken_back() -> None:
     assert told_in(quiet.prepare_nowait(run(4))) == []
 
 
-async def test_what_a_person_says_later_overrules_a_requirement() -> None:
-    """After a compaction the requirement is told no more; what was said before it is told no more where it was first."""
-    said_later, said_before = manager(), manager()
-    await said_later.apply_changes([BUDGET])
-    said = {1: "The budget is now 900 EUR."}
-    assert told_in(lived(said_later, 40, said)) == []
-    lived(said_before, 4, said)
-    await said_before.apply_changes([BUDGET])
-    turn = lived(said_before, 40, said, start=4)
-    assert any("The budget is 500 EUR" in text for text in told_in(turn))
-    assert "900 EUR" not in text_of([m for m in turn.messages if str(m["content"]).startswith("[")])
+@pytest.mark.parametrize(
+    ("said", "before", "is_told"),
+    [
+        pytest.param("The budget is now 900 EUR.", False, False, id="another, later"),
+        pytest.param("The launch is on May 3.", False, True, id="something else, later"),
+        pytest.param("The budget is 900 EUR.", True, True, id="another, before"),
+        pytest.param("The budget is 500 EUR.", True, True, id="the same, before"),
+    ],
+)
+async def test_of_two_statements_about_the_same_the_later_one_holds(
+    said: str, *, before: bool, is_told: bool
+) -> None:
+    """After a compaction a requirement that a person overruled is told no more, nor is what it overruled."""
+    keeper = manager()
+    if before:
+        lived(keeper, 4, {1: said})
+    await keeper.apply_changes([BUDGET])
+    turn = lived(keeper, 40, {1: said}, start=4 if before else 1)
+    assert any("The budget is 500 EUR" in text for text in told_in(turn)) is is_told
+    notices = text_of([m for m in turn.messages if str(m["content"]).startswith("[")])
+    assert "900 EUR" not in notices
+    assert notices.count("500 EUR") == is_told
 
 
 async def test_a_task_stays_until_it_ends() -> None:
@@ -290,59 +306,6 @@ def test_a_wrong_change_cannot_be_made(make: Callable[[], ContextChange], reason
 def test_a_type_may_be_written_as_a_name(named: ChangeType) -> None:
     """In letters of any case, and with what stands between the words in names."""
     assert {ChangeType(name) for name in (named, named.name, named.name.lower())} == {named}
-
-
-NOTICES = st.lists(
-    st.builds(
-        Notice,
-        topic=st.sampled_from(list(LABELS)),
-        key=st.sampled_from("abc"),
-        text=st.text(max_size=30),
-        detail=st.text(max_size=30),
-    ),
-    max_size=6,
-    unique_by=lambda notice: notice.name,
-)
-
-
-@given(NOTICES, st.integers(0, 200))
-def test_a_block_fits_and_holds_what_it_names(notices: list[Notice], room: int) -> None:
-    """What it does not name has no room beside what is more important; what is quoted stands behind a mark on every line."""
-    for notice in notices:
-        _, *quoted = notice.told.split("\n")
-        assert all(line.startswith("> ") for line in quoted) or "\n" in notice.text
-    text, names = block_of(notices, room_tokens=room, count=len)
-    assert len(text) <= room
-    assert bool(text) == bool(names)
-    for notice in notices:
-        if notice.name in names and "shortened from" not in text:
-            assert notice.told in text
-    _, everything = block_of(notices, room_tokens=10**6, count=len)
-    assert everything == {notice.name for notice in notices}
-
-
-SAID = "The budget is 500 EUR"
-
-
-@pytest.mark.parametrize(
-    ("said", "author", "position", "replaced", "overrules"),
-    [
-        pytest.param(SAID, "person", 4, True, False, id="the same, said before"),
-        pytest.param("The budget is 900 EUR", "person", 4, True, False, id="another, before"),
-        pytest.param("The budget is 900 EUR", "person", 5, False, True, id="another, since"),
-        pytest.param("The budget is 900 EUR", "assistant", 5, False, False, id="of no authority"),
-        pytest.param("The launch is on May 3", "person", 5, False, False, id="of something else"),
-    ],
-)
-def test_of_two_statements_about_the_same_the_later_one_holds(
-    said: str, author: Author, position: int, *, replaced: bool, overrules: bool
-) -> None:
-    """Said in messages, or told beside them when five messages were known."""
-    notice = Notice(topic="requirement", key="budget", text=SAID, position=5)
-    statements = stated([notice, Notice(topic="task", key="x", text=SAID)])
-    entry = entry_of("constraint", said, author, position)
-    assert is_replaced(entry, statements.values()) is replaced
-    assert overruled(statements, [entry]) == ({notice.name} if overrules else set())
 
 
 NEWEST = Notice(topic="task", key="newest", text="newest")

@@ -7,59 +7,14 @@ from itertools import pairwise
 
 import pytest
 
-from autogen_context import IncrementalContextManager
-from autogen_context.manager.prepared import Prepared
 from autogen_context.testing import ChatMessage
 from support import keeping
 from support.entries import Clock
+from support.finishing import TASK, step, turns, work
 
 MODEL = "gpt-5"  # cached for five minutes, at a tenth
-TASK: list[ChatMessage] = [
-    {"role": "system", "content": "You repair programs."},
-    {"role": "user", "content": "Repair the shop."},
-]
-
-
-def step(n: int, tool: str, arguments: dict[str, str], result: str) -> list[ChatMessage]:
-    """A call and its result."""
-    call = {"name": tool, "arguments": json.dumps(arguments)}
-    return [
-        {
-            "role": "assistant",
-            "content": "",
-            "tool_calls": [{"id": f"c{n}", "type": "function", "function": call}],
-        },
-        {"role": "tool", "tool_call_id": f"c{n}", "content": result},
-    ]
-
-
-def piece_of_work(n: int, chars: int) -> list[ChatMessage]:
-    """Reading, changing and testing one file: a subtask that is finished with its last step."""
-    path = f"src/part_{n}.py"
-    text = "\n".join(f"value_{n}_{line} = {line * n}" for line in range(chars // 16))
-    return [
-        *step(5 * n, "read_file", {"path": path}, text),
-        *step(5 * n + 1, "search_files", {"pattern": f"value_{n}"}, f"{path}:1: {text[:400]}"),
-        *step(5 * n + 2, "str_replace", {"path": path, "old": "1", "new": "2"}, "Changed."),
-        *step(5 * n + 3, "run_tests", {}, "9 passed in 0.4s"),
-    ]
-
-
-def work(pieces: int, chars: int = 3_000) -> list[ChatMessage]:
-    """A conversation of finished pieces of work."""
-    return [*TASK, *(m for n in range(pieces) for m in piece_of_work(n, chars))]
-
-
 # With a window that holds it all, if not said otherwise.
 manager = partial(keeping.manager, window_tokens=60_000, model=MODEL, clock=None)
-
-
-def turns(
-    of: IncrementalContextManager, messages: list[ChatMessage]
-) -> list[Prepared[ChatMessage]]:
-    """A request wherever the model is to speak."""
-    stops = [i for i, m in enumerate(messages) if m["role"] == "assistant"]
-    return [of.prepare_nowait(messages[:stop]) for stop in [*stops[1:], len(messages)]]
 
 
 @pytest.mark.parametrize(

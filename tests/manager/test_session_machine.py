@@ -173,7 +173,8 @@ class Conversing(RuleBasedStateMachine):
         assert certificate.assumed_tokens == alone.certificate.assumed_tokens
         last = self.last
         if last is not None and last.certificate.rewrites == certificate.rewrites:
-            same = len(last.messages) - self.strict  # its last message may be joined with the next
+            # For strict models the last message may be joined with the next one.
+            same = max(0, len(last.messages) - self.strict)
             assert turn.messages[:same] == last.messages[:same]
 
     @rule(changes=st.lists(CHANGES, min_size=1, max_size=3))

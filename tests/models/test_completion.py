@@ -156,15 +156,15 @@ async def test_a_key_goes_where_it_was_meant_for(monkeypatch: pytest.MonkeyPatch
     ("wrong", "message"),
     [
         ({"model": " "}, "model=' ': give the model's name"),
-        ({"base_url": "localhost"}, "base_url='localhost': give an address like"),
-        ({"timeout_s": 0}, "timeout_s=0: give a positive number of seconds"),
-        ({"retries": -1}, "retries=-1: give 0 or more"),
-        ({"concurrency": 0}, "concurrency=0: give 1 or more"),
+        ({"model": "m", "base_url": "localhost"}, "base_url='localhost': give an address like"),
+        ({"model": "m", "timeout_s": 0}, "timeout_s=0: give a positive number of seconds"),
+        ({"model": "m", "retries": -1}, "retries=-1: give 0 or more"),
+        ({"model": "m", "concurrency": 0}, "concurrency=0: give 1 or more"),
     ],
 )
 def test_wrong_arguments(wrong: dict[str, Any], message: str) -> None:
     """Said with the argument, its value and what goes, before anything is sent."""
     with pytest.raises(ValueError, match=message):
-        CompletionClient(**{"model": "m"} | wrong)
+        CompletionClient(**wrong)
     with pytest.raises(ValueError, match="max_tokens=0: give 1 or more"):
         asyncio.run(CompletionClient("m").complete("a", max_tokens=0))

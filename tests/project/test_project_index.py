@@ -87,8 +87,12 @@ async def test_a_page_that_becomes_another_document_is_read_as_that(tmp_path: Pa
     root = grown(tmp_path / "tree", dict.fromkeys([*names, "docs/development.md"], "It is so.\n"))
     index = index_of(root.resolve())
     tick()
+    await index.update()
+    before = index.version
+    (root / "STYLE.md").touch()  # which changes nothing
     for last in ("STYLE.md", "docs/development.md"):
         await index.update()
+        assert (index.version == before) == (last == "STYLE.md")
         assert index.papers["memory_patterns"][-1].name == last
         (root / "CLAUDE.md").unlink(missing_ok=True)
 

@@ -12,6 +12,7 @@ from support.texts import HOSTILE, TEXTS
 from support.tree import SHOP, Counting, grown
 
 TOKEN = "ghp_" + "a1B2c3D4e5" * 4
+MANY = 40_000
 KEY = "sk-" + "proj-" + "q8W7e6R5t4" * 3
 AWS = "wJalrXUtnFEMI/K7MDENG/" + "bPxRfiCYzz9k2m"
 SECRETS = {
@@ -92,6 +93,6 @@ def test_lines_stay_lines(before: str, name: str, after: str) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_texts_end(text: str) -> None:
-    """A hundred thousand characters of the same, with a name in front."""
+    """Tens of thousands of characters of the same, with a name in front."""
     for opening in ("password = '", "token=", "eyJ", "://", '"'):
-        without_secrets(opening + text)
+        without_secrets(opening + text[:MANY])

@@ -82,7 +82,7 @@ async def test_a_head_is_written_once_for_a_compaction(
     keeper = shop.manager(3_000)
     messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
     offered: list[set[str]] = [set()]
-    for n, more in enumerate(talk(50, words=16)):
+    for n, more in enumerate(talk(36, words=30)):
         messages.append(more)
         shop.write("README.md", f"# Shop\n\nThis is number {n}.\n")
         keeper = gone_on(keeper, shop)

@@ -52,7 +52,7 @@ def played(script: list[Step]) -> list[Answer]:
     return answers
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(steps)
 def test_each_request_takes_one_step(script: list[Step]) -> None:
     """The same script gives the same answers: the steps in order, each id once; one request more raises."""
@@ -132,7 +132,7 @@ def test_message_overheads(message: ChatMessage, tokens: int) -> None:
     assert model.prompt_tokens([message], tools=schemas) == PER_REQUEST + tokens + 1
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.integers(1, 400), st.integers(0, 4_000), st.integers(0, 40))
 def test_cache_holds_the_common_start(tokens: int, cut: int, turns: int) -> None:
     """What is cached is a number of blocks, is no more than the prompt, and ends where the prompt first differs."""
@@ -174,7 +174,7 @@ def test_approximate_tokens_is_near() -> None:
         assert 0.9 <= approximate_tokens(text) / len(exact.encode(text)) <= 1.2, text[:20]
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.integers(0, 30), st.integers(1, 600), st.integers())
 def test_conversation_is_well_formed_and_of_its_size(turns: int, tokens: int, seed: int) -> None:
     """Same arguments, same messages; OpenAI takes them; each turn has its tokens within a line, or one line."""

@@ -50,7 +50,7 @@ def has_pending_call(messages: Sequence[ChatMessage]) -> bool:
     return "tool_calls" in messages[-1]
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(transcripts())
 def test_transcripts_are_taken(messages: Messages) -> None:
     """OpenAI takes every drawn transcript but for a pending call at its end; each id comes once."""
@@ -60,7 +60,7 @@ def test_transcripts_are_taken(messages: Messages) -> None:
         assert len(ids) == len(set(ids))
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(broken_transcripts())
 def test_broken_transcripts_are_refused(messages: Messages) -> None:
     """Each of them; and what is drawn survives a file."""
@@ -86,7 +86,7 @@ def test_each_break_breaks(name: str) -> None:
     assert before == STEPS
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(histories())
 def test_histories_grow(prefixes: list[Messages]) -> None:
     """Each prefix is longer than the one before, begins with its very messages, and parts no call from its result."""

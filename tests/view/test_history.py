@@ -2,7 +2,6 @@
 
 import copy
 from dataclasses import dataclass, field
-from functools import reduce
 
 import pytest
 from hypothesis import given, settings
@@ -58,19 +57,6 @@ def test_changes_are_noticed_by_content(lists: list[list[ChatMessage]], copied: 
 def digests_of(payloads: list[ChatMessage]) -> list[bytes]:
     """By what each message is recognised."""
     return [digest_of(OpenAIChat(), payload) for payload in payloads]
-
-
-@given(LISTS, st.sets(TEXTS))
-def test_a_digest_is_found_where_its_message_stands(
-    payloads: list[ChatMessage], texts: set[str]
-) -> None:
-    """At each place, in a list that was read and in one that was saved."""
-    history = History(OpenAIChat())
-    history.update(payloads)
-    sought = {digest_of(OpenAIChat(), {"role": "user", "content": text}) for text in texts}
-    places = {i for i, payload in enumerate(payloads) if payload["content"] in texts}
-    assert history.positions(sought) == places
-    assert History(OpenAIChat(), history.digests).positions(sought) == places
 
 
 @FEW
@@ -144,9 +130,6 @@ def test_the_host_may_spoil_what_it_handed_over(payloads: list[ChatMessage], sav
     assert history.update(payloads) == len(payloads)
 
 
-DEEP = reduce(lambda inner, _: [inner], range(2_000), list[object]())
-
-
 class Shallow(OpenAIChat):
     """A format that reads what it cannot copy."""
 
@@ -157,26 +140,16 @@ class Shallow(OpenAIChat):
         return super().snapshot(payload)
 
 
-@pytest.mark.parametrize(
-    ("broken", "reason"),
-    [
-        pytest.param({"content": "no role"}, "needs a 'role'", id="no message"),
-        pytest.param({"role": "user", "k": DEEP}, "recursion", id="nested too deep"),
-        pytest.param({"role": "user", "uncopied": 1}, "recursion", id="to be copied"),
-    ],
-)
 @pytest.mark.parametrize("saved", [False, True], ids=["new", "saved"])
-def test_what_cannot_be_read_is_refused_whole(
-    broken: ChatMessage, reason: str, *, saved: bool
-) -> None:
+def test_what_cannot_be_copied_is_refused_whole(*, saved: bool) -> None:
     """The error has the position, and what was known before is known after."""
     good = [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]
     history = History(Shallow())
     history.update(good)
     history = History(Shallow(), history.digests) if saved else history
     digests = history.digests
-    with pytest.raises(InvalidTranscript, match=reason) as caught:
-        history.update([good[0], good[1], good[1], broken])
+    with pytest.raises(InvalidTranscript, match="recursion") as caught:
+        history.update([*good, good[1], {"role": "user", "uncopied": 1}])
     assert caught.value.index == 3
     assert history.digests == digests
     assert history.update(good) == 2

@@ -1,6 +1,7 @@
 """What must stay, and who gives first where it does not fit."""
 
 from collections.abc import Sequence
+from typing import get_args
 
 import pytest
 
@@ -80,25 +81,15 @@ def test_a_pin_is_stronger_than_a_task_and_weaker_than_the_system_prompt() -> No
     }
 
 
-@pytest.mark.parametrize(
-    ("action", "floor", "holds"),
-    [
-        ("keep", "system", True),
-        ("repair", "pinned", True),
-        ("shorten", "newest", True),
-        ("shorten", "pending", True),
-        ("shorten", "task", True),
-        ("shorten", "pinned", False),
-        ("shorten", "system", False),
-        ("drop", "task", False),
-    ],
-)
-def test_what_satisfies_a_floor(*, action: Action, floor: Protection, holds: bool) -> None:
-    """Verbatim ones are kept; the others may be shortened; none may be dropped."""
+@pytest.mark.parametrize("action", ["keep", "repair", "shorten", "drop"])
+def test_what_satisfies_a_floor(action: Action) -> None:
+    """System prompt and pins verbatim; the others may be shortened; none may be dropped."""
     [person] = candidates_of([PERSON])
     decision = replaced(person, action, "", (), 0)
-    assert satisfied([decision], {0: floor}) is holds
-    assert satisfied([decision], {})
+    for floor in get_args(Protection):
+        verbatim = floor in ("system", "pinned")
+        holds = action != "drop" and not (verbatim and action == "shorten")
+        assert satisfied([decision], {0: floor}) is holds
 
 
 def planned(
@@ -139,31 +130,40 @@ def test_a_newest_unit_that_is_cut_leaves_room_to_turns(limit: int, most: int) -
     assert most - 32 < chosen[1].tokens_after <= most
 
 
+WAITING = [PERSON, message("assistant", "x", "y" * 900)]
+
+
 @pytest.mark.parametrize(
-    ("messages", "limit", "pinned"),
+    ("messages", "limit", "pinned", "needs"),
     [
-        pytest.param([], -1, frozenset[int](), id="nothing at all"),
-        pytest.param([TASK, STEP], 54, frozenset[int](), id="no stub of the newest"),
-        pytest.param([TASK, STEP], 1_000, frozenset({0}), id="a pin"),
-        pytest.param([TASK, STEP], 1_020, frozenset({0}), id="a pin and no stub"),
-        pytest.param([TASK, STEP], 1_000, frozenset({1}), id="the newest is pinned"),
+        pytest.param([], -1, set[int](), {}, id="nothing at all"),
         pytest.param(
-            [PERSON, message("assistant", "x", "y" * 900)],
-            99,
-            frozenset[int](),
-            id="a call that waits",
+            [TASK, STEP],
+            54,
+            set[int](),
+            {"instruction": 32, "newest": 24},
+            id="no stub of the newest",
+        ),
+        pytest.param([TASK, STEP], 1_000, {0}, {"pinned": 1004, "newest": 24}, id="a pin"),
+        pytest.param(
+            [TASK, STEP], 1_020, {0}, {"pinned": 1004, "newest": 24}, id="a pin and no stub"
+        ),
+        pytest.param(
+            [TASK, STEP], 1_000, {1}, {"instruction": 32, "pinned": 1004}, id="the newest is pinned"
+        ),
+        pytest.param(
+            WAITING, 99, set[int](), {"instruction": 5, "pending": 234}, id="a call that waits"
         ),
     ],
 )
-def test_what_is_impossible(messages: list[Message], limit: int, pinned: frozenset[int]) -> None:
-    """The error tells what each floor needs."""
-    candidates = candidates_of(messages)
-    floors = protected_of(candidates, pinned, voices_of(candidates))
+def test_what_is_impossible(
+    messages: list[Message], limit: int, pinned: set[int], needs: dict[str, int]
+) -> None:
+    """F36: the error tells what each needs: all of it, a stub where it may be shortened, nothing of what may go."""
     with pytest.raises(ContextWindowExceeded) as caught:
-        planned(candidates, limit, pinned)
-    for floor in set(floors.values()):
-        whole = sum(c.tokens for i, c in enumerate(candidates) if floors.get(i) == floor)
-        assert caught.value.parts[floor] == whole
+        planned(candidates_of(messages), limit, frozenset(pinned))
+    assert caught.value.parts == needs
+    assert caught.value.floor_tokens == sum(needs.values()) > limit
 
 
 @pytest.mark.parametrize(("limit", "results"), [(4_000, 15), (2_000, 8), (8_000, 31)])

@@ -14,7 +14,7 @@ from autogen_context.messages.piece import Verbatim
 from autogen_context.testing import ChatMessage
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Decision, Decisions
-from autogen_context.view.versions import Versions, difference
+from autogen_context.view.versions import Versions
 from autogen_context.view.view import ContextView, faults_of
 from support.counting import COUNTER
 from support.entries import Clock
@@ -153,17 +153,6 @@ def decided(start: int, stop: int, tokens: int = 1) -> Decision:
         tokens_after=tokens,
         pieces=pieces,
     )
-
-
-def test_a_unit_with_something_else_in_front_is_another() -> None:
-    """Though the same was decided on it; another reason alone is no difference."""
-    one = decided(0, 1)
-    views = [
-        ContextView(decisions=Decisions([each]))
-        for each in (one, replace(one, before=one.pieces), replace(one, reason="recent"))
-    ]
-    assert len(difference(1, 2, before=views[0], after=views[1]).units) == 1
-    assert not difference(1, 2, before=views[0], after=views[2])
 
 
 def test_damage_that_a_state_may_not_show_is_found() -> None:
