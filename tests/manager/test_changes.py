@@ -65,6 +65,16 @@ async def test_a_requirement_is_told_once_and_again_after_a_compaction() -> None
     assert told_in(until_compacted(keeper, 7)) == [f"{TOLD}\nRequirement: The budget is 700 EUR\n]"]
 
 
+@pytest.mark.parametrize("steps", range(16, 20))
+async def test_room_is_made_for_what_is_told(steps: int) -> None:
+    """A long requirement is told in the next turn, however full the window is."""
+    keeper = manager(compact_at_fraction=0.97)
+    for n in range(1, steps):
+        keeper.prepare_nowait(run(n))
+    await keeper.apply_changes([ContextChange.requirement_added("y" * 2_000)])
+    assert told_in(keeper.prepare_nowait(run(steps)))
+
+
 async def test_a_removed_requirement_is_taken_back() -> None:
     """Told as no longer holding where it was told, never where it was not; after a compaction nothing is said of it."""
     keeper = manager()

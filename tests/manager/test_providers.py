@@ -222,6 +222,15 @@ async def test_what_a_provider_remembers_is_saved() -> None:
     assert provider.closed
 
 
+def test_what_is_used_is_what_is_sent() -> None:
+    """Preamble, notices, tools and format are counted in what a provider is told."""
+    provider = Branch()
+    keeper = manager(Counting(), provider)
+    keeper.prepare_nowait([SYSTEM, GO])
+    turn = keeper.prepare_nowait([SYSTEM, GO, *MORE])
+    assert provider.turns[-1].used_tokens == turn.certificate.counted_tokens
+
+
 def test_there_is_one_place_behind_the_system_prompt(caplog: pytest.LogCaptureFixture) -> None:
     """The first provider that wants it has it, and the other is told so."""
     late = Counting()

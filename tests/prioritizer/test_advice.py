@@ -3,8 +3,6 @@
 import asyncio
 import json
 import logging
-from itertools import repeat
-from threading import Event
 from typing import get_args
 
 import pytest
@@ -13,7 +11,7 @@ from hypothesis import strategies as st
 
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.models.background import Background
-from autogen_context.models.completion import READ_CHARS, CompletionClient
+from autogen_context.models.completion import READ_CHARS
 from autogen_context.prioritizer.advice import (
     FAILED,
     SHOWN_CHARS,
@@ -28,8 +26,6 @@ from autogen_context.prioritizer.category import (
     Category,
     multipliers_of,
 )
-from autogen_context.testing import Fault, LoopbackServer, Say, ScriptedModel
-from support.waiting import put_forward, until
 
 TASK = TaskDefinition(text="Fix the crash in the vault", type="debug", complexity="low")
 CATEGORIES = get_args(Category)
@@ -101,12 +97,11 @@ FAULTS: dict[str, tuple[str | BaseException | asyncio.Event, str]] = {
 async def test_failures_fall_back_to_the_rules(
     step: str | BaseException | asyncio.Event, reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """P2: one warning, always the same, with the kind of failure; nothing of the task nor of what the model said."""
+    """P2, E4: one warning, always of the same text, with the kind of failure; nothing of the task nor of what the model said."""
     assert await advised(TASK, Model(step).complete, timeout_s=0.01 if reason else 5.0) is None
-    assert [(each.levelno, each.getMessage()) for each in caplog.records] == [
-        (logging.WARNING, FAILED)
-    ]
+    assert [(each.levelno, each.msg) for each in caplog.records] == [(logging.WARNING, FAILED)]
     assert getattr(caplog.records[0], "reason", "") == (reason or "ValidationError")
+    assert caplog.messages == [FAILED % (reason or "ValidationError")]
     assert "vault" not in caplog.text
 
 
@@ -130,28 +125,6 @@ def test_what_a_prompt_holds() -> None:
     huge = prompt_for(TaskDefinition(text="begin " + "x" * 1_000_000 + " end"))
     assert len(huge) < SHOWN_CHARS + 2_000
     assert all(part in huge for part in ("\nbegin xxx", "xxx end\n"))
-
-
-@pytest.mark.parametrize("fault", [Fault.slow(30), Fault.error(500)], ids=lambda each: each.kind)
-async def test_with_a_real_client_and_a_failing_server(
-    fault: Fault, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whatever an endpoint does costs one advice; the next one is there again."""
-    arrived = Event()
-
-    def count(text: str) -> int:
-        arrived.set()
-        return len(text)
-
-    model = ScriptedModel(repeat(Say(GOOD)), count=count)
-    with LoopbackServer(model, faults={1: fault}) as server:
-        client = CompletionClient("m", base_url=server.base_url, retries=0, timeout_s=90.0)
-        asking = asyncio.create_task(advised(TASK, client.complete, timeout_s=60.0))
-        if fault.kind == "slow":
-            await until(arrived.is_set)
-            put_forward(monkeypatch, 61)
-        assert await asking is None
-        assert await advised(TASK, client.complete) is not None
 
 
 # ---- in the background of turns
