@@ -74,6 +74,7 @@ class AgentFrameworkContext(AgentContext[Message], ChatMiddleware):
         self.agent = agent
         self._key = f"{STATE_KEY}:{agent.name or agent.id}"
         self._without_session = self.manager
+        self._instructions = Message("system", [])
 
     def manager_of(self, session: AgentSession | None) -> IncrementalContextManager:
         """Return the manager of a session, restored from the session's saved state if there is one."""
@@ -101,9 +102,8 @@ class AgentFrameworkContext(AgentContext[Message], ChatMiddleware):
             await call_next()
             return
         manager = self.manager = self.manager_of(context.session)
-        given: str | Sequence[str] = options.get("instructions") or ""
-        instructions = given if isinstance(given, str) else "\n".join(given)
-        before = [Message("system", [instructions])] if instructions else []
+        instructions = self._of_instructions(options)
+        before = [instructions] if instructions.contents else []
         messages = [*before, *with_reasoning(context.messages)]
         prepared = self.last_prepared = await manager.prepare(messages, schemas_in_options(options))
         context.messages = [
@@ -122,6 +122,17 @@ class AgentFrameworkContext(AgentContext[Message], ChatMiddleware):
         await call_next()
         if isinstance(context.result, ChatResponse):
             record(context.result)
+
+    def _of_instructions(self, options: Mapping[str, Any]) -> Message:
+        """Return the instructions as the system message a client makes of them.
+
+        It is the same object for the same text, so that the history behind it is compared by identity.
+        """
+        given: str | Sequence[str] = options.get("instructions") or ""
+        text = given if isinstance(given, str) else "\n".join(given)
+        if text != self._instructions.text:
+            self._instructions = Message("system", [text] if text else [])
+        return self._instructions
 
     def recall_tool(self) -> FunctionTool:
         """Return the ``recall_context`` tool, which retrieves originals for the session that calls it."""

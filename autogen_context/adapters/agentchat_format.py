@@ -68,12 +68,17 @@ class AgentChatFormat:
         )
 
     def snapshot(self, payload: object, /) -> object:
-        """Return all fields as JSON text."""
-        return as_llm_message(payload).model_dump_json()
+        """Return the fields as immutable values that are equal for equal content."""
+        message = as_llm_message(payload)
+        said = message.content
+        content = said if isinstance(said, str) else tuple(map(fields_of_part, said))
+        if isinstance(message, AssistantMessage):
+            return message.type, content, message.thought, message.source
+        return message.type, content, getattr(message, "source", "")
 
     def digest(self, snapshot: object, /) -> bytes:
         """Return a 16-byte digest of a snapshot."""
-        return content_digest(str(snapshot))
+        return content_digest(repr(snapshot))
 
     def rewrite(self, payload: object, message: Message, /) -> LLMMessage:
         """Return a copy of ``payload`` with the texts of ``message``."""
@@ -117,6 +122,17 @@ def as_llm_message(payload: object) -> LLMMessage:
         return payload
     names = ", ".join(kind.__name__ for kind in LLM_MESSAGES)
     raise ValueError(f"a message must be one of {names}, got {type(payload).__name__}")
+
+
+def fields_of_part(part: str | HostImage | FunctionCall | FunctionExecutionResult) -> object:
+    """Return a content part as an immutable value; an image as its size and a digest of its pixels."""
+    if isinstance(part, str):
+        return part
+    if isinstance(part, HostImage):
+        return part.image.size, content_digest(part.image.tobytes())
+    if isinstance(part, FunctionCall):
+        return part.id, part.name, part.arguments
+    return part.content, part.name, part.call_id, part.is_error
 
 
 def written_parts(

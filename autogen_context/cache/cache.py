@@ -19,6 +19,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypeVar, cast, overload
 
+from autogen_context.argument import require_number, require_path
 from autogen_context.cache.entry import (
     CacheEntry,
     decoded,
@@ -109,6 +110,10 @@ class ContextCache(Values):
             shared = RedisTier(shared)
         if shared is not None and not hasattr(shared, "listen"):
             raise ValueError(f"shared={shared!r:.80}: give the url of a server, or a RedisTier")
+        if directory is not None:
+            require_path("directory", directory)
+        if watch is not None and not hasattr(watch, "listen"):
+            raise ValueError(f"watch={watch!r:.80}: give a FileWatch")
         self._reader = FingerprintReader(
             compare=compare, pattern_contents=shared is not None, limit_bytes=limits.content_bytes
         )
@@ -174,8 +179,10 @@ class ContextCache(Values):
             raise ValueError(f"key={key!r:.80}: give a text")  # noqa: TRY004 - as for every wrong argument
         if not callable(builder):
             raise ValueError(f"builder={builder!r:.80}: give a function that makes the value")  # noqa: TRY004 - as above
-        if ttl_s is not None and not ttl_s > 0:
-            raise ValueError(f"ttl_s={ttl_s}: give seconds above 0, or None")
+        if ttl_s is not None:
+            require_number("ttl_s", ttl_s, give="seconds above 0, or None")
+            if not ttl_s > 0:
+                raise ValueError(f"ttl_s={ttl_s}: give seconds above 0, or None")
         wanted = _Wanted(key, row_of(key), absolute_names(depends_on))
         find = partial(self._find, wanted, builder, ttl_s)
         asked_at = time.monotonic()

@@ -124,7 +124,7 @@ class Terminal:
                 line: str = await asyncio.to_thread(sys.stdin.readline)
                 if not line:
                     raise EOFError
-                return line
+                return line.removesuffix("\n")
 
             return piped
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._interrupted)

@@ -25,6 +25,8 @@ def show_explanation(
 
 def runs_in(file: Path) -> list[Run]:
     """Return the runs of an event log, with a warning about damaged lines."""
+    if not file.exists():
+        raise ValueError(f"{file}: there is no such file; check the path")
     with waiting("reading the log"):
         events = list(read_events(file))
     if damaged := sum(event["event"] == DAMAGED for event in events):

@@ -16,7 +16,7 @@ from functools import cache
 from threading import Lock
 from typing import Protocol, Self, cast
 
-from autogen_context.argument import require_text, require_whole
+from autogen_context.argument import require_kind, require_text, require_whole
 from autogen_context.compressor.concepts import (
     CompressionResult,
     Holdings,
@@ -228,6 +228,9 @@ class SemanticCompressor:
             ValueError: ``limit_tokens`` is negative.
         """
         require_whole("limit_tokens", limit_tokens, least=0, give="0 or more")
+        for at, score in enumerate(scores):
+            give = "what AttentionScorer().score_nowait(query, parts) returns"
+            require_kind(f"scores[{at}]", score, AttentionScore, give=give)
         given = [score.part for score in scores]
         parts = [CompressedPart(part=p, tokens=self._counted(p.text).tokens) for p in given]
         order = sorted(range(len(scores)), key=lambda at: (scores[at].score, -at))
@@ -266,6 +269,8 @@ class SemanticCompressor:
         require_whole("target_tokens", target_tokens, least=0, give="0 or more")
         if isinstance(keep, str):
             raise ValueError(f"keep={keep!r}: give several keywords, such as ({keep!r},)")  # noqa: TRY004 - as for all
+        for word in keep:
+            require_text("keep", word, give="keywords, such as ('disk',)")
         return Target(tokens=target_tokens, count=counting(self._counter), keep=tuple(keep))
 
     def _asking(self, client: ModelClient) -> Summarizer:

@@ -124,7 +124,7 @@ def setup_of(config: ContextConfig, host: HostFormat, options: ManagerOptions) -
     values: Mapping[str, object] = {**opened, "host": host}
     for name, (needed, give) in PARTS.items():
         part = values.get(name)
-        is_plain = isinstance(part, str | list | tuple)  # has methods of the same names
+        is_plain = isinstance(part, str | list | tuple | type)  # has methods of the same names
         if part is not None and (is_plain or not hasattr(part, needed)):
             raise wrong_argument(name, values[name], give)
     client, triggers = options.get("model_client"), options.get("triggers")

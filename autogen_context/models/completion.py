@@ -141,7 +141,7 @@ class CompletionClient:
 async def asked(
     complete: Complete, prompt: str, shape: type[Shape], *, timeout_s: float, failed: str
 ) -> Shape | None:
-    """Ask a model for one JSON object; without a valid one in time return ``None``, after one warning without its text."""
+    """Ask a model for one JSON object; without a valid one in time return ``None``, after one ``failed`` with the reason."""
     try:
         async with asyncio.timeout(timeout_s):
             answer = await complete(prompt)
@@ -151,7 +151,7 @@ async def asked(
     except Exception as error:  # noqa: BLE001 - a model that fails in any way costs its answer, not the turn
         late = isinstance(error, TimeoutError)
         reason = "no answer in time" if late else type(error).__name__
-        logger.warning(failed, extra={"reason": reason})
+        logger.warning(failed, reason, extra={"reason": reason})
         return None
 
 

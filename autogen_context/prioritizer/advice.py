@@ -31,7 +31,7 @@ from autogen_context.prioritizer.category import (
 SHOWN_CHARS = 4_000  # of the task; three quarters from its beginning, the rest from its end
 TIMEOUT_S = 5.0  # for an answer
 KIND = "advice"  # kind of these values in the cache
-FAILED = "a model gave no advice; the rules are used"
+FAILED = "a model gave no advice; the rules are used: %s"
 
 PROMPT = """\
 An agent works on the task below. Its context window is small, so we weigh what to keep of each category:

@@ -88,6 +88,11 @@ class SemanticHybridTrigger:
     ) -> None:
         require_whole("fallback_turns", fallback_turns, least=0, give="0 turns or more")
         require_fraction("staleness_threshold", staleness_threshold, give="a number in 0..1")
+        for at, trigger in enumerate(more):
+            if not hasattr(trigger, "observe"):
+                raise wrong_argument(
+                    f"more[{at}]", trigger, "an object with a method observe(turn)"
+                )
         self.known = known
         self._semantic: list[Trigger] = [
             *([SubtaskTrigger()] if subtasks else []),

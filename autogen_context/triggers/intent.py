@@ -196,7 +196,7 @@ SAID_CHARS = 2_000  # from the end of the reasoning, where agents announce the n
 SEEN_CHARS = 500  # from the end of each observation
 STEPS = 5  # tool calls per turn
 LEAST_CONFIDENCE = 0.5
-FAILED = "a model told no intent; the rules decide"
+FAILED = "a model told no intent; the rules decide: %s"
 ENTRIES = 512  # answers kept; the oldest is evicted first
 
 _PROMPT = """\

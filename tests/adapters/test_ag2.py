@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from ag2 import Agent, KnowledgeConfig
 from ag2.config import OpenAIConfig
+from ag2.context import ConversationContext
+from ag2.events import BaseEvent, ModelMessage, ModelRequest, ModelResponse, TextInput, Usage
 from ag2.knowledge import MemoryKnowledgeStore
 from ag2.stream import MemoryStream
 from httpx2 import AsyncClient
@@ -56,3 +58,19 @@ async def test_a_damaged_state_is_begun_anew_with_a_warning() -> None:
         with pytest.warns(UserWarning, match="the context starts empty"):
             reply = await agent.ask("Hi.", stream=stream)
     assert reply.body == "ok"
+
+
+async def test_cached_input_that_is_billed_apart_belongs_to_the_bill() -> None:
+    """Anthropic's prompt tokens leave it out; OpenAI's have it."""
+    usage = Usage(prompt_tokens=100, cache_read_input_tokens=900, cache_creation_input_tokens=50)
+    async with serving() as (_, config):
+        for provider, billed in (("anthropic", 1_050), ("openai", 100)):
+            context = register(agent_of(config), window_tokens=WINDOW)
+            assert isinstance(context, Ag2Context)
+
+            async def ask(*_: object, provider: str = provider) -> ModelResponse:
+                return ModelResponse(ModelMessage("ok"), usage=usage, provider=provider)
+
+            said: list[BaseEvent] = [ModelRequest([TextInput("Hi.")])]
+            await context.call_model(ask, said, ConversationContext(MemoryStream()))
+            assert context.manager.usage.prompt_tokens == billed

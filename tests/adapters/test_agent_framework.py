@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from agent_framework import Agent, AgentSession, Message
+from agent_framework import Agent, AgentSession, Content, Message
 from agent_framework_openai import OpenAIChatCompletionClient
 from openai import AsyncOpenAI
 from pydantic import BaseModel
@@ -127,6 +127,18 @@ async def test_two_runs_at_once_are_two_conversations() -> None:
     said = [[message["content"] for message in request] for request in sent(server.requests)]
     assert sorted(texts[-1] for texts in said) == ["One.", "Two."]
     assert {len(texts) for texts in said} == {2}
+
+
+async def test_reasoning_is_sent_with_the_answer_behind_it() -> None:
+    """A provider takes none alone."""
+    async with serving(Say("ok")) as (_, client):
+        agent = agent_of(client)
+        context = register(agent, window_tokens=WINDOW)
+        thought = Message("assistant", [Content.from_text_reasoning(text="Hm.")])
+        await agent.run([Message("user", ["Go."]), thought, Message("assistant", ["Yes."])])
+    assert context.last_prepared is not None
+    *_, answer = context.last_prepared.messages
+    assert [content.type for content in answer.contents] == ["text_reasoning", "text"]
 
 
 class Found(BaseModel):

@@ -1,6 +1,5 @@
 """The model context of autogen-agentchat: any conversation fits, nothing is shared, every state continues."""
 
-import asyncio
 import json
 import re
 from collections.abc import Sequence
@@ -26,12 +25,8 @@ from hypothesis import strategies as st
 from autogen_context import ProjectContext
 from autogen_context.adapters.agentchat import AgentTool, ManagedChatCompletionContext
 from autogen_context.adapters.agentchat_context import schemas_of
-from autogen_context.cache.originals import DiskOriginals
-from autogen_context.cache.tier import Scope
-from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.config import ContextConfig
 from autogen_context.errors import (
-    CompletionFailed,
     ContextWindowExceeded,
     InvalidTranscript,
     StateError,
@@ -43,7 +38,6 @@ from autogen_context.testing.wire import Json
 from autogen_context.tokens.message_counter import MessageCounter
 from support.agentchat import CONVERSATIONS
 from support.tree import SHOP, grown
-from support.waiting import until
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "agentchat.md"
 MODEL = "gpt-4-0613"
@@ -374,50 +368,6 @@ async def test_a_component_has_its_folders(tmp_path: Path) -> None:
         dumped.config["project"] = other
         with pytest.raises(ValueError, match="a folder that is there"):
             ManagedChatCompletionContext.load_component(dumped)
-
-
-class Helper:
-    """Stands for vectors and a client: it notes that it was asked."""
-
-    def __init__(self) -> None:
-        self.is_asked = False
-
-    def ready(self, text: str) -> None:
-        """No vector is at hand."""
-
-    async def vectors(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """A vector of each text."""
-        self.is_asked = True
-        return [[1.0] for _ in texts]
-
-    async def complete(self, prompt: str, /) -> str:
-        """No answer."""
-        self.is_asked = True
-        raise CompletionFailed("none")
-
-
-async def test_whatever_a_manager_is_made_of_reaches_it(tmp_path: Path) -> None:
-    """Vectors, a compressor with a client of its own, a client for advice, and where originals are shared."""
-    vectors, own, client = Helper(), Helper(), Helper()
-    tier = DiskOriginals(tmp_path, scope=Scope(), limit_bytes=10**7)
-    context = ManagedChatCompletionContext(
-        window_tokens=8_000,
-        vectors=vectors,
-        compressor=SemanticCompressor(own),
-        model_client=client,
-        original_store=tier,
-    )
-    for n in range(60):
-        await filled(context, [said(f"{n} " + "and so on " * 100)])
-        await filled(context, [AssistantMessage(content=f"{n} is done.", source="coder")])
-        await context.get_messages()
-        await asyncio.sleep(0)
-    await until(lambda: vectors.is_asked and own.is_asked and client.is_asked)
-    assert context.last_prepared is not None
-    handles = {each.handle for each in context.last_prepared.decisions if each.handle}
-    assert all(tier.read(handle) for handle in handles)
-    assert handles
-    await context.aclose()
 
 
 def test_the_guide_runs() -> None:

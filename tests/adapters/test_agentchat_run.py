@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from autogen_agentchat.agents import AssistantAgent
-from autogen_core import FunctionCall
+from autogen_core import CancellationToken, FunctionCall
 from autogen_core.memory import ListMemory, MemoryContent
 from autogen_core.models import (
     ChatCompletionClient,
@@ -20,9 +20,15 @@ from autogen_ext.models.openai import OpenAIChatCompletionClient
 from autogen_ext.models.replay import ReplayChatCompletionClient
 
 from autogen_context import ManagedChatCompletionContext, register
-from autogen_context.adapters.agentchat import AgentTool, RegisteredClient, complete_with
+from autogen_context.adapters.agentchat import (
+    AgentTool,
+    RecallTool,
+    RegisteredClient,
+    complete_with,
+)
 from autogen_context.config import ContextConfig
 from autogen_context.errors import CompletionFailed
+from autogen_context.messages.tool_schema import RECALL_ARGUMENTS
 from autogen_context.testing import Call, LoopbackServer, Say, ScriptedModel, Step
 from autogen_context.tokens.message_counter import MessageCounter
 
@@ -281,3 +287,18 @@ async def test_what_is_no_whole_text_is_no_answer(result: CreateResult, reason: 
     """It is not passed on as one."""
     with pytest.raises(CompletionFailed, match=reason):
         await complete_with(ReplayChatCompletionClient([result]))("Summarise this.")
+
+
+async def test_the_recall_tool_belongs_to_its_context() -> None:
+    """It answers to arguments that the host would refuse, is strict where the client wants it, and is not dumped."""
+    context = ManagedChatCompletionContext(MODEL)
+    for arguments in ({}, {"handle": None}, {"lines": [1, 2]}, {"other": 3}):
+        answer = await RecallTool(context).run_json(arguments, CancellationToken())
+        assert str(answer).startswith(("Give a handle", "There is no argument 'other'"))
+    for strict, required in ((False, []), (True, [*RECALL_ARGUMENTS])):
+        tool = RecallTool(context, strict=strict)
+        schema = tool.schema
+        assert schema.get("parameters", {}).get("required") == required
+        assert schema.get("strict", False) is strict
+        with pytest.raises(NotImplementedError, match=r"give RecallTool\(context\) to the agent"):
+            tool.dump_component()

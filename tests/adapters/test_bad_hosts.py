@@ -50,18 +50,30 @@ def of(agent: Callable[[], object], said: str, *, warns: bool = False) -> Row:
     return Row(made, said, warns)
 
 
-def too_old(host: str, module: str, name: str) -> Callable[[pytest.MonkeyPatch], object]:
-    """An agent whose host lacks something that is imported of it, as autogen-agentchat 0.4 does."""
+def too_old(
+    host: str, module: str, name: str, older: type | None = None
+) -> Callable[[pytest.MonkeyPatch], object]:
+    """An agent whose host lacks something that is imported of it, or has an older form of it."""
 
     def agent(monkeypatch: pytest.MonkeyPatch) -> object:
         made = built(host)
         monkeypatch.delattr(sys.modules[module], "__getattr__", raising=False)  # one that is lazy
-        monkeypatch.delattr(sys.modules[module], name)
+        if older:
+            monkeypatch.setattr(sys.modules[module], name, older)
+        else:
+            monkeypatch.delattr(sys.modules[module], name)
         for each in [each for each in sys.modules if each.startswith("autogen_context.adapters.a")]:
             monkeypatch.delitem(sys.modules, each)
         return made
 
     return agent
+
+
+class OlderChatContext:
+    """That of Agent Framework before 1.11."""
+
+    def __init__(self, messages: object) -> None:
+        """Without a session."""
 
 
 def classic_agent(entry: Mapping[str, str] | None, *, has_hook: bool = True) -> object:
@@ -104,7 +116,7 @@ TABLE: Mapping[str, Mapping[str, Row]] = {
         "agentchat": Row(too_old("agentchat", "autogen_core.tools", "StaticWorkbench"), 'StaticWorkbench.*pip install "autogen-agentchat>=0.5.7"'),
         "classic": of(lambda: classic_agent({"model": "gpt-4o"}, has_hook=False), r"pyautogen has it from 0\.2\.15 on"),
         "ag2": Row(too_old("ag2", "ag2.compact", "CompactionSummary"), 'CompactionSummary.*pip install "ag2>=1.2"'),
-        "agent-framework": Row(too_old("agent-framework", "agent_framework", "ChatContext"), 'ChatContext.*pip install "agent-framework-core>=1.11'),
+        "agent-framework": Row(too_old("agent-framework", "agent_framework", "ChatContext", OlderChatContext), 'has no session.*pip install "agent-framework-core>=1.11'),
     },
     "no agent": {host: of(lambda: "coder", r"builtins\.str is no agent of a known host; known are") for host in HOSTS},
 }  # fmt: skip

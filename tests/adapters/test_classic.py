@@ -17,22 +17,15 @@ from autogen_context.config import ContextConfig
 from autogen_context.errors import ContextWindowExceeded, InvalidTranscript
 from autogen_context.manager.parts import ManagerOptions
 from autogen_context.manager.prepared import Prepared
-from autogen_context.testing import ChatMessage, approximate_tokens
+from autogen_context.testing import ChatMessage
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
-from autogen_context.tokens.measure import Count
+from support.counting import Approximate
 
 WINDOWS = st.integers(40, 4_000)
 LLM_CONFIG = {
     "config_list": [{"model": "gpt-4o", "api_key": "none", "base_url": "http://127.0.0.1:9/v1"}]
 }
-
-
-class Approximate:
-    """A tokenizer for tests."""
-
-    def count(self, text: str, /) -> Count:
-        return Count(tokens=approximate_tokens(text), source="tokenizer")
 
 
 def transform_of(
@@ -183,6 +176,7 @@ def test_conversations_do_not_disturb_each_other(turns: list[int]) -> None:
         pytest.param(session(40), True, id="asked again"),
         pytest.param([*session(40)[:-1], {**session(40)[-1], "name": "o"}], True, id="edited end"),
         pytest.param(session(0), False, id="began alike"),
+        pytest.param(session(15), False, id="less than half of it"),
         pytest.param(session(40, task="Another task."), False, id="cleared and filled anew"),
     ],
 )

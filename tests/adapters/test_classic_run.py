@@ -22,9 +22,8 @@ from autogen_context.testing import (
     Say,
     ScriptedModel,
     Step,
-    approximate_tokens,
 )
-from autogen_context.tokens.measure import Count
+from support.counting import Approximate
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "guides" / "classic.md").read_text(encoding="utf-8")
@@ -34,13 +33,6 @@ FEW = 15
 ROUNDS = 30
 DONE = "All files are read. TERMINATE"
 FIRST = "Read all files and tell me when you are done."
-
-
-class Approximate:
-    """Counts as the server does."""
-
-    def count(self, text: str, /) -> Count:
-        return Count(tokens=approximate_tokens(text), source="tokenizer")
 
 
 def transform(*, reserve_tokens: int | None = None) -> ContextTransform:

@@ -52,12 +52,13 @@ from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.piece import RoleRules, Verbatim, messages_of
 from autogen_context.messages.segment import NO_CALL, as_user
-from autogen_context.testing import ChatMessage, approximate_tokens
+from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
 from autogen_context.testing.usage import message_tokens
 from autogen_context.tokens.measure import Count
 from autogen_context.tokens.message_counter import MessageCounter
 from support.agentchat import MESSAGES
+from support.counting import Approximate
 from support.words import WORDS, Words, in_the_words_of_each_host
 
 AGENTCHAT, CLASSIC, AG2, FRAMEWORK = (words.host for words in WORDS.values())
@@ -308,13 +309,6 @@ def test_all_that_agentchats_client_sends_is_counted(message: LLMMessage) -> Non
         parts = cast("Sequence[ChatMessage]", sent)
         if not read.images:  # counted by the model's rule, which is another test's
             assert sum(message_tokens(part, characters) for part in parts) <= tokens
-
-
-class Approximate:
-    """A tokenizer for tests."""
-
-    def count(self, text: str, /) -> Count:
-        return Count(tokens=approximate_tokens(text), source="tokenizer")
 
 
 COUNTER = MessageCounter.for_model("gpt-4o", Approximate())

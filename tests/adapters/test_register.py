@@ -29,6 +29,7 @@ from autogen_context.tokens.message_counter import MessageCounter
 
 MODEL = "gpt-4-0613"
 COUNTER = MessageCounter.for_model(MODEL)
+SLIP: dict[str, Any] = {"window_token": 8_000}
 CONTEXTS: list[Callable[..., object]] = [ManagedChatCompletionContext, ContextTransform]
 ENTRIES: list[Callable[..., object]] = [
     register,
@@ -74,7 +75,7 @@ def test_every_entry_takes_the_arguments_of_the_manager(entry: Callable[..., obj
     assert inspect.Parameter.VAR_KEYWORD in {parameter.kind for parameter in parameters.values()}
     if entry in ENTRIES[2:]:
         with pytest.raises(TypeError, match="window_token"):  # at once, not at the first turn
-            entry("gpt-4o", window_token=8_000)
+            entry("gpt-4o", **SLIP)
 
 
 # register

@@ -12,6 +12,7 @@ from typing import NoReturn
 
 import pytest
 from watchdog.observers import Observer
+from watchdog.utils import BaseThread
 
 from autogen_context.cache import watch as watching
 from autogen_context.cache.watch import MOST_CHANGES, FileWatch
@@ -218,9 +219,10 @@ def test_who_leaves_hears_no_more(root: Path, watch: FileWatch, hearing: Hearing
 
 
 def threads() -> set[int | None]:
-    """All there are; who was forgotten in a circle lets go of them here."""
+    """Those of watches; who was forgotten in a circle lets go of them here."""
     gc.collect()
-    return {each.ident for each in threading.enumerate()}
+    all_there_are = threading.enumerate()
+    return {t.ident for t in all_there_are if t.name == "file-watch" or isinstance(t, BaseThread)}
 
 
 @pytest.mark.parametrize("ends", ["closed twice", "forgotten"])

@@ -206,7 +206,7 @@ async def test_an_entry_cannot_end_the_part_that_it_stands_in(folder: Path) -> N
 
 @pytest.mark.parametrize("window_tokens", [400, 1_500, 8_000])
 async def test_what_is_told_fits_its_share(folder: Path, window_tokens: int) -> None:
-    """Long entries are shortened, the best last."""
+    """Long entries are shortened, the best last; of none so little is told that it says nothing."""
     write(
         folder,
         **{f"pump{i}": f"# Pump {i}\n\n" + "It pumps water uphill. " * 900 for i in range(4)},
@@ -216,6 +216,7 @@ async def test_what_is_told_fits_its_share(folder: Path, window_tokens: int) -> 
     assert notices
     assert len(names) == len(notices)
     assert text
+    assert min(approximate_tokens(notice.detail) for notice in notices) > 20
 
 
 async def test_what_was_taken_back_is_told_as_such() -> None:

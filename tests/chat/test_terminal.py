@@ -204,7 +204,7 @@ def test_a_full_disk_is_said_and_damages_nothing(folder: Path, server: LoopbackS
 def test_lines_from_a_pipe_without_a_network(folder: Path) -> None:
     """Each line is a question, what goes wrong is said, nothing moves the cursor, and ``.env`` has been read."""
     (folder / ".env").write_text("OPENAI_BASE_URL=http://127.0.0.1:9/v1\nMAX_TOKENS=900\n")
-    (folder / "said").write_text("What does the Borin pump cost?\n/limit\n")
+    (folder / "said").write_text("What does the Borin pump cost?\n/limit\n/nothing\n")
 
     def run() -> int:
         sys.stdin, sys.stdout = (folder / "said").open(), (folder / "shown").open("w")
@@ -213,5 +213,6 @@ def test_lines_from_a_pipe_without_a_network(folder: Path) -> None:
     assert ended(forked(run)[0]) == 0
     shown = (folder / "shown").read_text()
     assert "http://127.0.0.1:9/v1 cannot be reached" in shown
+    assert "There is no command /nothing" in shown
     assert "at most 900 tokens" in shown
     assert "\x1b" not in shown

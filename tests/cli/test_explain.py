@@ -169,7 +169,7 @@ def absent(_path: Path) -> None:
     [
         pytest.param(hostile, 0, "warning: damaged lines that were skipped in ", id="hostile"),
         pytest.param(no_turn, 2, "it has no turns", id="no turn"),
-        pytest.param(absent, 2, "No such file", id="no file"),
+        pytest.param(absent, 2, "there is no such file; check", id="no file"),
     ],
 )
 def test_nothing_in_a_log_moves_the_cursor(

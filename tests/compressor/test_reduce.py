@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from autogen_context.compressor.code import CODE, Span, holders, outline
 from autogen_context.compressor.json_text import JSON, MOST_DEPTH, minified
-from autogen_context.compressor.kinds import OUTPUT, REDUCERS, reducer_for, shown
+from autogen_context.compressor.kinds import OUTPUT, REDUCERS, reducer_for, sentences_in, shown
 from autogen_context.compressor.lines import Reducer, choose, shortened, wanted_in
 from support.reducing import ROOMS, assert_promises, exact, room_of, texts_of
 from support.results import BROKEN, ERROR, LONG, NEEDLE, numbered
@@ -252,6 +252,7 @@ def trace(language: str) -> tuple[str, str, int, list[str]]:
     """An own frame in the middle of a library's."""
     begin, library, own, end = FRAMES[language]
     frames = [library.format(i=i) for i in range(60)]
+    frames[::6] = [frame.replace("/base.py", "/errors.py") for frame in frames[::6]]
     text = "\n".join((begin, *frames[:30], own, *frames[30:], end))
     return "trace", text, 130, [begin, end, own, " lines …]"]
 
@@ -310,6 +311,12 @@ def test_what_a_kind_is_about_stays(what: str) -> None:
     assert [part for part in parts if part not in short] == []
     assert exact(short) <= tokens
     assert kind == "trace" or KINDS[kind].tighten(text) == text
+
+
+def test_a_line_that_begins_with_a_number_is_one_sentence() -> None:
+    """Also behind other lines; nor does a short form end one."""
+    text = "We went.\n3. Then on. Dr. Who came.\n\nThat was it."
+    assert sentences_in(text) == ["We went.", "3. Then on.", "Dr. Who came.", "", "That was it."]
 
 
 # Code

@@ -1,7 +1,7 @@
 """Passages, the five steps each by itself, and what a text says before and after."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from autogen_context.compressor.concepts import Holdings, Strategy
@@ -227,6 +227,7 @@ WORDS = [
 
 @settings(max_examples=60)
 @given(st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join))
+@example("Make that 30.")
 def test_what_is_not_read_states_nothing(sentence: str) -> None:
     """A sentence without any cue is not read for statements, and has none that is sure."""
     assert may_state(sentence) or not Ledger(only_sure=True).learn_text(sentence)
@@ -247,6 +248,8 @@ def kept(before: str, after: str, keep: tuple[str, ...] = ()) -> dict[str, bool]
 def test_a_text_holds_its_own_concepts(text: str) -> None:
     """Nothing is lost where nothing was changed; each concept is there once."""
     assert len(set(Source(text).concepts)) == len(Source(text).concepts)
+    ledger = "[Ledger]\nLimits:\nThe budget is 700 EUR\n\n"
+    assert any("700" in concept.text for concept in Source(ledger + text).concepts)
     assert all(kept(text, text, ("order", "user")).values())
 
 

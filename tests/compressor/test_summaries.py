@@ -296,11 +296,19 @@ def test_they_lie_between_what_opens_and_what_is_newest(
     inside = {i for span in found for i in range(span.start, span.stop)}
     opening = [c.unit.messages[0].role in SYSTEM_ROLES for c in candidates]
     first = opening.index(False) if False in opening else len(opening)
-    tasks = [
-        i for i in range(first, len(candidates)) if candidates[i].unit.messages[0].role == "user"
-    ]
-    assert not inside & {*range(first), *(i for i in tasks if i == first)}
+    has_task = candidates[first:] and candidates[first].unit.messages[0].role == "user"
+    assert not inside & set(range(first + bool(has_task)))
     assert len(candidates) - 1 not in inside
+
+
+@pytest.mark.parametrize("room", [ROOM, 8_000])
+def test_what_was_cut_before_does_not_matter(room: int) -> None:
+    """Also where the conversation is another one since, or has another room."""
+    cut, now = Spans(), candidates_of(talk([("user", 40), *[("step", 9_000)] * 20]))
+    assert cut.of(candidates_of(talk(TWO_TASKS * 2)), stays=(), room_tokens=ROOM)
+    cut.of(now[:9], stays=(), room_tokens=ROOM)
+    again = cut.of(now, stays=(), room_tokens=room)
+    assert again == Spans().of(now, stays=(), room_tokens=room) != []
 
 
 OPENERS = (

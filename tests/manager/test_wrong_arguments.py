@@ -14,6 +14,7 @@ from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.fingerprint import Compare
 from autogen_context.cache.originals import DiskOriginals, OriginalStore
 from autogen_context.cache.tier import Scope, SharedTier
+from autogen_context.cache.watch import FileWatch
 from autogen_context.compressor.compressor import CountsText, SemanticCompressor
 from autogen_context.errors import InvalidTranscript
 from autogen_context.ledger import Ledger
@@ -31,6 +32,8 @@ from autogen_context.recall.facts import Facts
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.limits import ModelLimits
 from autogen_context.tokens.measure import EstimateCounter
+from autogen_context.triggers.hybrid import SemanticHybridTrigger
+from autogen_context.triggers.turn import Trigger
 
 # Each of them is no such thing; the casts are what a caller without a type checker does.
 TEXTS = cast("list[ContextPart]", ["a text"])
@@ -40,6 +43,15 @@ PATHS = cast("list[str]", Path("a.py"))
 SAID: ChatMessage = {"role": "user", "content": "My name is Ann."}
 
 MAKE: dict[str, Callable[[], object]] = {
+    "directory=5: give a path": lambda: ContextCache(NUMBER),
+    "watch=5: give a FileWatch": lambda: ContextCache(watch=cast("FileWatch", 5)),
+    r"more\[0\]=5: give an object": lambda: SemanticHybridTrigger(more=[cast("Trigger", 5)]),
+    "keep=5: give keywords": lambda: SemanticCompressor().compress_nowait(
+        "a", target_tokens=1, keep=[NUMBER]
+    ),
+    r"scores\[0\]='a text': give what": lambda: SemanticCompressor().compress_parts_nowait(
+        cast("list[AttentionScore]", TEXTS), limit_tokens=1
+    ),
     r"parts\[0\]='a text': give ContextPart": lambda: AttentionScorer().score_nowait("q", TEXTS),
     "total_tokens='8000': give 1 or more": lambda: TokenBudgetManager(cast("int", "8000")),
     "compression_threshold=80: give a fraction from 0 to 1": lambda: TokenBudget(
@@ -132,6 +144,8 @@ async def test_a_manager_names_what_is_wrong(
         pytest.param("counter", "gpt-4o", id="a text, which has a count as well"),
         pytest.param("vectors", [], id="vectors"),
         pytest.param("compressor", "gpt-4o", id="a model's name"),
+        pytest.param("compressor", SemanticCompressor, id="a class for a compressor"),
+        pytest.param("budget", TokenBudgetManager, id="a class for a budget"),
         pytest.param("model_client", 5, id="a number for a client"),
         pytest.param("prioritizer", print, id="a function for a prioritizer"),
         pytest.param("triggers", print, id="a function for triggers"),
@@ -145,7 +159,7 @@ async def test_a_manager_names_what_is_wrong(
 def test_a_manager_is_not_made_of_anything(name: str, wrong: object) -> None:
     """Each part must be able to do what it is for, or is refused at construction."""
     make = cast("Callable[..., object]", IncrementalContextManager)
-    with pytest.raises(ValueError, match=rf"^{name}=.*: give [aFPh]"):
+    with pytest.raises(ValueError, match=rf"^{name}=.*: give [aFPTh]"):
         make(**{name: wrong})
 
 
@@ -165,6 +179,7 @@ def test_what_is_no_message_is_named_by_its_position(
         pytest.param("key=5: give a text", {"key": NUMBER}, id="key"),
         pytest.param("builder='a text': give a function", {"builder": "a text"}, id="builder"),
         pytest.param("give a list of paths", {"depends_on": PATHS}, id="one path"),
+        pytest.param("ttl_s='60': give seconds", {"ttl_s": "60"}, id="a text for seconds"),
         pytest.param("depends_on=None: give a list", {"depends_on": None}, id="no list"),
         pytest.param("depends_on has 5: give paths", {"depends_on": [NUMBER]}, id="no path"),
     ],

@@ -97,12 +97,11 @@ FAULTS: dict[str, tuple[str | BaseException | asyncio.Event, str]] = {
 async def test_failures_fall_back_to_the_rules(
     step: str | BaseException | asyncio.Event, reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """P2: one warning, always the same, with the kind of failure; nothing of the task nor of what the model said."""
+    """P2, E4: one warning, always of the same text, with the kind of failure; nothing of the task nor of what the model said."""
     assert await advised(TASK, Model(step).complete, timeout_s=0.01 if reason else 5.0) is None
-    assert [(each.levelno, each.getMessage()) for each in caplog.records] == [
-        (logging.WARNING, FAILED)
-    ]
+    assert [(each.levelno, each.msg) for each in caplog.records] == [(logging.WARNING, FAILED)]
     assert getattr(caplog.records[0], "reason", "") == (reason or "ValidationError")
+    assert caplog.messages == [FAILED % (reason or "ValidationError")]
     assert "vault" not in caplog.text
 
 

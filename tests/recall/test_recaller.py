@@ -152,6 +152,7 @@ SPOKEN_OF = [
     says("The project Kestrel belongs to the platform team."),
     says("Kestrel it is. The cheese project starts on Monday.", "assistant"),
     says("Starling turns two. The fee is due. Dr. Ferris says so."),
+    *[says("The fee is low.") for _ in range(3)],
 ]
 
 
@@ -168,6 +169,7 @@ SPOKEN_OF = [
         ("What is the starting fee of Aldi?", []),  # all the world may know what nobody here named
         ("Are you there on Monday?", []),
         ("Heron?", []),
+        ("Is the Fee high?", []),  # written small elsewhere, and said in every message
     ],
 )
 def test_names_and_rare_words_out_of_sight_open_the_gate(query: str, names: list[str]) -> None:

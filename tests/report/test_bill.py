@@ -84,6 +84,10 @@ def test_a_sliding_window_sends_the_newest_that_fit() -> None:
     assert [each.tokens for each in requests] == [100, 200, 300, 400, 400, 400, 400, 400]
     assert [each.messages for each in requests] == [1, 2, 3, 4, 4, 4, 4, 4]
     assert [each.cached_tokens for each in requests] == [0, 100, 200, 300, 100, 100, 100, 100]
+    large = turn(9, [unit(8, before=900)], limit=400)
+    newest = bill_of(Run(id="r", turns=[*growing(8).turns, large]))[-1].sliding
+    assert newest
+    assert (newest.messages, newest.tokens) == (2, 1_000)
 
 
 def test_what_the_host_took_back_is_billed_nowhere() -> None:

@@ -146,8 +146,9 @@ def test_a_process_that_is_killed_leaves_what_it_wrote(tmp_path: Path) -> None:
 def test_a_file_is_rotated_and_what_is_left_is_enough(tmp_path: Path) -> None:
     """By one write of all turns: of all files the oldest go, none is too large, and each begins with everything. Nobody else reads them."""
     path = tmp_path / "logs" / "run.jsonl"
-    log = EventLog(path, max_bytes=14_000, keep=2)
+    log, plain = EventLog(path, max_bytes=14_000, keep=2), EventLog(tmp_path / "plain.jsonl")
     decisions = list(lived(manager_of(log)))[-1].decisions
+    assert list(lived(manager_of(plain)))[-1].decisions == decisions
     assert log.flush()
     assert max(file.stat().st_size for file in path.parent.iterdir()) <= 14_000
     assert {each.name for each in path.parent.iterdir()} == {
@@ -155,8 +156,12 @@ def test_a_file_is_rotated_and_what_is_left_is_enough(tmp_path: Path) -> None:
     }
     assert {stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()} == {0o600}
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    for file in path.parent.iterdir():
+        assert json.loads(file.read_text().splitlines()[0])["since"] == 0
     run = run_of(EventLog(path))
     assert run.turns[0]["turn"] > 1
+    for turn in run.turns:  # whether it was the first in its file or not
+        assert turn["sent"] == run_of(plain).at(turn["turn"])[0]["sent"]
     say(run.at(31)[1], decisions)
     with pytest.raises(ValueError, match=rf"^turn=1: the run has {run.turns[0]['turn']} to 31$"):
         run.at(1)

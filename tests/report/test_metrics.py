@@ -78,7 +78,7 @@ class Told:
 
 def test_they_say_what_the_log_says(tmp_path: Path) -> None:
     """Tokens by section, the price as the page has it, the bill by the conventions' names, and how well it chose."""
-    told, log = Told(), EventLog(tmp_path / "run.jsonl")
+    told, log = Told(), EventLog(tmp_path / "run.jsonl", max_bytes=14_000, keep=99)
     manager = IncrementalContextManager(
         MODEL, window_tokens=WINDOW, events=log, metrics=told.metrics
     )

@@ -1,5 +1,6 @@
 """Counters that anybody can check by hand, and a chat format beside them."""
 
+from autogen_context.testing import approximate_tokens
 from autogen_context.tokens.measure import Count
 from autogen_context.tokens.message_counter import ImageRule, MessageCounter, Overheads
 
@@ -10,6 +11,14 @@ class Characters:
     def count(self, text: str, /) -> Count:
         """Tokens of a text."""
         return Count(tokens=-(-len(text) // 4), source="tokenizer")
+
+
+class Approximate:
+    """Counts as the testing package's server and model do."""
+
+    def count(self, text: str, /) -> Count:
+        """Tokens of a text."""
+        return Count(tokens=approximate_tokens(text), source="tokenizer")
 
 
 class Recorded:
