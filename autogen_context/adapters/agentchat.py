@@ -43,7 +43,7 @@ from autogen_context.messages.tool_schema import (
 
 __all__ = [
     "AgentChatFormat",
-    "AgentChatRecallTool",
+    "RecallTool",
     "AgentTool",
     "ManagedChatCompletionClient",
     "ManagedChatCompletionContext",
@@ -269,7 +269,7 @@ class Arguments(BaseModel, extra="allow"):
     """Whatever a model calls the tool with; the answer says what is wrong with it."""
 
 
-class AgentChatRecallTool(BaseTool[Arguments, Any]):  # a text
+class RecallTool(BaseTool[Arguments, Any]):  # a text
     """The recall tool for the agent that owns a context, and therefore not dumpable; ``register(agent)`` adds it by itself.
 
     With structured output OpenAI's client accepts only strict tools, whose arguments are all required.
@@ -313,7 +313,7 @@ class RecallWorkbench(StaticWorkbench):
         *,
         strict: bool = False,
     ) -> None:
-        super().__init__([*own, AgentChatRecallTool(context, strict=strict)])
+        super().__init__([*own, RecallTool(context, strict=strict)])
         self._own = [*own]
 
     @override

@@ -21,7 +21,7 @@ from autogen_ext.models.replay import ReplayChatCompletionClient
 
 from autogen_context import ManagedChatCompletionContext, register
 from autogen_context.adapters.agentchat import (
-    AgentChatRecallTool,
+    RecallTool,
     AgentTool,
     RegisteredClient,
     complete_with,
@@ -293,10 +293,10 @@ async def test_the_recall_tool_belongs_to_its_context() -> None:
     """It answers to arguments that the host would refuse, is strict where the client wants it, and is not dumped."""
     context = ManagedChatCompletionContext(MODEL)
     for arguments in ({}, {"handle": None}, {"lines": [1, 2]}, {"other": 3}):
-        answer = await AgentChatRecallTool(context).run_json(arguments, CancellationToken())
+        answer = await RecallTool(context).run_json(arguments, CancellationToken())
         assert str(answer).startswith(("Give a handle", "There is no argument 'other'"))
     for strict, required in ((False, []), (True, [*RECALL_ARGUMENTS])):
-        tool = AgentChatRecallTool(context, strict=strict)
+        tool = RecallTool(context, strict=strict)
         schema = tool.schema
         assert schema.get("parameters", {}).get("required") == required
         assert schema.get("strict", False) is strict
