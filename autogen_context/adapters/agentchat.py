@@ -43,10 +43,10 @@ from autogen_context.messages.tool_schema import (
 
 __all__ = [
     "AgentChatFormat",
-    "RecallTool",
     "AgentTool",
     "ManagedChatCompletionClient",
     "ManagedChatCompletionContext",
+    "RecallTool",
     "complete_with",
     "register_agentchat",
 ]

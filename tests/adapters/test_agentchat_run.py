@@ -21,8 +21,8 @@ from autogen_ext.models.replay import ReplayChatCompletionClient
 
 from autogen_context import ManagedChatCompletionContext, register
 from autogen_context.adapters.agentchat import (
-    RecallTool,
     AgentTool,
+    RecallTool,
     RegisteredClient,
     complete_with,
 )
