@@ -89,7 +89,7 @@ async def test_what_is_cleared_is_gone(tmp_path: Path) -> None:
     ("kind", "value", "told"),
     [
         *((kind, 1, "give a short lowercase name") for kind in ("", "../etc", "A", "x" * 99)),
-        *(("a", no, "give str, bytes, JSON") for no in (object(), {1}, float("nan"), {"a": {1}})),
+        *(("a", no, "give str, bytes, JSON") for no in (object, {1}, float("nan"), {"a": {1}})),
     ],
     ids=str,
 )
