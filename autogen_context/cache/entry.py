@@ -51,13 +51,13 @@ def encoded(value: object) -> bytes:
 
 def decoded(data: bytes) -> object:
     """Decode what ``encoded`` returned. Raise ``ValueError`` for other bytes."""
-    kind, _, payload = data.partition(b"\n")
+    kind, end, payload = data.partition(b"\n")
+    if not end or kind not in {b"bytes", b"text", b"json"}:
+        raise ValueError(f"a value of kind {kind!r:.80}")
     if kind == b"bytes":
         return payload
     if kind == b"text":
         return payload.decode("utf-8", "surrogatepass")
-    if kind != b"json":
-        raise ValueError(f"a value of kind {kind!r:.80}")
     try:
         return json.loads(payload)
     except RecursionError as error:
