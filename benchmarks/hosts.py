@@ -36,7 +36,7 @@ from autogen_context.testing import (
     Usage,
 )
 from autogen_context.testing.answers import completion
-from autogen_context.testing.transport import Arrival
+from autogen_context.testing.transport import ReceivedRequest
 from autogen_context.testing.wire import ApiError, JsonObject, Reply, json_reply
 
 CACHED_PRICE = 0.1  # of a cached token, beside one that is not
@@ -82,7 +82,7 @@ class LenientServer(LoopbackServer):
         self.waits: list[float] = []
 
     @override
-    def _serve(self, arrival: Arrival) -> Reply:
+    def _serve(self, arrival: ReceivedRequest) -> Reply:
         if self._work.ended:
             self.waits.append(process_time() - self._work.ended)
             self._work.ended = 0.0

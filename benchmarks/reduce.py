@@ -13,7 +13,7 @@ from time import process_time
 from side_by_side import table
 
 from autogen_context.compressor.kinds import OUTPUT, reducer_for
-from autogen_context.compressor.lines import Room
+from autogen_context.compressor.lines import TextLimit
 
 CHARS = 1_000_000
 RUNS = 5
@@ -83,7 +83,7 @@ def material(line: Callable[[int], str]) -> str:
 def row(kind: str, text: str) -> list[str]:
     """Megabytes a second, and how much is left without loss."""
     reducer = reducer_for(text) or OUTPUT
-    room = Room(tokens=ROOM_TOKENS, count=lambda part: -(-len(part) // 4), wanted=WANTED)
+    room = TextLimit(tokens=ROOM_TOKENS, count=lambda part: -(-len(part) // 4), wanted=WANTED)
     speeds = (
         speed(text, lambda: reducer_for(text)),
         speed(text, lambda: (reducer_for(text), reducer.tighten(text))),

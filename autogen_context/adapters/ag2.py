@@ -43,7 +43,7 @@ STATE_PATH = "/autogen_context/{agent}/{stream}.json"  # in the agent's knowledg
 CACHED_BESIDE = frozenset({"anthropic", "bedrock"})  # bill cached input apart from prompt_tokens
 
 
-class Conversation(NamedTuple):
+class Ag2Conversation(NamedTuple):
     """One stream: its manager and the payloads built from its events."""
 
     manager: IncrementalContextManager
@@ -63,7 +63,7 @@ class Ag2Context(AgentContext[BaseEvent]):
     def __init__(self, agent: Agent, options: ManagerOptions) -> None:
         super().__init__(Ag2Format(), options)
         self.agent = agent
-        self._conversations: OrderedDict[str, Conversation] = OrderedDict()
+        self._conversations: OrderedDict[str, Ag2Conversation] = OrderedDict()
         self._first: IncrementalContextManager | None = self.manager  # usable before it starts
 
     def manager_of(self, stream_id: object) -> IncrementalContextManager | None:
@@ -71,7 +71,7 @@ class Ag2Context(AgentContext[BaseEvent]):
         conversation = self._conversations.get(str(stream_id))
         return conversation.manager if conversation else None
 
-    async def conversation(self, context: Context) -> Conversation:
+    async def conversation(self, context: Context) -> Ag2Conversation:
         """Return the conversation of a stream; a new one is restored from the agent's knowledge store."""
         key = str(context.stream.id)
         conversation = self._conversations.get(key)
@@ -81,7 +81,7 @@ class Ag2Context(AgentContext[BaseEvent]):
             kept = await store.read(path) if store else None
             if kept is not None:
                 take_up(manager, kept, place=path)
-            conversation = self._conversations[key] = Conversation(manager, Payloads())
+            conversation = self._conversations[key] = Ag2Conversation(manager, Payloads())
             while len(self._conversations) > CONVERSATIONS:
                 _, oldest = self._conversations.popitem(last=False)
                 await oldest.manager.aclose()

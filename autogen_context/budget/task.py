@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, Self, get_args
 
 from autogen_context.argument import require_text
-from autogen_context.language.phrases import Found, ends_of, phrases
+from autogen_context.language.phrases import PhraseMatch, ends_of, phrases
 from autogen_context.language.query import QueryKind, kind_of
 
 TaskType = Literal["debug", "implement", "explore", "verify", "document", "refactor", "chat"]
@@ -101,7 +101,7 @@ class TaskDefinition:
         )
 
 
-def type_signals(prose: str, found: Sequence[Found]) -> Iterator[tuple[TaskType, int, str]]:
+def type_signals(prose: str, found: Sequence[PhraseMatch]) -> Iterator[tuple[TaskType, int, str]]:
     """Yield the signals of a type in text order: type, points and words; each phrase once.
 
     Of overlapping phrases only the longest counts. Negated requests are skipped.

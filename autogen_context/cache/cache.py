@@ -29,8 +29,8 @@ from autogen_context.cache.entry import (
 )
 from autogen_context.cache.fingerprint import (
     Compare,
+    FileReading,
     FingerprintReader,
-    Reading,
     absolute_names,
     is_touched,
 )
@@ -328,7 +328,7 @@ class ContextCache(Values):
         self._outdated.discard(row)
         return _Outcome(entry, source, as_of if entry.names else math.inf)
 
-    async def _settled(self, wanted: _Wanted) -> tuple[float, Reading]:
+    async def _settled(self, wanted: _Wanted) -> tuple[float, FileReading]:
         """Return when the files were read, and the reading. Waits briefly if they changed within the current clock tick."""
         waits = 0
         while True:
@@ -356,7 +356,7 @@ class ContextCache(Values):
             await self._keep(current, flight, on_disk=current is not entry)
         return current
 
-    async def _from_elsewhere(self, wanted: _Wanted, reading: Reading) -> CacheEntry | None:
+    async def _from_elsewhere(self, wanted: _Wanted, reading: FileReading) -> CacheEntry | None:
         """Return the server's entry if all its files were read there and have the same contents as the files here."""
         if self._shared is None:
             return None

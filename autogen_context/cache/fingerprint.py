@@ -71,7 +71,7 @@ class Fingerprint(NamedTuple):
     content: str
 
 
-class Reading(NamedTuple):
+class FileReading(NamedTuple):
     """The state of all dependencies of a value at one moment.
 
     If ``settles_in_s`` is 0 or less, an equal mark later proves that nothing changed in between, not even back and forth;
@@ -105,14 +105,14 @@ class FingerprintReader:
         self._limit_bytes = limit_bytes
         self._now_ns = now_ns
 
-    def read(self, names: Iterable[str]) -> Reading:
+    def read(self, names: Iterable[str]) -> FileReading:
         """Take the fingerprints of all dependencies of a value."""
         now_ns = self._now_ns()  # taken first: later writes get later timestamps
         looks = [look_at(name) for name in names]
         contents = [self._content(look) for look in looks]
         settled_ns = max((look.settled_ns for look in looks), default=0)
         never = None in contents or settled_ns >= NEVER_NS
-        return Reading(
+        return FileReading(
             tuple(
                 Fingerprint(look.name, look.times, content or "")
                 for look, content in zip(looks, contents, strict=True)

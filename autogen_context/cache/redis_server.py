@@ -69,7 +69,7 @@ class RedisLimits:
                 raise ValueError(f"{field.name}={value}: give a number above 0")
 
 
-class Fault(NamedTuple):
+class ServerFault(NamedTuple):
     """Why a call failed: credentials refused, command declined by a healthy server, or server away."""
 
     kind: Literal["refused", "declined", "away"]
@@ -112,7 +112,7 @@ class RedisServer:
         self._hurried = _client(url, self.limits.timeout_s)
         self._unsent: set[RedisTier] = set()  # with pending writes, and being served soon
         self._served = False
-        self._fault = Fault("away", "no connection")  # the last one
+        self._fault = ServerFault("away", "no connection")  # the last one
         self._tries, self._since_s = (
             0,
             time.monotonic(),
@@ -231,7 +231,7 @@ class RedisServer:
         self._served = True
         return answer
 
-    def _leave(self, fault: Fault) -> None:
+    def _leave(self, fault: ServerFault) -> None:
         """Mark the server as away; reconnect at once after a long connection, else with backoff."""
         with self._lock:
             if self.away:  # another thread was first
@@ -243,7 +243,7 @@ class RedisServer:
         _LOGGER.warning("a shared store is away (%s)", fault.reason, extra=numbers)
         self._try_later(fault)
 
-    def _try_later(self, fault: Fault) -> None:
+    def _try_later(self, fault: ServerFault) -> None:
         jitter = SystemRandom().uniform(0.5, 1.0)  # so that not all processes reconnect at once
         longest_s = self.limits.retry_s * 2 ** min(self._tries - 1, 32) if self._tries else 0.0
         pause_s = jitter * min(longest_s, self.limits.retry_max_s)
@@ -253,7 +253,7 @@ class RedisServer:
             again.daemon = True
             again.start()
 
-    def _error(self, fault: Fault) -> ContextError:
+    def _error(self, fault: ServerFault) -> ContextError:
         if fault.kind == "refused" and not self._served:
             return StoreRefused(self.name)
         return StoreUnavailable(self.name, reason=fault.reason)
@@ -277,7 +277,7 @@ def shown_url(url: str) -> str:
     return f"{scheme}://{place}" if clear else "…"
 
 
-def fault_of(error: Exception) -> Fault:
+def fault_of(error: Exception) -> ServerFault:
     """Classify an exception; of the server's own text, only the error code is used."""
     from redis import exceptions as known  # noqa: PLC0415 - optional, and loaded with the client
 
@@ -288,17 +288,19 @@ def fault_of(error: Exception) -> Fault:
             | known.AuthorizationError()
             | known.NoPermissionError()
         ):
-            return Fault("refused", "it rejects the user name, the password or the permissions")
+            return ServerFault(
+                "refused", "it rejects the user name, the password or the permissions"
+            )
         case known.ResponseError() | known.DataError():
             code = str(error).partition(" ")[0]  # in capitals; other text may contain a value
             shown = code if code.isupper() else type(error).__name__
-            return Fault("declined", f"it rejected a command ({shown})")
+            return ServerFault("declined", f"it rejected a command ({shown})")
         case TimeoutError() | known.TimeoutError():
-            return Fault("away", "no answer in time")
+            return ServerFault("away", "no answer in time")
         case OSError() | known.ConnectionError():
-            return Fault("away", "no connection")
+            return ServerFault("away", "no connection")
         case _:
-            return Fault("away", f"not a Redis server ({type(error).__name__})")
+            return ServerFault("away", f"not a Redis server ({type(error).__name__})")
 
 
 def _client(url: str, timeout_s: float) -> "Redis":

@@ -67,7 +67,7 @@ CITED = re.compile(r"\[([^\[\]]+)\]")  # how an answer cites an entry
 FACTS = "What the person stated, to be kept to:"
 
 
-class Entry(NamedTuple):
+class KnowledgeEntry(NamedTuple):
     """An entry of a knowledge base; ``source`` is its path in the folder."""
 
     source: str
@@ -79,7 +79,7 @@ class Read(NamedTuple):
     """The entries of a file and its state when read; ``proof`` is empty if it may have changed during reading."""
 
     proof: str
-    entries: tuple[Entry, ...]
+    entries: tuple[KnowledgeEntry, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,10 +91,10 @@ class Kept:
     postings: dict[str, list[int]]
 
 
-class Selected(NamedTuple):
+class SelectedEntries(NamedTuple):
     """An entry selected for a question, with its relevance score, 0..1."""
 
-    entry: Entry
+    entry: KnowledgeEntry
     score: float
 
 
@@ -112,7 +112,7 @@ class Knowledge:
         complete: Complete | None = None,
     ) -> None:
         self.folder = None if folder is None else folder.resolve()
-        self.entries: list[Entry] = []
+        self.entries: list[KnowledgeEntry] = []
         self.sources: frozenset[str] = frozenset()
         self.fault = ""  # why there are no embeddings, if the model failed
         self._cache, self._vectors, self._complete = cache, vectors, complete
@@ -149,7 +149,7 @@ class Knowledge:
         except (CompletionFailed, EmbeddingFailed) as error:
             logger.info("a question is searched by its words", extra={"reason": str(error)})
 
-    def select(self, question: str, earlier: Sequence[str] = ()) -> list[Selected]:
+    def select(self, question: str, earlier: Sequence[str] = ()) -> list[SelectedEntries]:
         """Return the entries relevant to a question, best first.
 
         Unless exactly one matches, the question may follow up on one of the ``earlier`` ones (newest first). Relevant entries of
@@ -166,7 +166,7 @@ class Knowledge:
         if meant and not 0 < len(near) <= MOST_ENTRIES:
             near = meant
         ranked = sorted(near, key=lambda at: (at not in meant, -near[at], at))[:MOST_ENTRIES]
-        return [Selected(self.entries[at], near[at]) for at in ranked]
+        return [SelectedEntries(self.entries[at], near[at]) for at in ranked]
 
     def _near(self, question: str) -> dict[int, float]:
         """Return the scores, by index, of the entries nearly as relevant to a question as the best one."""
@@ -208,7 +208,7 @@ class Knowledge:
         self.sources = frozenset(quotable(entry.source) for entry in self.entries)
 
 
-def weighed(entry: Entry) -> str:
+def weighed(entry: KnowledgeEntry) -> str:
     """Return an entry's text for indexing, with the title repeated to weigh more."""
     return "\n".join([*[entry.title] * TITLE_TIMES, entry.text])
 
@@ -239,7 +239,7 @@ def files_below(folder: str, known: Mapping[str, Read]) -> dict[str, Read]:
     return dict(sorted(found.items()))
 
 
-def entries_in(name: str, text: str) -> list[Entry]:
+def entries_in(name: str, text: str) -> list[KnowledgeEntry]:
     """Return the entries of a file: one, or one for each item of a JSON list."""
     title = name.rpartition("/")[2].rpartition(".")[0].replace("-", " ").replace("_", " ")
     if name.lower().endswith(".json"):
@@ -247,18 +247,18 @@ def entries_in(name: str, text: str) -> list[Entry]:
             found: object = json.loads(text)
         except (ValueError, RecursionError) as error:
             logger.warning("%r is no valid JSON, so it is read as text: %s", name, error)
-            return [Entry(name, title, text)]
+            return [KnowledgeEntry(name, title, text)]
         listed = cast("list[object]", found) if isinstance(found, list) else [found]
         several = len(listed) > 1
         return [
-            Entry(f"{name}#{at}" if several else name, *entry_of(each, title))
+            KnowledgeEntry(f"{name}#{at}" if several else name, *entry_of(each, title))
             for at, each in enumerate(listed, 1)
         ]
     lines = text.strip().splitlines()
     if lines and lines[0].startswith("#"):
         body = "\n".join(lines[1:]).strip()
-        return [Entry(name, lines[0].lstrip("# ").strip() or title, body)]
-    return [Entry(name, title, text.strip())]
+        return [KnowledgeEntry(name, lines[0].lstrip("# ").strip() or title, body)]
+    return [KnowledgeEntry(name, title, text.strip())]
 
 
 def entry_of(value: object, title: str) -> tuple[str, str]:
@@ -277,7 +277,7 @@ class KnowledgeProvider:
     name = "knowledge"
 
     def __init__(self, knowledge: Knowledge, facts: Facts, count: Callable[[str], int]) -> None:
-        self.selected: list[Selected] = []  # for the newest question, best first
+        self.selected: list[SelectedEntries] = []  # for the newest question, best first
         self.taken_back: list[str] = []  # texts of facts that the user deleted
         self._knowledge = knowledge
         self._facts = facts
@@ -314,7 +314,7 @@ class KnowledgeProvider:
         withdrawn = tuple(Notice(key=key, text="") for key in mine)
         return ProviderUpdate(notices=tuple(notices), withdrawn=withdrawn)
 
-    def _within(self, entry: Entry, room_tokens: int) -> Notice | None:
+    def _within(self, entry: KnowledgeEntry, room_tokens: int) -> Notice | None:
         """Return an entry as a notice, shortened to fit, or ``None`` if too little of it would fit."""
         head = Notice(key=entry.source, text=ENTRY.format(source=quotable(entry.source)))
 

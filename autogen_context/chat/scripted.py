@@ -25,7 +25,7 @@ HEAD = re.compile(re.escape(ENTRY).replace(r"\{source\}", "(.*?)"))
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
-class Passage(NamedTuple):
+class SourceSentence(NamedTuple):
     """A sentence of a request, with the source (empty for a fact) and title of its entry."""
 
     source: str
@@ -45,7 +45,7 @@ def answer(request: Request) -> Say:
     """Return the answer to a request."""
     texts = [str(each.get("content") or "") for each in request.messages if each["role"] == "user"]
     question = shown_ends(TOLD.sub("", texts[-1])) if texts else ""
-    newest: dict[str, list[Passage]] = {}  # a changed entry appears again after its old text
+    newest: dict[str, list[SourceSentence]] = {}  # a changed entry appears again after its old text
     for text in texts:
         told = list(passages_in(text))
         newest |= {source: [p for p in told if p.source == source] for source, *_ in told}
@@ -54,7 +54,7 @@ def answer(request: Request) -> Say:
     best = max(scores, default=0.0)
     if best < LEAST_RELEVANCE:
         return Say(NOTHING_KNOWN)
-    chosen: dict[str, Passage] = {}  # one sentence per entry, and each matching fact
+    chosen: dict[str, SourceSentence] = {}  # one sentence per entry, and each matching fact
     for at in sorted(range(len(passages)), key=lambda at: -scores[at]):
         if scores[at] >= ALIKE * best:
             chosen.setdefault(passages[at].source or passages[at].text, passages[at])
@@ -66,12 +66,12 @@ def answer(request: Request) -> Say:
     return Say("\n".join(spoken(each) for each in meant or chosen.values()))
 
 
-def spoken(passage: Passage) -> str:
+def spoken(passage: SourceSentence) -> str:
     """Return a passage as a line of the answer, with its source."""
     return f"{passage.text} [{passage.source}]" if passage.source else f"You said: {passage.text}"
 
 
-def passages_in(text: str) -> Iterator[Passage]:
+def passages_in(text: str) -> Iterator[SourceSentence]:
     """Yield the passages of the injected blocks in a message."""
     for block in TOLD.findall(text):
         head, quoted = "", list[str]()
@@ -83,11 +83,11 @@ def passages_in(text: str) -> Iterator[Passage]:
                 head, quoted = line, []
 
 
-def passages_of(head: str, quoted: Sequence[str]) -> Iterator[Passage]:
+def passages_of(head: str, quoted: Sequence[str]) -> Iterator[SourceSentence]:
     """Yield the sentences of an entry, or the user's facts."""
     entry = HEAD.fullmatch(head)
     if entry and quoted:
         body = [each.strip() for each in SENTENCE_END.split("\n".join(quoted[1:])) if each.strip()]
-        yield from (Passage(entry[1], quoted[0], each) for each in body or quoted[:1])
+        yield from (SourceSentence(entry[1], quoted[0], each) for each in body or quoted[:1])
     elif head == FACTS:
-        yield from (Passage("", "", each) for each in quoted)
+        yield from (SourceSentence("", "", each) for each in quoted)

@@ -80,7 +80,7 @@ SECTIONS: Mapping[str, Section] = {  # of the strict profile, as they are shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class ChatExchange:
     """A user message and its answer, empty until there is one."""
 
     said: str
@@ -92,7 +92,7 @@ class Exchange:
 class Saved:
     """The saved form of a conversation."""
 
-    exchanges: tuple[Exchange, ...]
+    exchanges: tuple[ChatExchange, ...]
     facts: Mapping[str, str]  # texts by id
     taken_back: tuple[str, ...]
     agent: Mapping[str, object]
@@ -115,7 +115,7 @@ class ChatSession:
 
     def __init__(self, settings: ChatSettings) -> None:
         self.settings = settings
-        self.exchanges: list[Exchange] = []
+        self.exchanges: list[ChatExchange] = []
         self.facts = Facts()
         self.name = ""
         self._cache = ContextCache(settings.folder / ".cache", limits=KEPT)
@@ -151,7 +151,7 @@ class ChatSession:
         last = self.exchanges[-1] if self.exchanges else None
         is_again = last is not None and not last.answer and text in ("", last.said)
         if not is_again:
-            self.exchanges.append(Exchange(said=text))
+            self.exchanges.append(ChatExchange(said=text))
             self.facts.learn([typed(text)], start=len(self.exchanges) - 1)
         pieces, whole, is_stopped = list[str](), "", False
         try:

@@ -38,7 +38,7 @@ END_WORDS = ("exit", "quit", "/exit")
 SESSION = "autogen_context.chat.session"  # slow to import: the engine and AutoGen
 
 
-class Command(NamedTuple):
+class ChatCommand(NamedTuple):
     """A slash command."""
 
     usage: str
@@ -46,7 +46,7 @@ class Command(NamedTuple):
     run: Callable[[str], Awaitable[None]]
 
 
-class History(FileHistory):
+class InputHistory(FileHistory):
     """The prompt history, shared by later chats; lines that cannot be written are dropped."""
 
     @override
@@ -65,16 +65,16 @@ class Terminal:
         self._session: ChatSession
         self._answering: asyncio.Task[None] | None = None
         self._commands = {
-            "/help": Command("", "this list", self._help),
-            "/save": Command("[name]", "save the conversation; also as Markdown", self._save),
-            "/load": Command("name", "go on with one that was saved", self._load),
-            "/branch": Command("[name]", "go on under another name", self._branch),
-            "/context": Command("", "what is in the window now, and why", self._context),
-            "/why": Command("text", "what became of what was said, or of an entry", self._why),
-            "/facts": Command("[edit n text | delete n]", "what you stated", self._facts),
-            "/pin": Command("text", "keep what was said word for word", self._pin),
-            "/model": Command("[name]", "which model answers, or another one", self._model),
-            "/limit": Command("[tokens]", "the most a request may have", self._limit),
+            "/help": ChatCommand("", "this list", self._help),
+            "/save": ChatCommand("[name]", "save the conversation; also as Markdown", self._save),
+            "/load": ChatCommand("name", "go on with one that was saved", self._load),
+            "/branch": ChatCommand("[name]", "go on under another name", self._branch),
+            "/context": ChatCommand("", "what is in the window now, and why", self._context),
+            "/why": ChatCommand("text", "what became of what was said, or of an entry", self._why),
+            "/facts": ChatCommand("[edit n text | delete n]", "what you stated", self._facts),
+            "/pin": ChatCommand("text", "keep what was said word for word", self._pin),
+            "/model": ChatCommand("[name]", "which model answers, or another one", self._model),
+            "/limit": ChatCommand("[tokens]", "the most a request may have", self._limit),
         }
 
     async def run(self, *, load: str = "") -> int:
@@ -135,7 +135,7 @@ class Terminal:
             event.current_buffer.insert_text("\n")
 
         session: PromptSession[str] = PromptSession(
-            history=History(str(self._settings.folder / ".history")),
+            history=InputHistory(str(self._settings.folder / ".history")),
             completer=WordCompleter([*self._commands, "exit"], sentence=True),
             complete_while_typing=True,
             auto_suggest=AutoSuggestFromHistory(),

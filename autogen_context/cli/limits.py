@@ -11,9 +11,9 @@ from itertools import groupby
 from autogen_context.cli import print_json, print_lines
 from autogen_context.tokens.discovery import Discovery
 from autogen_context.tokens.limits import (
+    LookupStep,
     ModelLimit,
     ModelLimits,
-    Step,
     known_rows,
     unrouted,
     variable_for,
@@ -37,7 +37,7 @@ def show_limits(model: str | None, url: str | None, *, as_json: bool) -> int:
     return 0
 
 
-def asked(model: str, url: str | None) -> tuple[ModelLimit, Sequence[Step]]:
+def asked(model: str, url: str | None) -> tuple[ModelLimit, Sequence[LookupStep]]:
     """Return the limits of a model, and the sources in lookup order."""
     key = os.environ.get("OPENAI_API_KEY")
     limits = ModelLimits(discovery=Discovery(url, api_key=key) if url else None)
@@ -46,7 +46,7 @@ def asked(model: str, url: str | None) -> tuple[ModelLimit, Sequence[Step]]:
     return limit, [step for step in limits.trace(model) if step.source != "cache"]
 
 
-def one(limit: ModelLimit, chain: Sequence[Step]) -> Iterator[str]:
+def one(limit: ModelLimit, chain: Sequence[LookupStep]) -> Iterator[str]:
     """Yield the limits of a model and a line per source, with an arrow at the one used."""
     yield f"{limit.model}: {limit.input_tokens:,} input tokens ({limit.source})"
     yield ""

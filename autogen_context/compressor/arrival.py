@@ -15,7 +15,7 @@ from autogen_context.compressor.code import without_padding
 from autogen_context.compressor.compressor import Compressor
 from autogen_context.compressor.json_text import JSON
 from autogen_context.compressor.kinds import OUTPUT, reducer_for, tight_output
-from autogen_context.compressor.lines import Room
+from autogen_context.compressor.lines import TextLimit
 from autogen_context.compressor.shorten import CountText
 from autogen_context.messages.identifiers import values_of
 from autogen_context.messages.message import Message, ToolCall, ToolResult, content_digest
@@ -85,7 +85,7 @@ def cut(
         return text, ""
     handle = handle_of(original)
     mark = mark_of(count(original), handle)
-    room = Room(tokens=most - count(mark) - 1, count=count, wanted=wanted_of(call, task))
+    room = TextLimit(tokens=most - count(mark) - 1, count=count, wanted=wanted_of(call, task))
     short = f"{reducer.cut(text, room)}\n{mark}"
     return (short, handle) if len(short) < len(text) else (text, "")
 

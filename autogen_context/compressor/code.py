@@ -14,7 +14,7 @@ from autogen_context.compressor.lines import (
     BLANK_RANK,
     WANTED_RANK,
     Reducer,
-    Room,
+    TextLimit,
     choose,
     wanted_in,
 )
@@ -70,7 +70,7 @@ LINE_CHARS = 300  # of a line that are searched for a definition
 HEAD_LINES = 12  # at most, of a head that spans several lines
 
 
-class Span(NamedTuple):
+class LineSpan(NamedTuple):
     """The line range of a definition."""
 
     start: int
@@ -105,7 +105,7 @@ def without_padding(text: str) -> str:
     return text if NUMBERED_OTHERWISE.search(lines) else PADDING.sub("\n", lines)[1:]
 
 
-def cut(text: str, room: Room) -> str:
+def cut(text: str, room: TextLimit) -> str:
     """Return the skeleton and what is wanted: a named definition keeps its body, one that contains a wanted line its head."""
     lines = without_padding(text).split("\n")
     bare = NUMBERS.sub("\n", "\n".join(("", *lines)))[1:].split("\n")
@@ -139,7 +139,7 @@ def cut(text: str, room: Room) -> str:
 CODE = Reducer("code", recognises, cut, without_padding)
 
 
-def outline(lines: Sequence[str]) -> list[Span]:
+def outline(lines: Sequence[str]) -> list[LineSpan]:
     """Return the definitions of a source text without line numbers, by keywords and indentation.
 
     A definition ends before a line indented no deeper than its first, except closers; its body follows the head's last line.
@@ -170,21 +170,21 @@ def outline(lines: Sequence[str]) -> list[Span]:
     return nested(sorted(rows))
 
 
-def holders(spans: Sequence[Span], lines: int) -> list[Span | None]:
+def holders(spans: Sequence[LineSpan], lines: int) -> list[LineSpan | None]:
     """Return, for each line, the innermost definition that contains it."""
-    found: list[Span | None] = [None] * lines
+    found: list[LineSpan | None] = [None] * lines
     for span in spans:
         found[span.start : span.end] = [span] * (span.end - span.start)
     return found
 
 
-def nested(rows: Sequence[tuple[int, int, int]]) -> list[Span]:
+def nested(rows: Sequence[tuple[int, int, int]]) -> list[LineSpan]:
     """Return the spans of sorted rows, each with its nesting depth."""
-    spans: list[Span] = []
+    spans: list[LineSpan] = []
     open_until: list[int] = []
     for start, body, end in rows:
         while open_until and open_until[-1] <= start:
             open_until.pop()
-        spans.append(Span(start=start, body=body, end=end, depth=len(open_until)))
+        spans.append(LineSpan(start=start, body=body, end=end, depth=len(open_until)))
         open_until.append(end)
     return spans

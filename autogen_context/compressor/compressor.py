@@ -24,10 +24,10 @@ from autogen_context.compressor.concepts import (
     keywords_in,
 )
 from autogen_context.compressor.kinds import reducer_for
-from autogen_context.compressor.lines import Room
+from autogen_context.compressor.lines import TextLimit
 from autogen_context.compressor.notice import LeftOut, notice_of, stated_in
 from autogen_context.compressor.shorten import CountText, shorten_text
-from autogen_context.compressor.steps import Source, Target, excerpt, stepped
+from autogen_context.compressor.steps import SourceText, Target, excerpt, stepped
 from autogen_context.compressor.summaries import REFUSED, Summarizer, summarised
 from autogen_context.errors import CompletionFailed
 from autogen_context.ledger.ledger import MARKER
@@ -200,7 +200,7 @@ class SemanticCompressor:
         key = content_digest("extract", str(target_tokens), text, *keep)
         if known := self._known.get(key):
             return known
-        source = Source(text, target.keep)
+        source = SourceText(text, target.keep)
         if target.count(text) <= target_tokens:
             return self._remembered(key, self._judged(source, text, "none", target))
         short, strategy = structured(source, target) or stepped(source, target)
@@ -282,13 +282,13 @@ class SemanticCompressor:
         """Return the result with a model's summary; raise ``CompletionFailed`` with the reason if none is usable."""
         if self._summarizer is None:
             raise CompletionFailed("there is no model to ask")
-        source = await asyncio.to_thread(Source, text, target.keep)
+        source = await asyncio.to_thread(SourceText, text, target.keep)
         seen = Target(tokens=self._shown_tokens, count=counting(EstimateCounter()), keep=())
         short = await summarised(source, target, self._summarizer, extract, seen)
         return self._judged(source, short, "model summary", target)
 
     def _judged(
-        self, source: Source, short: str, strategy: Strategy, target: Target
+        self, source: SourceText, short: str, strategy: Strategy, target: Target
     ) -> CompressionResult:
         """Build the result for a compressed text, shortened if it does not fit, with its preserved and lost concepts."""
         if target.count(short) > target.tokens:
@@ -326,7 +326,7 @@ def counting(counter: CountsText) -> CountText:
     return cache(count)
 
 
-def structured(source: Source, target: Target) -> tuple[str, Strategy] | None:
+def structured(source: SourceText, target: Target) -> tuple[str, Strategy] | None:
     """Compress a text by its structure; ``None`` without one, for dialogue or notes, or if it cannot fit with all keywords."""
     text = source.text
     reducer = None if MARKER.match(text) else reducer_for(text)  # None for a transcript
@@ -340,7 +340,7 @@ def structured(source: Source, target: Target) -> tuple[str, Strategy] | None:
     if target.count(tight) <= target.tokens:
         return tight, "tighten structure"
     wanted = frozenset(word.lower() for word in target.keep)
-    short = reducer.cut(text, Room(tokens=target.tokens, count=target.count, wanted=wanted))
+    short = reducer.cut(text, TextLimit(tokens=target.tokens, count=target.count, wanted=wanted))
     if not (says := MARK.sub("", short)).strip() or target.count(short) > target.tokens:
         return None
     if len(keywords_in(short, target.keep)) < len(keywords_in(text, target.keep)):

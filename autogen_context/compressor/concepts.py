@@ -13,7 +13,7 @@ from math import ceil
 from typing import Literal, NamedTuple
 
 from autogen_context.compressor.passage import passages_of
-from autogen_context.language.phrases import Found, phrases
+from autogen_context.language.phrases import PhraseMatch, phrases
 from autogen_context.language.terms import terms
 from autogen_context.messages.identifiers import CONNECTORS, MOST, RUN, is_telling
 from autogen_context.tokens.measure import Count
@@ -158,7 +158,7 @@ def found(sentence: str) -> Sense:
 known = lru_cache(maxsize=REMEMBERED)(found)
 
 
-class Run(NamedTuple):
+class WordRun(NamedTuple):
     """A run of text without spaces (a number, a value or a word), without trailing punctuation."""
 
     text: str
@@ -167,7 +167,7 @@ class Run(NamedTuple):
 
 
 @lru_cache(maxsize=REMEMBERED)
-def run_of(written: str) -> Run:
+def run_of(written: str) -> WordRun:
     """Classify a run; cached, since most are repeated."""
     run = written.rstrip(CONNECTORS)
     kind: Literal["number", "value", ""] = ""
@@ -176,10 +176,10 @@ def run_of(written: str) -> Run:
             kind = "number"
         elif is_telling(run.replace("-", " ")) and SPELT.search(run) and terms(run):
             kind = "value"
-    return Run(run, run.lower(), kind)
+    return WordRun(run, run.lower(), kind)
 
 
-def without(text: str, places: Iterable[Found]) -> str:
+def without(text: str, places: Iterable[PhraseMatch]) -> str:
     """Return the text without these phrases, which are given in order."""
     kept, at = list[str](), 0
     for place in places:

@@ -16,7 +16,7 @@ from pydantic_core import to_json
 from autogen_context.compressor.lines import (
     ERROR_RANK,
     Reducer,
-    Room,
+    TextLimit,
     choose,
     ranked,
     shortened,
@@ -54,7 +54,7 @@ CONTAINERS = (dict, list)
 ESCAPED = re.compile(r"\\u(?:[dD]|0022|003)")  # half a character, or a sign of JSON
 
 
-class Value(NamedTuple):
+class JsonValue(NamedTuple):
     """A JSON value in a text, without whitespace as ``line``; with ``tree`` like objects are tables in both."""
 
     start: int
@@ -86,7 +86,7 @@ def minified(text: str) -> str:
     return with_lines(text, [*values_in(text, read)])
 
 
-def with_lines(text: str, values: Sequence[Value]) -> str:
+def with_lines(text: str, values: Sequence[JsonValue]) -> str:
     """Replace each value by its line; return the text unchanged if that is no shorter."""
     parts: list[str] = []
     at = 0
@@ -97,7 +97,7 @@ def with_lines(text: str, values: Sequence[Value]) -> str:
     return short if len(short) < len(text) else text
 
 
-def values_in(text: str, read: Callable[[str, int], Value]) -> Iterator[Value]:
+def values_in(text: str, read: Callable[[str, int], JsonValue]) -> Iterator[JsonValue]:
     """Yield the values that fill whole lines, except short ones inside other text."""
     failed = at = 0
     first = len(text) - len(text.lstrip(BLANKS))
@@ -119,15 +119,15 @@ def values_in(text: str, read: Callable[[str, int], Value]) -> Iterator[Value]:
                 yield value if stop == at else value._replace(end=stop)
 
 
-def read(text: str, start: int) -> Value:
+def read(text: str, start: int) -> JsonValue:
     """Find the value at a position; raise ``ValueError`` if there is none and ``RecursionError`` if it is nested too deep."""
     tree, end = READ(text, start)
     if text.count("{", start, end) + text.count("[", start, end) > MOST_DEPTH:
         check_depth(tree)
-    return Value(start, end, "".join(BETWEEN_BLANKS.findall(text, start, end)))
+    return JsonValue(start, end, "".join(BETWEEN_BLANKS.findall(text, start, end)))
 
 
-def read_tables(text: str, start: int) -> Value:
+def read_tables(text: str, start: int) -> JsonValue:
     """Parse the value at a position; without its tree if a part would not come back from ``line`` as it was."""
     tree: Tree
     tree, end = READ(text, start)
@@ -141,7 +141,7 @@ def read_tables(text: str, start: int) -> Value:
     if not is_whole or "Infinity" in line or "NaN" in line:
         return read(text, start)
     tables = tree if len(line) <= PART_CHARS else with_tables(tree)
-    return Value(start, end, line if tables is tree else to_json(tables).decode(), tables)
+    return JsonValue(start, end, line if tables is tree else to_json(tables).decode(), tables)
 
 
 def check_depth(tree: Tree) -> None:
@@ -213,7 +213,7 @@ def lay_out(
     rows.append((f"{'}' if keyed else ']'}{after}", rank))
 
 
-def cut(text: str, room: Room) -> str:
+def cut(text: str, room: TextLimit) -> str:
     """Return the keys and the rows that matter; long values are shortened."""
     is_ambiguous = '"columns"' in text or ESCAPED.search(text)
     values = [*values_in(text, read if is_ambiguous else read_tables)]

@@ -18,7 +18,7 @@ from autogen_context.compressor.lines import (
     ERROR_RANK,
     WANTED_RANK,
     Reducer,
-    Room,
+    TextLimit,
     are_enough,
     by_ranks,
     choose,
@@ -88,7 +88,7 @@ def note_of(times: int) -> str:
     return f"[the line above {times} more times]"
 
 
-def cut_output(text: str, room: Room) -> str:
+def cut_output(text: str, room: TextLimit) -> str:
     """Keep errors, warnings and rare lines; the first line of each template tells how many similar ones are hidden."""
     text = tight_output(text)
     lines, templates = lines_of(text), template_of(text).split("\n")

@@ -37,7 +37,7 @@ TIED = re.compile(r"(?<!lines as above …\])\n(?!\[the line above |\[… [^\n]{
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class TextLimit:
     """The token limit of a text, and the lower-case words, identifiers and paths to prefer in it."""
 
     tokens: int
@@ -51,7 +51,7 @@ class Reducer:
 
     kind: str
     recognises: Callable[[str, Sequence[str]], bool]  # takes the text and a sample of its lines
-    cut: Callable[[str, Room], str]  # selects what fits, with marks for omissions
+    cut: Callable[[str, TextLimit], str]  # selects what fits, with marks for omissions
     tighten: Callable[[str], str] = str  # the same information in fewer characters
 
 
@@ -61,10 +61,10 @@ def by_ranks(
     split: Callable[[str], list[str]] | None = None,
     noun: str = "lines",
     errors: bool = False,
-) -> Callable[[str, Room], str]:
+) -> Callable[[str, TextLimit], str]:
     """Return a ``cut`` by the ranks of lines, where wanted lines and with ``errors`` error lines rank higher."""
 
-    def cut(text: str, room: Room) -> str:
+    def cut(text: str, room: TextLimit) -> str:
         if room.count(text) <= room.tokens:
             return text
         lines = (split or lines_of)(text)
@@ -84,7 +84,7 @@ def are_enough(
 def choose(
     lines: Sequence[str],
     ranks: Sequence[float],
-    room: Room,
+    room: TextLimit,
     *,
     noun: str = "lines",
     whole: bool = False,
@@ -131,7 +131,7 @@ def chosen(
     lines: Sequence[str],
     ranks: Sequence[float],
     order: Sequence[int],
-    room: Room,
+    room: TextLimit,
     chars: int,
     gap_chars: int,
     *,
@@ -215,7 +215,7 @@ def shortened(line: str, chars: int, wanted: Iterable[str] = ()) -> str:
 
 
 def ranked(
-    ranks: Iterable[float], lines: Sequence[str], room: Room, *, errors: bool = False
+    ranks: Iterable[float], lines: Sequence[str], room: TextLimit, *, errors: bool = False
 ) -> list[float]:
     """Raise the ranks of wanted lines above the given ones, and those of error lines above both unless they are negative.
 

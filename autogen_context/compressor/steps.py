@@ -79,7 +79,7 @@ class Stated(NamedTuple):
     current: list[Passage]
 
 
-class Source:
+class SourceText:
     """A text to compress: cut into passages once, and read for its statements where these are needed.
 
     Attributes:
@@ -220,7 +220,7 @@ class Scored(NamedTuple):
         return self.worth / float((self.tokens + COST_BASE) ** COST_POWER)
 
 
-def stepped(source: Source, target: Target) -> tuple[str, Strategy]:
+def stepped(source: SourceText, target: Target) -> tuple[str, Strategy]:
     """Run the steps until one meets the target; return the text and the step, an empty text if nothing fits."""
     entries, passages, _ = source.stated
     asked = with_keywords(passages, target).values()

@@ -39,7 +39,7 @@ from autogen_context.compressor.passage import (
 )
 from autogen_context.compressor.steps import (
     STATED_FRACTION,
-    Source,
+    SourceText,
     Target,
     core_of,
     fill,
@@ -126,7 +126,11 @@ def prompt_for(text: str, *, target_tokens: int) -> str:
 
 
 async def summarised(
-    source: Source, target: Target, summarize: Summarizer, extract: CompressionResult, seen: Target
+    source: SourceText,
+    target: Target,
+    summarize: Summarizer,
+    extract: CompressionResult,
+    seen: Target,
 ) -> str:
     """Return a text built on a model's summary; raise ``CompletionFailed`` if the summary is rejected.
 

@@ -67,7 +67,7 @@ class Given(NamedTuple):
 
 
 @dataclass(slots=True)
-class Reading:
+class GivenSettings:
     """The given values by setting, the problems by key, and the warnings."""
 
     given: dict[str, Given] = field(default_factory=dict[str, Given])
@@ -196,7 +196,7 @@ class ContextConfig(Settings):
             given = cls._read([arguments], server_url=None)
             for text in given.warnings:
                 warnings.warn(text, stacklevel=3)  # skip this method and pydantic's __init__
-        if not isinstance(given, Reading):
+        if not isinstance(given, GivenSettings):
             return validate(given)
         problems = given.problems
         try:
@@ -214,8 +214,8 @@ class ContextConfig(Settings):
         raise ValidationError.from_exception_data(cls.__name__, lines)
 
     @classmethod
-    def _read(cls, layers: Sequence[Sequence[Given]], *, server_url: str | None) -> Reading:
-        reading = Reading()
+    def _read(cls, layers: Sequence[Sequence[Given]], *, server_url: str | None) -> GivenSettings:
+        reading = GivenSettings()
         for layer in layers:
             named = (given.value for given in layer if given.key == DISCOVERY and given.value)
             to_ask = next(named, server_url)
@@ -230,7 +230,7 @@ class ContextConfig(Settings):
         return reading
 
     @classmethod
-    def _meant(cls, given: Given, server_url: object, reading: Reading) -> Given | None:
+    def _meant(cls, given: Given, server_url: object, reading: GivenSettings) -> Given | None:
         key, name, settings = given.key, given.name, cls.model_fields
         if key in settings:
             return given

@@ -27,7 +27,7 @@ from unicodedata import normalize
 
 from pydantic import TypeAdapter
 
-__all__ = ["Found", "PhraseMatcher", "ends_of", "phrases"]
+__all__ = ["PhraseMatch", "PhraseMatcher", "ends_of", "phrases"]
 
 Tables = dict[str, dict[str, list[str]]]
 WORDS = "words"
@@ -106,7 +106,7 @@ def ends_of(text: str, head_chars: int, tail_chars: int = 0, *, between: str = "
     return f"{text[:head_chars]}{between}{text[-tail_chars:]}"
 
 
-class Found(NamedTuple):
+class PhraseMatch(NamedTuple):
     """A match of a phrase in a text."""
 
     label: str
@@ -145,14 +145,16 @@ def next_words(items: Items) -> Iterator[tuple[str | None, Items]]:
         yield head, rest
 
 
-class State(dict[tuple[str, ...], "State | None"]):
+class MatcherState(dict[tuple[str, ...], "MatcherState | None"]):
     """A state of the matching automaton: positions within phrases, and the next state for each word's keys.
 
     Next states are built on first use; ``None`` means that no phrase continues. ``known`` holds all states built so far, for
     reuse; ``labels`` are those of the phrases that end in this state.
     """
 
-    def __init__(self, places: Iterable[Place], known: "dict[frozenset[Place], State]") -> None:
+    def __init__(
+        self, places: Iterable[Place], known: "dict[frozenset[Place], MatcherState]"
+    ) -> None:
         super().__init__()
         self._known = known
         self._by_word: defaultdict[str | None, set[Place]] = defaultdict(set)
@@ -161,13 +163,13 @@ class State(dict[tuple[str, ...], "State | None"]):
                 self._by_word[word].add((label, rest))
         self.labels = [label for label, _ in self._by_word.pop("", ())]
 
-    def __missing__(self, keys: tuple[str, ...]) -> "State | None":
+    def __missing__(self, keys: tuple[str, ...]) -> "MatcherState | None":
         """Build the next state for a word that is new in this state."""
         met = [self._by_word[key] for key in (None, *keys) if key in self._by_word]
         places = frozenset[Place]().union(*met)
         following = None
         if places:
-            following = self._known.get(places) or State(places, self._known)
+            following = self._known.get(places) or MatcherState(places, self._known)
         if len(self._known) < MOST_KNOWN:
             if following is not None:
                 self._known[places] = following
@@ -185,13 +187,16 @@ class PhraseMatcher:
         for label, phrase in phrases:
             items = parsed(phrase, self._words)
             (opening if phrase.lstrip().startswith("^") else everywhere).append((label, items))
-        known: dict[frozenset[Place], State] = {}
-        self._first = (State(everywhere, known), State([*everywhere, *opening], known))
+        known: dict[frozenset[Place], MatcherState] = {}
+        self._first = (
+            MatcherState(everywhere, known),
+            MatcherState([*everywhere, *opening], known),
+        )
         self._keys = lru_cache(MOST_KNOWN)(self._keys_of)
         self._beginnings = sorted({len(word) - 1 for word in self._words if word.endswith("*")})
         self._may_begin = lru_cache(MOST_KNOWN)(self._has_beginning)
 
-    def find(self, text: str) -> list[Found]:
+    def find(self, text: str) -> list[PhraseMatch]:
         """Return the phrases found in a text, in text order.
 
         Matches of one label do not overlap: the first wins, and the longest of those that start at the same word. Matches
@@ -200,7 +205,7 @@ class PhraseMatcher:
         if not any(map(self._may_begin, text.split())):  # much faster, since most words are cached
             return []
         stops: dict[tuple[str, int], int] = {}
-        active: list[tuple[int, State]] = []  # start of each partial match, and its state
+        active: list[tuple[int, MatcherState]] = []  # start of each partial match, and its state
         opens = True
         for token in TOKEN.finditer(text):
             word: str | None = token[1]
@@ -221,11 +226,11 @@ class PhraseMatcher:
                 for label in state.labels:
                     stops[label, start] = token.end()
         ends: dict[str, int] = {}
-        found: list[Found] = []
+        found: list[PhraseMatch] = []
         for (label, start), stop in sorted(stops.items(), key=lambda each: (each[0][1], -each[1])):
             if start >= ends.get(label, 0):
                 ends[label] = stop
-                found.append(Found(label, start, stop))
+                found.append(PhraseMatch(label, start, stop))
         return found
 
     def labels(self, text: str) -> frozenset[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
-from autogen_context.language.phrases import Found, phrases
+from autogen_context.language.phrases import PhraseMatch, phrases
 from autogen_context.language.terms import stem
 
 Author = Literal["system", "person", "assistant", "tool"]
@@ -19,7 +19,7 @@ Kind = Literal[
     "safety rule", "constraint", "decision", "goal state", "preference", "identity", "fact"
 ]
 ValueKind = Literal["quoted", "link", "date", "time", "amount", "code", "name"]
-Cues = dict[str, tuple[Found, ...]]
+Cues = dict[str, tuple[PhraseMatch, ...]]
 Word = tuple[int, str]
 """The start of a word and its stem."""
 
@@ -135,7 +135,7 @@ class Statement:
     recasts: str = ""  # the corrected value for the previous statement
 
 
-class Value(NamedTuple):
+class StatedValue(NamedTuple):
     """A value and its position in the sentence."""
 
     kind: ValueKind
@@ -166,13 +166,13 @@ class Sentence:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        found: dict[str, list[Found]] = {}
+        found: dict[str, list[PhraseMatch]] = {}
         for each in phrases("ledger").find(text):
             found.setdefault(each.label, []).append(each)
         self.cues: Cues = {label: tuple(each) for label, each in found.items()}
 
     @cached_property
-    def values(self) -> tuple[Value, ...]:
+    def values(self) -> tuple[StatedValue, ...]:
         """The values, in order."""
         return tuple(values_of(self.text, self.cues))
 
@@ -206,7 +206,7 @@ class Sentence:
         """Return True if the sentence contains one of these cues."""
         return not self.cues.keys().isdisjoint(labels)
 
-    def opens(self, label: str) -> Found | None:
+    def opens(self, label: str) -> PhraseMatch | None:
         """Return the cue of this label that the sentence begins with, if any."""
         first = self.cues.get(label, (None,))[0]
         return first if first and not WORD.search(self.text, 0, first.start) else None
@@ -217,7 +217,7 @@ class Sentence:
         return self.has("change", "becomes") and not self.has("adds")
 
     @property
-    def limited(self) -> list[Value]:
+    def limited(self) -> list[StatedValue]:
         """The values that directly follow a limit ("at most")."""
         ends = [each.stop for each in self.cues.get("limit", ())]
         values = self.values if ends else ()
@@ -227,10 +227,10 @@ class Sentence:
 looked_at = lru_cache(LOOKED_AT)(Sentence)
 
 
-def values_of(text: str, cues: Cues) -> Iterator[Value]:
+def values_of(text: str, cues: Cues) -> Iterator[StatedValue]:
     """Yield the values of a sentence in order, without overlap; a day with its time, or a name of several words, is one value."""
     currencies = {each.start: each for each in cues.get("currency", ())}
-    last: Value | None = None
+    last: StatedValue | None = None
     for value in formed(text, {each.start: each for each in cues.get("day", ())}):
         after = value.stop + (text[value.stop : value.stop + 1] == " ")
         kind, stop = value.kind, value.stop
@@ -238,16 +238,16 @@ def values_of(text: str, cues: Cues) -> Iterator[Value]:
             stop = currencies[after].stop
         if last is not None and follows(last, value, text[last.stop : value.start]):
             kind = "name" if last.kind == "name" else "date"
-            last = Value(kind, text[last.start : stop], last.start, stop)
+            last = StatedValue(kind, text[last.start : stop], last.start, stop)
         elif last is None or value.start >= last.stop:
             if last is not None:
                 yield last
-            last = Value(kind, text[value.start : stop], value.start, stop)
+            last = StatedValue(kind, text[value.start : stop], value.start, stop)
     if last is not None:
         yield last
 
 
-def formed(text: str, days: dict[int, Found]) -> Iterator[Value]:
+def formed(text: str, days: dict[int, PhraseMatch]) -> Iterator[StatedValue]:
     """Yield candidate values by their form.
 
     A capitalized first word counts only if it is all capitals or the next word is capitalized too.
@@ -260,13 +260,13 @@ def formed(text: str, days: dict[int, Found]) -> Iterator[Value]:
         alone = opening and not word.isupper() and not text[at : at + 2].strip()[:1].isupper()
         if start in days:
             at = max(at, days[start].stop)
-            yield Value("date", text[start:at], start, at)
+            yield StatedValue("date", text[start:at], start, at)
         elif kind != "name" or (is_name and not alone):
-            yield Value(kind, word, start, at)
+            yield StatedValue(kind, word, start, at)
         opening = False
 
 
-def follows(last: Value, value: Value, between: str) -> bool:
+def follows(last: StatedValue, value: StatedValue, between: str) -> bool:
     """Return True if two adjacent values form one: a name, or a day with its time."""
     if last.kind == value.kind == "name":
         return between in {" ", "-"}
@@ -336,7 +336,7 @@ def between(words: Sequence[Word], start: int, stop: int | None = None) -> str:
     return " ".join(word for at, word in words if start <= at and (stop is None or at < stop))
 
 
-def without(words: Sequence[Word], masked: Value) -> str:
+def without(words: Sequence[Word], masked: StatedValue) -> str:
     """Return the words with a value replaced by its placeholder."""
     parts = (between(words, 0, masked.start), masked.group, between(words, masked.stop))
     return " ".join(filter(None, parts))

@@ -19,7 +19,13 @@ from autogen_context.compressor.summaries import Span
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.manager.injected import NoticeWriter, Retriever, chosen, placed_anew
 from autogen_context.manager.parts import Parts, cuts_finished
-from autogen_context.manager.prepared import Fixed, Prepared, Request, RequestWriter, Window
+from autogen_context.manager.prepared import (
+    CertifiedRequest,
+    Fixed,
+    Prepared,
+    RequestWriter,
+    Window,
+)
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.piece import RoleRules, Written, messages_of
 from autogen_context.messages.tool_schema import has_recall_tool
@@ -44,7 +50,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class Room(NamedTuple):
+class RequestRoom(NamedTuple):
     """The next request in tokens of our own count: what it may have, what it has so far, and the turn's budget."""
 
     tokens: int
@@ -212,7 +218,7 @@ class Engine:
         view = replace(view, rewrites=view.rewrites + 1, decisions=Decisions())
         return self.notices.anew(self._with_new(view), self.conversation.candidates)
 
-    def estimate(self, view: ContextView, room: Room, now_s: float | None) -> CostEstimate:
+    def estimate(self, view: ContextView, room: RequestRoom, now_s: float | None) -> CostEstimate:
         """Estimate whether to compact in this turn.
 
         It is forced if the view is above ``compact_at_fraction`` and a compaction can help, or if a protected message is
@@ -234,7 +240,7 @@ class Engine:
             is_vain=is_vain,
         )
 
-    def must_compact(self, cost: CostEstimate, room: Room, *, needs_room: bool) -> bool:
+    def must_compact(self, cost: CostEstimate, room: RequestRoom, *, needs_room: bool) -> bool:
         """Whether to compact: the window forces it, the price favours it, or a question about the past needs room."""
         if cost.why == "forced":
             return True
@@ -304,7 +310,7 @@ class Engine:
         logger.info("compacted", extra={**numbers, "room_tokens": self.room(view).tokens})
         return view
 
-    def retrieved(self, view: ContextView, room: Room) -> tuple[bool, Message | None]:
+    def retrieved(self, view: ContextView, room: RequestRoom) -> tuple[bool, Message | None]:
         """Return whether a person asks about something that left the window, and the retrieved context that fits."""
         messages, newest = self.conversation.messages, view.decisions.last
         is_sent = newest is None or newest.start < view.sent
@@ -327,7 +333,7 @@ class Engine:
 
     # Queries about a view
 
-    def room(self, view: ContextView, *, rewrites: int = 0) -> Room:
+    def room(self, view: ContextView, *, rewrites: int = 0) -> RequestRoom:
         """Return the room of the next request, after this many further rewrites."""
         calibration, after = view.calibration, view.rewrites + rewrites
         if calibration is not self._calibration:
@@ -341,7 +347,7 @@ class Engine:
         used += self._parts.counter.message(as_message(text)) if text else 0
         if view.notices.due:
             due = self.notices.room_due(view, self.conversation.candidates, budget)
-        return Room(tokens, used, due, budget)
+        return RequestRoom(tokens, used, due, budget)
 
     def for_tools(self, tools: Sequence[Mapping[str, object]]) -> None:
         """Count the tools of the next request; ``reduce="auto"`` depends on the recall tool."""
@@ -413,7 +419,7 @@ class Engine:
             tokens += decision.tokens_after
         return tokens
 
-    def _possible(self, view: ContextView, room: Room, beside_tokens: int) -> Rewrite:
+    def _possible(self, view: ContextView, room: RequestRoom, beside_tokens: int) -> Rewrite:
         """Estimate what a compaction would leave beside tools, format and preamble, without planning it."""
         decisions, opening = view.decisions, beside_tokens
         for i, candidate in enumerate(self.conversation.candidates):  # the opening is never changed
@@ -458,7 +464,7 @@ class Engine:
         if originals:
             self._parts.original_store.put_all(originals)
 
-    def _request(self, view: ContextView) -> Request:
+    def _request(self, view: ContextView) -> CertifiedRequest:
         pinned, fixed = self.pinned(view), self.fixed
         return self._writer.request(
             view, self.conversation, window=self.window, fixed=fixed, pinned=pinned

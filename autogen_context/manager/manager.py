@@ -34,7 +34,7 @@ from autogen_context.messages.tool_schema import as_text, schemas_in
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.conversation import digest_of
 from autogen_context.view.versions import Version, VersionDiff, difference
-from autogen_context.view.view import Usage
+from autogen_context.view.view import BilledUsage
 
 if TYPE_CHECKING:
     from autogen_context.prioritizer.selection import Explanation
@@ -221,7 +221,7 @@ class IncrementalContextManager:
             )
 
     @property
-    def usage(self) -> Usage:
+    def usage(self) -> BilledUsage:
         """The provider's bills so far."""
         with self._lock:
             return self._runner.view.usage

@@ -107,7 +107,7 @@ class Window:
         return calibration.after(replace(bill, billed=billed))
 
 
-class Request(NamedTuple):
+class CertifiedRequest(NamedTuple):
     """The pieces of a request and its certificate."""
 
     pieces: tuple[Piece, ...]
@@ -159,7 +159,7 @@ class RequestWriter:
         window: Window,
         fixed: Fixed,
         pinned: frozenset[int],
-    ) -> Request:
+    ) -> CertifiedRequest:
         """Return the request for a view."""
         sent, messages = self.pieces(view.decisions), conversation.messages
         pieces, text = sent, view.preamble.text
@@ -184,7 +184,7 @@ class RequestWriter:
             fixed_tokens=fixed.tokens,
             rewrites=view.rewrites,
         )
-        return Request(self._pieces, certificate)
+        return CertifiedRequest(self._pieces, certificate)
 
     def _check(self, pieces: tuple[Piece, ...], messages: Sequence[Message]) -> Checked:
         """Check the messages of these pieces, from the first that the last request did not have."""

@@ -42,7 +42,7 @@ from autogen_context.view.versions import Version, Versions
 if TYPE_CHECKING:  # imported on demand
     from autogen_context.manager.events import TurnLog
     from autogen_context.prioritizer.selection import Explanation
-    from autogen_context.recall.recall_tool import RecallTool
+    from autogen_context.recall.recall_tool import RecallContext
 
 logger = logging.getLogger(__name__)
 
@@ -159,11 +159,11 @@ class TurnRunner:
     # Questions, changes and bills
 
     @cached_property
-    def recall_tool(self) -> "RecallTool":
+    def recall_tool(self) -> "RecallContext":
         """Answers the tool ``recall_context``."""
-        from autogen_context.recall.recall_tool import RecallTool  # noqa: PLC0415 - imported on demand
+        from autogen_context.recall.recall_tool import RecallContext  # noqa: PLC0415 - imported on demand
 
-        return RecallTool(
+        return RecallContext(
             self.originals,
             # without the counter's cache, which every trial would fill
             count=lambda text: self.counter.count(text).tokens,

@@ -162,14 +162,14 @@ def faults_of(state: State, kept: Sequence[KeptVersion]) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Content:
+class StateFile:
     """The content of a state file: a state and the checksum of its JSON."""
 
     crc32: StrictInt
     state: dict[Text, object]
 
 
-CONTENT = TypeAdapter(Content)
+CONTENT = TypeAdapter(StateFile)
 
 
 def write_state(path: Path, state: Mapping[str, object]) -> None:

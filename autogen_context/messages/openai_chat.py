@@ -120,7 +120,7 @@ def intensity_of(fields: Fields) -> float:
     return float(cast("float", value)) if known else 0.0
 
 
-class Content(NamedTuple):
+class ContentParts(NamedTuple):
     """The parts of a content: texts joined by newlines and their number, images, all other parts."""
 
     text: str = ""
@@ -129,10 +129,10 @@ class Content(NamedTuple):
     other: tuple[object, ...] = ()
 
 
-def read_content(content: object) -> Content:
+def read_content(content: object) -> ContentParts:
     """Split a content into text, images and other parts."""
     if content is None or isinstance(content, str):
-        return Content(content or "")
+        return ContentParts(content or "")
     texts: list[str] = []
     images: list[Image] = []
     other: list[object] = []
@@ -146,7 +146,7 @@ def read_content(content: object) -> Content:
             images.append(Image(detail=detail if isinstance(detail, str) else "auto"))
         else:
             other.append(part)
-    return Content("\n".join(texts), max(1, len(texts)), tuple(images), tuple(other))
+    return ContentParts("\n".join(texts), max(1, len(texts)), tuple(images), tuple(other))
 
 
 def text_of(part: object) -> str | None:

@@ -52,7 +52,7 @@ ModelClient = Complete | CompletesPrompts | HostClient
 """A model client in any accepted form."""
 
 
-class _Answer(BaseModel):
+class _ChatResponse(BaseModel):
     content: str | None = Field(validation_alias=AliasPath("choices", 0, "message", "content"))
     reason: str | None = Field(None, validation_alias=AliasPath("choices", 0, "finish_reason"))
 
@@ -203,7 +203,7 @@ def reason_of(error: Exception) -> str:
 def text_of(body: bytes) -> str:
     """Return the text of an answer; ``CompletionFailed`` if it is incomplete or invalid."""
     try:
-        answer = _Answer.model_validate_json(body)
+        answer = _ChatResponse.model_validate_json(body)
     except ValidationError:
         raise CompletionFailed("it is no chat completion") from None
     return whole(answer.content, answer.reason)

@@ -58,7 +58,7 @@ class _Row(BaseModel):
     embedding: list[FiniteFloat]
 
 
-class _Answer(BaseModel):
+class _EmbeddingResponse(BaseModel):
     data: list[_Row]
 
 
@@ -160,7 +160,7 @@ class OpenAIEmbedder:
 def vectors_in(body: bytes, texts: int, *, model: str) -> list[list[float]]:
     """Return the vectors of an answer in the order of its texts; ``EmbeddingFailed`` if it is invalid."""
     try:
-        rows = _Answer.model_validate_json(body).data
+        rows = _EmbeddingResponse.model_validate_json(body).data
     except ValidationError:
         raise EmbeddingFailed(model, reason="its answer is no list of vectors") from None
     vectors = {row.index: row.embedding for row in rows}

@@ -52,7 +52,7 @@ class Block(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class UnitPassage:
     """A text of a unit that can be cut: a message's text, a result, or the n-th string (``leaf``) in a call's arguments."""
 
     message: int
@@ -107,9 +107,9 @@ def parts_of(text: str) -> list[str]:
     return parts
 
 
-def passages_of(messages: Sequence[Message]) -> tuple[Passage, ...]:
+def passages_of(messages: Sequence[Message]) -> tuple[UnitPassage, ...]:
     """Return the texts of a unit that can be cut, in reading order."""
-    passages: list[Passage] = []
+    passages: list[UnitPassage] = []
     for position, message in enumerate(messages):
         found: list[tuple[Place, int, int, str]] = [("text", 0, 0, message.text)]
         found.extend(("result", i, 0, each.text) for i, each in enumerate(message.results))
@@ -121,7 +121,7 @@ def passages_of(messages: Sequence[Message]) -> tuple[Passage, ...]:
             if text:
                 blocks = blocks_of(text)
                 alike = alike_in(blocks)
-                passages.append(Passage(position, place, index, leaf, blocks, alike, len(text)))
+                passages.append(UnitPassage(position, place, index, leaf, blocks, alike, len(text)))
     return tuple(passages)
 
 
@@ -183,7 +183,7 @@ def with_strings(value: object, change: Callable[[str], str], levels: int = MOST
 
 
 def extracted(
-    messages: Sequence[Message], passages: Sequence[Passage], kept: Kept
+    messages: Sequence[Message], passages: Sequence[UnitPassage], kept: Kept
 ) -> tuple[Message, ...]:
     """Return the messages of a unit with only the kept blocks; unchanged messages are the same objects."""
     texts: dict[int, dict[tuple[Place, int, int], str]] = {}

@@ -15,7 +15,7 @@ from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import ToolAction, ToolKind, View, answers_of, is_failure
 from autogen_context.messages.tool_call import BY_NAME, ToolKinds, actions_of
-from autogen_context.prioritizer.blocks import Passage, parsed, passages_of, strings_in
+from autogen_context.prioritizer.blocks import UnitPassage, parsed, passages_of, strings_in
 from autogen_context.prioritizer.category import Category, category_of
 from autogen_context.view.decision import Candidate
 
@@ -49,7 +49,7 @@ class UnitText:
     candidate: Candidate
     kinds: ToolKinds
     read: Named | None = None
-    passages: tuple[Passage, ...] = ()
+    passages: tuple[UnitPassage, ...] = ()
 
     @property
     def named(self) -> Named:

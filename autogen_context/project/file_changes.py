@@ -82,7 +82,7 @@ class FileChangeTracker:
         return real
 
 
-class Content(NamedTuple):
+class FileContent(NamedTuple):
     """The content of a file: a digest, and its text if it can be shown, else a description."""
 
     digest: str
@@ -94,13 +94,13 @@ class SeenFile(NamedTuple):
     """A file that was seen, under the name used in the conversation."""
 
     name: str
-    content: Content | None = None  # as it was shown; ``None`` until it is read
+    content: FileContent | None = None  # as it was shown; ``None`` until it is read
     proof: Proof | None = None  # identifies the state compared last; ``None`` if not compared yet
     told: str = ""  # key of the change reported last; empty if unchanged since shown
     times: int = 0  # number of notices about it
 
 
-class Found(NamedTuple):
+class CheckedFile(NamedTuple):
     """The result of checking a file: its record before and now, and what to report of it."""
 
     path: str
@@ -131,7 +131,7 @@ class FilesProvider:
         self._tracker = tracker
         self._kinds = kinds
         self._files: dict[str, SeenFile] = {}  # by path, least recently seen first
-        self._look: Future[list[Found]] | None = None  # results that no turn has applied yet
+        self._look: Future[list[CheckedFile]] | None = None  # results that no turn has applied yet
         self._touched: set[int] = set()
         self._messages = 0  # number of messages read
         self._resumed = 0  # number of messages read before the state was saved
@@ -157,7 +157,7 @@ class FilesProvider:
             path = self._tracker.path_of(name)
             if path is None:  # the project may have moved
                 continue
-            content = Content(digest, words="what it was is not known any more")
+            content = FileContent(digest, words="what it was is not known any more")
             known = self._files.get(path)
             if known and known.content and known.content.digest == digest:
                 content = known.content
@@ -220,7 +220,7 @@ class FilesProvider:
         unread = {path: file for path, file in self._files.items() if file.content is None}
         return unread if waits else unread | self._files
 
-    def _news(self, found: Iterable[Found], turn: ProviderTurn) -> ProviderUpdate:
+    def _news(self, found: Iterable[CheckedFile], turn: ProviderTurn) -> ProviderUpdate:
         """Apply the results; return notices about new changes, and withdrawals for files that are as shown again."""
         standing = {notice.key for notice in turn.standing if notice.topic == "file"}
         notices: list[Notice] = []
@@ -256,7 +256,7 @@ def touches(unit: Unit, kinds: ToolKinds) -> Iterator[tuple[int, tuple[str, ...]
 
 
 def answer(
-    look: "Future[list[Found]]", tracker: FileChangeTracker, files: Mapping[str, SeenFile]
+    look: "Future[list[CheckedFile]]", tracker: FileChangeTracker, files: Mapping[str, SeenFile]
 ) -> None:
     """Compare files, in a thread, and set the result of ``look``."""
     try:
@@ -267,9 +267,9 @@ def answer(
 
 def compared(
     tracker: FileChangeTracker, files: Mapping[str, SeenFile], most_read: int
-) -> list[Found]:
+) -> list[CheckedFile]:
     """Return the files that may have changed, with their content when shown; files not read yet, with their current content."""
-    found: list[Found] = []
+    found: list[CheckedFile] = []
     differing = changed({path: file.proof or () for path, file in files.items()})
     for path, proof in islice(differing.items(), most_read):
         file = files[path]
@@ -277,26 +277,26 @@ def compared(
         try:
             now = content_of(tracker.real(path))
         except FileNotFoundError:
-            found.append(Found(path, file, same._replace(told="deleted"), DELETED))
+            found.append(CheckedFile(path, file, same._replace(told="deleted"), DELETED))
             continue
         except (OSError, ValueError, RuntimeError) as error:
             why = error.strerror if isinstance(error, OSError) else "its name leads nowhere"
             detail = f"it cannot be read any more: {why}"
-            found.append(Found(path, file, same._replace(told=detail), CHANGED, detail))
+            found.append(CheckedFile(path, file, same._replace(told=detail), CHANGED, detail))
             continue
         before = file.content or now
         same = same._replace(content=before)
         if before.digest == now.digest:
-            found.append(Found(path, file, same._replace(content=now)))
+            found.append(CheckedFile(path, file, same._replace(content=now)))
             continue
         detail = f"({now.words or before.words})"
         if before.text is not None and now.text is not None:
             detail = told_changes(before.text, now.text, most_chars=MOST_CHARS)
-        found.append(Found(path, file, same._replace(told=now.digest), CHANGED, detail))
+        found.append(CheckedFile(path, file, same._replace(told=now.digest), CHANGED, detail))
     return found
 
 
-def content_of(real: Path) -> Content:
+def content_of(real: Path) -> FileContent:
     """Read the content of a file, or raise ``OSError``; line ending style and trailing newlines of a text are ignored."""
     try:
         content = read_regular(real, most_bytes=MOST_BYTES_PER_FILE)
@@ -306,11 +306,11 @@ def content_of(real: Path) -> Content:
         found = real.stat()
         identity = f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"
         words = f"too large to show, {found.st_size:,} bytes"
-        return Content(content_digest(identity).hex(), words=words)
+        return FileContent(content_digest(identity).hex(), words=words)
     if b"\0" in content[:SNIFFED_BYTES]:
-        return Content(content_digest(content).hex(), words=f"binary, {len(content):,} bytes")
+        return FileContent(content_digest(content).hex(), words=f"binary, {len(content):,} bytes")
     text = content.decode("utf-8", "replace").replace("\r\n", "\n").rstrip("\n")
-    return Content(content_digest(text).hex(), text)
+    return FileContent(content_digest(text).hex(), text)
 
 
 def told_changes(before: str, after: str, *, most_chars: int) -> str:

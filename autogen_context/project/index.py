@@ -88,17 +88,17 @@ def read_text(root: Path, name: str) -> tuple[str, bytes]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class FileFacts:
     """What was extracted from a file: the symbols of a source file, and its document of each kind."""
 
     symbols: Symbols | None = None
     documents: Mapping[DocumentKind, Document] = field(default_factory=dict[DocumentKind, Document])
 
 
-FACTS = TypeAdapter(Facts)
+FACTS = TypeAdapter(FileFacts)
 
 
-class Source(NamedTuple):
+class SourceFile(NamedTuple):
     """A file that was read, and what is wanted of it; text and digest are empty if it cannot be read."""
 
     name: str
@@ -113,10 +113,10 @@ class Source(NamedTuple):
         means = self.name if self.kinds else self.language
         return f"{SCHEMA}/{'-'.join(self.kinds)}/{means}/{self.digest.hex()}"
 
-    def facts(self, cache: Cache) -> Facts:
+    def facts(self, cache: Cache) -> FileFacts:
         """Return what the cache has under its key, or else extract it; secrets are removed first."""
         if not self.digest:
-            return Facts()
+            return FileFacts()
         try:
             return FACTS.validate_json(cache.remembered(KIND, self.key))  # type: ignore[arg-type]  # checked by pydantic
         except ValueError:  # it is not there, or somebody else put it there
@@ -125,7 +125,7 @@ class Source(NamedTuple):
                 kind: read_document(kind, self.name, bare) for kind in self.kinds
             }
             symbols = symbols_of(bare, self.language) if self.language else None
-            facts = Facts(symbols=symbols, documents=documents)
+            facts = FileFacts(symbols=symbols, documents=documents)
             cache.remember(KIND, self.key, FACTS.dump_json(facts).decode())
             return facts
 
@@ -152,7 +152,7 @@ class Index:
         self._texts: dict[str, Proof] = {}  # proofs that the texts are current, by path
         self._named: Mapping[DocumentKind, tuple[str, ...]] = named_by_kind(())
         self._kinds: Mapping[str, list[DocumentKind]] = {}  # kinds by document name
-        self._read: dict[str, tuple[bytes, Facts]] = {}  # by name; empty for unreadable files
+        self._read: dict[str, tuple[bytes, FileFacts]] = {}  # by name; empty for unreadable files
         self._by_grammar: bool | None = None
         self._drawn = -1  # version of ``symbols`` and ``documents``
 
@@ -206,9 +206,9 @@ class Index:
         }
         self.files, self._kinds = files, kinds
 
-    def _sources(self, names: Sequence[str]) -> list[Source]:
+    def _sources(self, names: Sequence[str]) -> list[SourceFile]:
         """Read the files whose content is another one now."""
-        found: list[Source] = []
+        found: list[SourceFile] = []
         for name in names:
             try:
                 text, digest = read_text(self._root, name)
@@ -218,10 +218,10 @@ class Index:
                 language = language_by_name(name)
                 if language is not None and not self._by_grammar:
                     language = Language(language.family)
-                found.append(Source(name, text, digest, language, self._kinds.get(name, [])))
+                found.append(SourceFile(name, text, digest, language, self._kinds.get(name, [])))
         return found
 
-    async def _take(self, sources: Sequence[Source]) -> None:
+    async def _take(self, sources: Sequence[SourceFile]) -> None:
         """Store the facts of files, as the cache has them or extracted in a thread."""
         await self._cache.warm(KIND, [source.key for source in sources if source.digest])
         facts = await asyncio.to_thread(lambda: [each.facts(self._cache) for each in sources])

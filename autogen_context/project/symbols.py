@@ -11,7 +11,7 @@ from importlib import import_module
 from posixpath import splitext
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
-from autogen_context.compressor.code import Span, holders, nested, outline
+from autogen_context.compressor.code import LineSpan, holders, nested, outline
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,7 +150,7 @@ def symbols_of(text: str, language: Language) -> Symbols:
     )
 
 
-def spans_by_grammar(text: str, grammar: Grammar) -> list[Span]:
+def spans_by_grammar(text: str, grammar: Grammar) -> list[LineSpan]:
     """Return the spans of definitions, by grammar; none if it is not installed or the text is too long."""
     if len(text) > LONGEST_CHARS:
         return []
@@ -184,7 +184,9 @@ def language_of(name: str, function: str) -> "tuple[TreeSitterLanguage, Query]":
     return language, Query(language, "(_ body: (_) @body) @whole")
 
 
-def definitions_in(lines: Sequence[str], spans: Sequence[Span]) -> Iterator[tuple[int, Definition]]:
+def definitions_in(
+    lines: Sequence[str], spans: Sequence[LineSpan]
+) -> Iterator[tuple[int, Definition]]:
     """Yield the definitions with a body and their line numbers, except those local to a function."""
     around: list[tuple[int, bool]] = []  # enclosing: end, and if members are visible
     for span in spans:

@@ -84,7 +84,7 @@ class Original:
             yield first, len(self.lines)
 
 
-class RecallTool:
+class RecallContext:
     """Answers ``recall_context`` calls from one store of originals, whose passages it indexes when a query needs them.
 
     Args:

@@ -25,7 +25,7 @@ WHY = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class BilledRequest:
     """The input of one request: tokens, how many are in the prompt cache, and the price."""
 
     messages: int
@@ -42,9 +42,9 @@ class TurnRecord:
     turn: int
     limit_tokens: int
     room_tokens: int  # the limit in tokens as counted here; the provider's count may differ
-    whole: Request
-    sent: Request | None  # None if the protected content did not fit
-    sliding: Request | None  # None as well then
+    whole: BilledRequest
+    sent: BilledRequest | None  # None if the protected content did not fit
+    sliding: BilledRequest | None  # None as well then
     compacted: bool
     happened: str  # in words: "hold", "compacted: 12 dropped, 1 shortened"
     detail: str = ""  # why, and how much of the provider's cache was lost
@@ -155,11 +155,11 @@ def room_in(turn: TurnEvent) -> int:
     return -(-turn["limit"] * turn["counted"] // bound) if bound else turn["limit"]
 
 
-def billed(price: Price, messages: int, tokens: int, shared_tokens: int) -> Request:
+def billed(price: Price, messages: int, tokens: int, shared_tokens: int) -> BilledRequest:
     """Return a request with its price; its first ``shared_tokens`` are the same as in the previous request."""
     cached = price.cached_tokens(shared_tokens)
     cost, dollars = price.cost_tokens(tokens, cached), price.input_per_million
-    return Request(
+    return BilledRequest(
         messages=messages,
         tokens=tokens,
         cached_tokens=cached,
@@ -187,7 +187,7 @@ def in_words(turn: TurnEvent, new: Mapping[str, int], before_tokens: int) -> tup
     return ", ".join(done) or HOLD, ""
 
 
-def sliding_window(run: Run, price: Price) -> Iterator[Request]:
+def sliding_window(run: Run, price: Price) -> Iterator[BilledRequest]:
     """Yield each turn's request if only the system prompt and the newest units that fit were sent."""
     sent, began = 0, -1  # previous request: its tokens, and the first message of its window
     for turn, units in run.states():
@@ -226,7 +226,7 @@ def totals_of(records: Sequence[TurnRecord]) -> Totals:
     )
 
 
-def summed(requests: Sequence[tuple[TurnRecord, Request | None]]) -> Sum:
+def summed(requests: Sequence[tuple[TurnRecord, BilledRequest | None]]) -> Sum:
     """Add up the requests of turns; what an impossible turn would cost is left out."""
     made = [request for record, request in requests if request and record.sent]
     sizes = [(record.room_tokens, request.tokens) for record, request in requests if request]

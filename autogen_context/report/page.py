@@ -20,7 +20,7 @@ from autogen_context.errors import MissingExtra
 from autogen_context.manager.event_log import Event
 from autogen_context.manager.events import TurnEvent, UnitEvent
 from autogen_context.report.bill import (
-    Request,
+    BilledRequest,
     TurnRecord,
     bill_of,
     price_in,
@@ -240,7 +240,7 @@ def shown(run: Run, records: Sequence[TurnRecord]) -> dict[str, object]:
     }
 
 
-def accumulated(requests: Iterable[Request | None]) -> list[float]:
+def accumulated(requests: Iterable[BilledRequest | None]) -> list[float]:
     """Return the cumulative cost after each request, in uncached input tokens."""
     return list(accumulate(request.cost_tokens if request else 0.0 for request in requests))
 

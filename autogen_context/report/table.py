@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 from autogen_context.errors import MissingExtra
 from autogen_context.report.bill import (
     HOLD,
-    Request,
+    BilledRequest,
     Sum,
     Totals,
     TurnRecord,
@@ -162,7 +162,7 @@ def plain(text: str, *, no_wrap: bool = False) -> "Text":
     return Text(shown, no_wrap=no_wrap, overflow="ellipsis" if no_wrap else "fold")
 
 
-def cached_percent(requests: Request | Sum) -> str:
+def cached_percent(requests: BilledRequest | Sum) -> str:
     """Return the cached share of the tokens in percent, without the sign."""
     share = requests.cached_tokens / requests.tokens if requests.tokens else 0.0
     return f"{share:.0%}".removesuffix("%")

@@ -17,7 +17,7 @@ from autogen_context.testing.answers import Fault, completion, completion_events
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.embeddings import embeddings
 from autogen_context.testing.script import ScriptedModel, ScriptEnded
-from autogen_context.testing.transport import Arrival, Transport
+from autogen_context.testing.transport import ReceivedRequest, Transport
 from autogen_context.testing.usage import tools_tokens
 from autogen_context.testing.wire import (
     ApiError,
@@ -133,7 +133,7 @@ class LoopbackServer:
         """Close all connections and end all threads without blocking the event loop."""
         await asyncio.to_thread(self.__exit__)
 
-    def _serve(self, arrival: Arrival) -> Reply:
+    def _serve(self, arrival: ReceivedRequest) -> Reply:
         with self._lock:
             self._arrived += 1
             fault = self._faults.get(self._arrived)
@@ -156,7 +156,7 @@ class LoopbackServer:
             self._served[record.number] = replace(record, status=reply.status)
         return reply
 
-    def _faulty(self, record: ServedRequest, arrival: Arrival) -> Reply | None:
+    def _faulty(self, record: ServedRequest, arrival: ReceivedRequest) -> Reply | None:
         """Return the reply for the request's fault, or ``None`` to answer normally; a slow answer is delayed here."""
         if record.fault is None:
             return None
@@ -165,7 +165,7 @@ class LoopbackServer:
             return Reply(status=CLIENT_GONE, cut="start") if gone else None
         return faulty_reply(record.fault, chat=record.path == CHAT_PATH, streamed=record.streamed)
 
-    def _reply(self, arrival: Arrival, record: ServedRequest, body: JsonObject) -> Reply:
+    def _reply(self, arrival: ReceivedRequest, record: ServedRequest, body: JsonObject) -> Reply:
         match (arrival.method, arrival.path):
             case ("POST", "/v1/chat/completions"):
                 return self._chat(record, body)

@@ -28,7 +28,7 @@ POLL_S = 0.02  # maximum delay before a stop is noticed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arrival:
+class ReceivedRequest:
     """An incoming request; ``hung_up`` returns True if its client has disconnected."""
 
     method: str
@@ -37,7 +37,7 @@ class Arrival:
     hung_up: Callable[[], bool]
 
 
-Serve: TypeAlias = Callable[[Arrival], Reply]
+Serve: TypeAlias = Callable[[ReceivedRequest], Reply]
 
 
 class Transport(ThreadingTCPServer):
@@ -113,7 +113,7 @@ class _Connection(BaseHTTPRequestHandler):
 
     def _exchange(self, body: bytes) -> None:
         path = self.path.partition("?")[0]
-        arrival = Arrival(method=self.command, path=path, body=body, hung_up=self._hung_up)
+        arrival = ReceivedRequest(method=self.command, path=path, body=body, hung_up=self._hung_up)
         self._send(self._serve(arrival))
 
     def _hung_up(self) -> bool:

@@ -140,7 +140,7 @@ def shipped_text(package: Path = Path(__file__).parent.parent) -> str:
     )
 
 
-class Step(NamedTuple):
+class LookupStep(NamedTuple):
     """One source in a look-up, its limit if it has one, and a note on its basis or why there is none."""
 
     source: str
@@ -215,7 +215,7 @@ class _UserFile:
         self._rows: Mapping[str, ModelLimit] = {}
         self._trouble = ""
 
-    def ask(self, model: str) -> Step:
+    def ask(self, model: str) -> LookupStep:
         """Return the model's row: by its full name, else by its name without the route."""
         text, trouble = None, ""
         try:
@@ -240,8 +240,8 @@ class _UserFile:
         self._seen = text
         row = self._rows.get(squash(model)) or self._rows.get(squash(unrouted(model)))
         if row is None:
-            return Step(self._name, note=self._trouble or "no row for it")
-        return Step(self._name, answer(row, model, f"file {self._name}"))
+            return LookupStep(self._name, note=self._trouble or "no row for it")
+        return LookupStep(self._name, answer(row, model, f"file {self._name}"))
 
 
 def standard_files() -> tuple[Path, ...]:
@@ -327,45 +327,45 @@ class ModelLimits:
                 self._kept.clear()
         return self.lookup(model)
 
-    def trace(self, model: str) -> list[Step]:
+    def trace(self, model: str) -> list[LookupStep]:
         """Return what each source knows of a model, in look-up order; the first limit wins."""
         _check(model)
         limit, until = self._kept.get(model, (None, 0.0))
         left_s = until - self._clock()
-        cached = Step("cache", note="empty")
+        cached = LookupStep("cache", note="empty")
         if limit is not None and left_s > 0:
-            cached = Step("cache", limit, f"{limit.source}, for another {left_s:.0f} s")
+            cached = LookupStep("cache", limit, f"{limit.source}, for another {left_s:.0f} s")
         return [cached, *self._steps(model)]
 
-    def _steps(self, model: str) -> Iterator[Step]:
+    def _steps(self, model: str) -> Iterator[LookupStep]:
         """Yield the steps of all sources except the cache, each evaluated lazily."""
         yield from self._own_steps(model)
         found, note = self._found.get(model), "off"
         if self._discovery:
             unknown = "no number" if model in self._due_at else "not asked yet"
             note = self._discovery.address if found else unknown
-        yield Step("discovery", found, note)
+        yield LookupStep("discovery", found, note)
         rows = known_rows()
         if row := rows.get(squash(model)):
             note = f"{row.source.partition(':')[0]}, checked {row.checked}"
-            yield Step("known", answer(row, model, "known"), note)
+            yield LookupStep("known", answer(row, model, "known"), note)
         else:
-            yield Step("known", note="no row for it")
+            yield LookupStep("known", note="no row for it")
         variant = ancestor(model, rows)
         stated = _THOUSANDS.search((variant[1] if variant else model).casefold()[:_LONGEST_NAME])
         if stated and int(stated[1]):
             note = f"from the {int(stated[1])}k in its name"
             tokens = int(stated[1]) * 1000
             limit = limit_of(model, f"inferred {note}", window_tokens=tokens)
-            yield Step("inference", limit, note)
+            yield LookupStep("inference", limit, note)
         elif variant:
             note = f"from {rows[variant[0]].model}"
-            yield Step("inference", answer(rows[variant[0]], model, f"inferred {note}"), note)
+            yield LookupStep("inference", answer(rows[variant[0]], model, f"inferred {note}"), note)
         else:
-            yield Step("inference", note="no pattern fits")
-        yield Step("default", limit_of(model, "default", input_tokens=self._default_tokens))
+            yield LookupStep("inference", note="no pattern fits")
+        yield LookupStep("default", limit_of(model, "default", input_tokens=self._default_tokens))
 
-    def _own_steps(self, model: str) -> Iterator[Step]:
+    def _own_steps(self, model: str) -> Iterator[LookupStep]:
         """Yield the user's sources: ``MODEL_LIMIT_<NAME>`` in any spelling, with or without route, then the files."""
         environ = os.environ if self._environ is None else self._environ
         by_name = {squash(v.removeprefix(_VARIABLE)): v for v in environ if v.startswith(_VARIABLE)}
@@ -373,10 +373,10 @@ class ModelLimits:
             variable = by_name.get(name, "")
             if variable and (tokens := self._tokens(variable, environ[variable])):
                 limit = limit_of(model, f"environment {variable}", input_tokens=tokens)
-                yield Step("environment", limit, variable)
+                yield LookupStep("environment", limit, variable)
                 break
         else:
-            yield Step("environment", note=f"no {variable_for(model)}")
+            yield LookupStep("environment", note=f"no {variable_for(model)}")
         for file in self._files:
             yield file.ask(model)
 

@@ -53,7 +53,7 @@ def turn_of(unit: Unit, number: int, *, kinds: ToolKinds = BY_NAME) -> Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class TurnRange:
     """A range of turns, ``start`` inclusive to ``stop`` exclusive; ``outcomes`` are the turns in it to keep."""
 
     start: int
@@ -79,7 +79,7 @@ class TriggerDecision:
     """What a trigger proposes. The cost estimate decides whether it is carried out."""
 
     kind: TriggerKind = "none"
-    scope: Scope | None = None  # the turns that may be compacted
+    scope: TurnRange | None = None  # the turns that may be compacted
     confidence: float = 0.0  # probability that a developer would agree, 0..1
     details: Mapping[str, str | float] = field(default_factory=dict[str, str | float])
 
@@ -348,7 +348,7 @@ class Outcomes:
         newest = next((known.turn for known in reversed(self._known) if known.written), -1)
         return newest if newest >= self.start else None
 
-    def scope(self, start: int, stop: int, more: Iterable[int] = ()) -> Scope:
+    def scope(self, start: int, stop: int, more: Iterable[int] = ()) -> TurnRange:
         """Return the scope from ``start`` to before ``stop``; ``more`` are further turns to keep."""
         seen, stay = set[str](), {number for number in more if start <= number < stop}
         for known in takewhile(lambda known: known.turn >= start, reversed(self._known)):
@@ -356,4 +356,4 @@ class Outcomes:
             if known.turn < stop and not told <= seen:
                 stay.add(known.turn)
                 seen |= told
-        return Scope(start=start, stop=stop, outcomes=tuple(sorted(stay)))
+        return TurnRange(start=start, stop=stop, outcomes=tuple(sorted(stay)))

@@ -37,7 +37,7 @@ Digests = Annotated[frozenset[Digest], PlainSerializer(in_order)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+class BilledUsage:
     """Token usage that the provider billed so far.
 
     Attributes:
@@ -50,9 +50,9 @@ class Usage:
     prompt_tokens: int = 0
     cached_tokens: int = 0
 
-    def after(self, *, prompt_tokens: int, cached_tokens: int) -> "Usage":
+    def after(self, *, prompt_tokens: int, cached_tokens: int) -> "BilledUsage":
         """Return the usage with one more request added."""
-        return Usage(
+        return BilledUsage(
             requests=self.requests + 1,
             prompt_tokens=self.prompt_tokens + prompt_tokens,
             cached_tokens=self.cached_tokens + cached_tokens,
@@ -130,7 +130,7 @@ class ContextView:
     must_replan: bool = False
     pace: Pace = field(default_factory=Pace)
     calibration: Calibration = field(default_factory=Calibration)
-    usage: Usage = field(default_factory=Usage)
+    usage: BilledUsage = field(default_factory=BilledUsage)
 
     @property
     def tokens(self) -> int:

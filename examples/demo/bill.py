@@ -14,7 +14,7 @@ from autogen_core.models import AssistantMessage, FunctionExecutionResult, LLMMe
 from autogen_context import Prepared
 from autogen_context.adapters.agentchat import AgentChatFormat
 from autogen_context.messages.identifiers import is_telling, values_of
-from autogen_context.report.bill import Request, bill_of, billed, price_in
+from autogen_context.report.bill import BilledRequest, bill_of, billed, price_in
 from autogen_context.report.events import Run as LoggedRun
 from autogen_context.tokens.message_counter import MessageCounter
 
@@ -34,7 +34,7 @@ class Way:
     """
 
     name: str
-    requests: Sequence[Request]
+    requests: Sequence[BilledRequest]
     rejected: int
     dollars: float
     kept: float
@@ -125,7 +125,7 @@ class Bill:
         start = next(iter(fitting or starts[-1:]), stop)
         return [*head, *self._history[start:stop]]
 
-    def _requests(self, lists: Sequence[Sequence[LLMMessage]]) -> Iterator[Request]:
+    def _requests(self, lists: Sequence[Sequence[LLMMessage]]) -> Iterator[BilledRequest]:
         """Bill requests, each with what it has in common with the start of the one before as cached."""
         before: Sequence[LLMMessage] = ()
         for messages in lists:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from autogen_context.chat.session import ChatSession, Exchange
+from autogen_context.chat.session import ChatExchange, ChatSession
 from autogen_context.chat.settings import ChatSettings
 from autogen_context.errors import StateError
 from autogen_context.testing import Fault, LoopbackServer, Say, ScriptedModel
@@ -141,9 +141,9 @@ async def test_a_question_without_an_answer_is_asked_again(
             server.inject(*faults)
             with pytest.raises(Exception):  # noqa: B017, PT011 - whatever the client raises
                 await said(session, "How are you?")
-            assert session.exchanges == [Exchange(said="How are you?")]
+            assert session.exchanges == [ChatExchange(said="How are you?")]
             assert await said(session, "") == "Fine."
-            assert session.exchanges == [Exchange(said="How are you?", answer="Fine.")]
+            assert session.exchanges == [ChatExchange(said="How are you?", answer="Fine.")]
             asked = [each for each in server.requests[-1].messages if each["role"] == "user"]
             assert len(asked) == 1
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from autogen_context.compressor.code import CODE, Span, holders, outline
+from autogen_context.compressor.code import CODE, LineSpan, holders, outline
 from autogen_context.compressor.json_text import JSON, MOST_DEPTH, minified
 from autogen_context.compressor.kinds import OUTPUT, REDUCERS, reducer_for, sentences_in, shown
 from autogen_context.compressor.lines import Reducer, choose, shortened, wanted_in
@@ -355,7 +355,7 @@ def test_definitions_are_found_by_words_and_indentation(language: str) -> None:
     found = outline(lines)
     assert {lines[span.start] for span in found} >= set(HEADS[language])
     if language == "python":
-        assert found[1] == Span(start=12, body=16, end=21, depth=1)
+        assert found[1] == LineSpan(start=12, body=16, end=21, depth=1)
 
 
 @pytest.mark.parametrize("write", [str, numbered], ids=["plain", "numbered"])

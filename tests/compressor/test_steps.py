@@ -8,7 +8,7 @@ from autogen_context.compressor.concepts import Holdings, Strategy
 from autogen_context.compressor.passage import Passage, joined, passages_of
 from autogen_context.compressor.steps import (
     TELLING_WEIGHT,
-    Source,
+    SourceText,
     Target,
     abstracted,
     drafts,
@@ -95,7 +95,7 @@ def test_who_speaks(text: str, authors: str) -> None:
 @given(TEXTS, ROOMS)
 def test_what_steps_never_do(text: str, room: int) -> None:
     """What is said once less is still said; what goes for room is whole and says nothing telling; the core has room."""
-    steps, concepts = after(text, room), Source(text).concepts
+    steps, concepts = after(text, room), SourceText(text).concepts
     once, shown = steps["remove redundancy"], steps["compress examples"]
     assert without_redundancy(once) == once
     assert all(map(Holdings(joined(once)).has, concepts))
@@ -240,16 +240,16 @@ def test_what_is_not_read_states_nothing(sentence: str) -> None:
 def kept(before: str, after: str, keep: tuple[str, ...] = ()) -> dict[str, bool]:
     """For each concept of a text whether another text holds it."""
     has = Holdings(after).has
-    return {f"{c.kind} {c.text}": has(c) for c in Source(before, keep).concepts}
+    return {f"{c.kind} {c.text}": has(c) for c in SourceText(before, keep).concepts}
 
 
 @settings(max_examples=40)
 @given(TEXTS)
 def test_a_text_holds_its_own_concepts(text: str) -> None:
     """Nothing is lost where nothing was changed; each concept is there once."""
-    assert len(set(Source(text).concepts)) == len(Source(text).concepts)
+    assert len(set(SourceText(text).concepts)) == len(SourceText(text).concepts)
     ledger = "[Ledger]\nLimits:\nThe budget is 700 EUR\n\n"
-    assert any("700" in concept.text for concept in Source(ledger + text).concepts)
+    assert any("700" in concept.text for concept in SourceText(ledger + text).concepts)
     assert all(kept(text, text, ("order", "user")).values())
 
 
@@ -286,7 +286,7 @@ def test_what_concepts_are(text: str, concept: str) -> None:
 )
 def test_what_concepts_are_not(text: str) -> None:
     """A hyphen or a slash between plain words makes no value; whatever it is, a sentence says something."""
-    assert [c.kind for c in Source(text).concepts] == ["statement"]
+    assert [c.kind for c in SourceText(text).concepts] == ["statement"]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from autogen_context.prioritizer.selection import Explanation
 from autogen_context.testing import ChatMessage, LoopbackServer, ScriptedModel
 from autogen_context.tokens.measure import Count
 from autogen_context.view.decision import Decision
-from autogen_context.view.view import Usage
+from autogen_context.view.view import BilledUsage
 from support.counting import Characters
 from support.keeping import manager, outcome_of
 from support.saying import says
@@ -147,7 +147,7 @@ def test_bills_tighten_the_bound() -> None:
     keeper.record_usage(turn, prompt_tokens=counted + 500, cached_tokens=3)
     bound = keeper.prepare_nowait([TASK]).certificate.bound
     assert bound == Count(tokens=counted + 500, source="provider")
-    assert keeper.usage == Usage(requests=1, prompt_tokens=counted + 500, cached_tokens=3)
+    assert keeper.usage == BilledUsage(requests=1, prompt_tokens=counted + 500, cached_tokens=3)
     assert keeper.prepare_nowait(LONG[:10]).compacted
 
 

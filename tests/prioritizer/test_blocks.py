@@ -20,7 +20,7 @@ from autogen_context.prioritizer.blocks import (
     PART_CHARS,
     WHOLE_LINE,
     Kept,
-    Passage,
+    UnitPassage,
     alike_in,
     blocks_of,
     extracted,
@@ -109,7 +109,7 @@ UNITS = st.one_of(
 MARK = re.compile(r"\[… (\d+) lines …\]\n?|\[…\]\n?")
 
 
-def some_of(passages: Sequence[Passage], data: st.DataObject) -> Kept:
+def some_of(passages: Sequence[UnitPassage], data: st.DataObject) -> Kept:
     """A choice of blocks."""
     return {
         i: data.draw(st.sets(st.integers(0, len(passage.blocks) - 1)))

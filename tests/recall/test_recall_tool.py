@@ -15,7 +15,7 @@ from autogen_context.cache.originals import (
 )
 from autogen_context.cache.tier import Scope
 from autogen_context.messages.message import Message
-from autogen_context.recall.recall_tool import MOST_PASSAGES, RecallTool, written
+from autogen_context.recall.recall_tool import MOST_PASSAGES, RecallContext, written
 from support.counting import Characters
 from support.entries import ANY_TEXT, ENTRIES, Clock
 from support.texts import HOSTILE, LINES, TEXTS
@@ -31,12 +31,12 @@ def count(text: str) -> int:
     return Characters().count(text).tokens
 
 
-def asking(texts: dict[str, str], *, room_tokens: int = 10_000) -> RecallTool:
+def asking(texts: dict[str, str], *, room_tokens: int = 10_000) -> RecallContext:
     """A stash that holds these texts."""
     stash = OriginalStore(10**9)
     for handle, text in texts.items():
         stash.put_text(handle, text)
-    return RecallTool(stash, count=count, room_tokens=room_tokens)
+    return RecallContext(stash, count=count, room_tokens=room_tokens)
 
 
 def body(answer: str) -> str:
@@ -131,7 +131,7 @@ def test_what_comes_later_is_found_as_well() -> None:
     """And what is gone is not."""
     clock = Clock()
     stash = OriginalStore(10**6, ttl_s=10, clock=clock)
-    asked = RecallTool(stash, count=count, room_tokens=1_000)
+    asked = RecallContext(stash, count=count, room_tokens=1_000)
     for number in range(5):
         stash.put_text(f"h{number}", f"the zebra of day {number}")
         assert f"Original h{number}" in asked.recall_context(query="zebra")
@@ -159,7 +159,7 @@ def test_a_query_reaches_what_a_colleague_lost(
     mine.put("mine", (Message(role="user", text="Where is the zebra?"),))
     if isinstance(lost, RedisOriginals):
         lost.flush()
-    asked = RecallTool(mine, count=count, room_tokens=1_000)
+    asked = RecallContext(mine, count=count, room_tokens=1_000)
     answer = asked.recall_context(query="zebra number")
     assert re.findall(r"\[Original (\w+)( by \w+)?,", answer) == [
         ("a1", " by planner"),
@@ -176,7 +176,7 @@ def test_what_is_kept_twice_is_shown_once() -> None:
     stash = OriginalStore(10**6)
     stash.put_text("result", LOG)
     stash.put("unit", (Message(role="assistant", text="Look."), Message(role="tool", text=LOG)))
-    answer = RecallTool(stash, count=count, room_tokens=10_000).recall_context(query="worker")
+    answer = RecallContext(stash, count=count, room_tokens=10_000).recall_context(query="worker")
     lines = [line.split("\t")[1] for line in answer.split("\n") if "\t" in line]
     assert len(lines) < 1.5 * len(set(lines))
 
@@ -210,7 +210,7 @@ def test_a_huge_original_costs_few_counts() -> None:
 
     stash = OriginalStore(10**8)
     stash.put_text("huge", "a line of a huge file\n" * 200_000)
-    asked = RecallTool(stash, count=counting, room_tokens=1_000)
+    asked = RecallContext(stash, count=counting, room_tokens=1_000)
     answer = asked.recall_context("huge")
     assert 900 <= count(answer) <= 1_000
     assert sum(counted) < 40 * 16_000

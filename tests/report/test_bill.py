@@ -16,7 +16,7 @@ from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.report.bill import (
     HOLD,
     READABLE_ROWS,
-    Request,
+    BilledRequest,
     TurnRecord,
     as_facts,
     bill_of,
@@ -145,7 +145,7 @@ def test_an_impossible_turn_is_in_no_sum(tmp_path: Path) -> None:
 
 def quiet(number: int, **given: object) -> TurnRecord:
     """A turn in which nothing happened, but for what is given."""
-    request = Request(
+    request = BilledRequest(
         messages=2, tokens=234_567, cached_tokens=0, cost_tokens=234_567.0, dollars=None
     )
     record = TurnRecord(

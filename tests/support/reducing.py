@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from autogen_context.compressor.lines import Reducer, Room
+from autogen_context.compressor.lines import Reducer, TextLimit
 from autogen_context.tokens.measure import EstimateCounter
 from autogen_context.tokens.message_counter import MessageCounter
 
@@ -69,9 +69,9 @@ def broken_off(text: str, start: int, end: int) -> str:
     return text[start : len(text) - end]
 
 
-def room_of(tokens: int, *wanted: str) -> Room:
+def room_of(tokens: int, *wanted: str) -> TextLimit:
     """So many of the model's tokens."""
-    return Room(tokens=tokens, count=exact, wanted=frozenset(wanted))
+    return TextLimit(tokens=tokens, count=exact, wanted=frozenset(wanted))
 
 
 def assert_promises(reducer: Reducer, text: str, tokens: int) -> None:

@@ -10,7 +10,7 @@ import pytest
 from autogen_context import ContextConfig, IncrementalContextManager, SemanticHybridTrigger
 from autogen_context.testing import ChatMessage
 from autogen_context.triggers.intent import IntentModel
-from autogen_context.triggers.turn import NOTHING, Scope, Trigger, TriggerDecision, Turn
+from autogen_context.triggers.turn import NOTHING, Trigger, TriggerDecision, Turn, TurnRange
 from support.counting import Characters
 from support.finishing import TASK, step, stops_of, turns, work
 
@@ -115,7 +115,7 @@ class AfterRelease:
         """The turns up to a release."""
         if not any(each.tool == "release" for each in turn.steps):
             return NOTHING
-        scope = Scope(start=self.start, stop=turn.number + 1, outcomes=(turn.number,))
+        scope = TurnRange(start=self.start, stop=turn.number + 1, outcomes=(turn.number,))
         self.start = scope.stop
         return TriggerDecision(kind="subtask", scope=scope, confidence=0.95)
 

@@ -30,7 +30,7 @@ from autogen_context.triggers.price import (
     offers_of,
     price_of_rewrite,
 )
-from autogen_context.triggers.turn import NOTHING, Scope, TriggerDecision, Turn
+from autogen_context.triggers.turn import NOTHING, TriggerDecision, Turn, TurnRange
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Decision
 from autogen_context.view.view import HELPED_FRACTION, Pace
@@ -222,7 +222,7 @@ class Always:
         """The proposal, once there are four turns."""
         if turn.number < 3:
             return NOTHING
-        scope = Scope(start=turn.number - 3, stop=turn.number + 1, outcomes=(turn.number,))
+        scope = TurnRange(start=turn.number - 3, stop=turn.number + 1, outcomes=(turn.number,))
         return TriggerDecision(kind="boundary", scope=scope, confidence=0.8)
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.triggers.hybrid import StalenessTracker, said_in, shown_in, staleness
-from autogen_context.triggers.turn import Scope, Step, Turn
+from autogen_context.triggers.turn import Step, Turn, TurnRange
 from support.turns import SESSIONS, edit, fired, numbered, ran_tests, read, searched, turn
 
 AGES, REFERENCES, SHARES = st.floats(0, 1e9), st.floats(0, 1e9), st.floats(0, 1)
@@ -95,6 +95,6 @@ def test_the_oldest_stretch_comes_first() -> None:
     tracker = StalenessTracker(max_references=0, similarity=lambda number: float(number == 6))
     turns = filled(40, at_2=edit("src/a.py"), at_3=edit("src/a.py"), at_4=ran_tests())
     scopes = [each.scope for each in fired(tracker, turns) if each.scope]
-    assert scopes[0] == Scope(start=0, stop=6, outcomes=(3, 4))
+    assert scopes[0] == TurnRange(start=0, stop=6, outcomes=(3, 4))
     assert all(scope.stop <= 6 or scope.start > 6 for scope in scopes)
     assert any(scope.start == 7 for scope in scopes)

@@ -32,11 +32,11 @@ from autogen_context.triggers.intent import (
 )
 from autogen_context.triggers.turn import (
     NOTHING,
-    Scope,
     Step,
     Trigger,
     TriggerDecision,
     Turn,
+    TurnRange,
     turn_of,
 )
 from support.turns import (
@@ -313,8 +313,8 @@ def test_what_is_no_turn_is_refused(make: Make) -> None:
         (StalenessTracker, {"threshold": float("nan")}, "threshold=nan: give a number in 0..1"),
         (SemanticHybridTrigger, {"staleness_threshold": 2}, "staleness_threshold=2: give a number"),
         (SemanticHybridTrigger, {"fallback_turns": -1}, "fallback_turns=-1: give 0 turns or more"),
-        (Scope, {"start": 3, "stop": 3}, "start=3, stop=3: give 0 <= start < stop"),
-        (Scope, {"start": 3, "stop": 4, "outcomes": (4,)}, r"\[4\] lie outside the scope"),
+        (TurnRange, {"start": 3, "stop": 3}, "start=3, stop=3: give 0 <= start < stop"),
+        (TurnRange, {"start": 3, "stop": 4, "outcomes": (4,)}, r"\[4\] lie outside the scope"),
     ],
 )
 def test_what_cannot_be_is_refused(
@@ -348,7 +348,7 @@ class Scripted:
 
 def proposal(start: int, stop: int, confidence: float) -> TriggerDecision:
     """What a trigger of one's own proposes."""
-    scope = Scope(start=start, stop=stop)
+    scope = TurnRange(start=start, stop=stop)
     return TriggerDecision(kind="boundary", scope=scope, confidence=confidence)
 
 
@@ -397,10 +397,13 @@ def test_each_can_be_switched(
 def test_the_fallback_fires_once_in_so_many_turns() -> None:
     """It proposes what no proposal had, whatever their order, but for the newest three turns."""
     found = fired(SemanticHybridTrigger(**COUNTING), IDLE)
-    assert [each.scope for each in found] == [Scope(start=0, stop=7), Scope(start=7, stop=17)]
+    assert [each.scope for each in found] == [
+        TurnRange(start=0, stop=7),
+        TurnRange(start=7, stop=17),
+    ]
     own = Scripted({9: proposal(4, 9, 0.8), 10: proposal(0, 4, 0.8)})
     found = fired(SemanticHybridTrigger(**COUNTING, more=[own]), IDLE)
-    assert found[-1].scope == Scope(start=9, stop=18)
+    assert found[-1].scope == TurnRange(start=9, stop=18)
 
 
 @pytest.mark.parametrize(
@@ -415,7 +418,7 @@ def test_the_surest_is_followed(first: float, second: float, expected: tuple[int
     """Of those that read a meaning."""
     more = [Scripted({9: each}) for each in (proposal(0, 9, first), proposal(2, 8, second))]
     [said] = fired(SemanticHybridTrigger(**OFF, more=more), IDLE[:10])
-    assert said.scope == Scope(start=expected[0], stop=expected[1])
+    assert said.scope == TurnRange(start=expected[0], stop=expected[1])
 
 
 def test_meaning_goes_before_staleness_before_counting() -> None:
