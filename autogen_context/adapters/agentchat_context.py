@@ -26,6 +26,7 @@ from typing_extensions import override
 
 from autogen_context.adapters.agentchat_format import AgentChatFormat, as_llm_message
 from autogen_context.adapters.register import AgentContext, completed, with_reserve
+from autogen_context.argument import listed
 from autogen_context.config.config import ContextConfig
 from autogen_context.manager.parts import ManagerOptions
 from autogen_context.messages.piece import BETWEEN
@@ -111,8 +112,9 @@ class ManagedChatCompletionContext(
         initial_messages: Sequence[LLMMessage] | None = None,
         **options: Unpack[ManagerOptions],
     ) -> None:
-        given = list(initial_messages) if initial_messages is not None else None
-        ChatCompletionContext.__init__(self, given)
+        give = "a list of messages, such as [UserMessage(...)]"
+        given = listed("initial_messages", initial_messages or (), give=give)
+        ChatCompletionContext.__init__(self, [as_llm_message(each) for each in given] or None)
         self._system_message = system_message
         self._tools = None if tools is None else schemas_of(tools)
         options = with_reserve(

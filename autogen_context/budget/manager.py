@@ -100,7 +100,7 @@ class TokenBudget:
         compression_threshold: fraction of the total at which compression is due.
 
     Raises:
-        ValueError: an allocation is negative, they do not add up to the total, or the threshold is not in 0..1.
+        ValueError: an allocation is negative or of an unknown section, they do not add up to the total, or the threshold is not in 0..1.
     """
 
     total: int
@@ -110,6 +110,8 @@ class TokenBudget:
 
     def __post_init__(self) -> None:
         """Raise `ValueError` for invalid allocations or an invalid threshold."""
+        for section in self.allocations:
+            require_choice("allocations", section, get_args(Section))
         given = sum(self.allocations.values())
         if given != self.total or min(self.allocations.values(), default=0) < 0:
             raise ValueError(

@@ -172,7 +172,7 @@ class DiskStore:
             return None
         value = unsealed(name, row)
         if value is None:
-            _LOGGER.warning("a damaged or foreign row was deleted")
+            _LOGGER.warning("a damaged or foreign row of %s was deleted", self.path)
             with table.transact():
                 if table.row(name) == row:  # unless another process has rewritten it
                     table.delete(name)
@@ -202,8 +202,8 @@ class DiskStore:
             return otherwise
         try:
             return self._run(action)
-        except Exception as error:  # diskcache may raise anything on a damaged or malicious table
-            _LOGGER.warning("the store's file failed; continuing without it", exc_info=error)
+        except Exception as error:  # noqa: BLE001 - diskcache may raise any on a damaged table
+            _LOGGER.warning("%s failed; continuing without it: %s", self.path, error)
             if _is_passing(error):
                 self._rests_until = self._clock() + _REST_S
             else:

@@ -147,7 +147,7 @@ class Knowledge:
             if self._vectors is not None and self._meanings:
                 await self._vectors.vectors([question])
         except (CompletionFailed, EmbeddingFailed) as error:
-            logger.warning("a question is searched by its words", extra={"reason": str(error)})
+            logger.info("a question is searched by its words", extra={"reason": str(error)})
 
     def select(self, question: str, earlier: Sequence[str] = ()) -> list[SelectedEntries]:
         """Return the entries relevant to a question, best first.
@@ -245,7 +245,8 @@ def entries_in(name: str, text: str) -> list[KnowledgeEntry]:
     if name.lower().endswith(".json"):
         try:
             found: object = json.loads(text)
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError) as error:
+            logger.warning("%r is no valid JSON, so it is read as text: %s", name, error)
             return [KnowledgeEntry(name, title, text)]
         listed = cast("list[object]", found) if isinstance(found, list) else [found]
         several = len(listed) > 1

@@ -239,12 +239,12 @@ class ChatSession:
         return lines[:8] or [f"No message or entry contains “{shown(text)}”."]
 
     def pin(self, text: str) -> str:
-        """Pin the newest message that contains a text, and return the message's content.
+        """Pin the newest message that contains a text, the person's before an answer, and return the message's content.
 
         Raises:
             ValueError: no message contains it, or the conversation's share has no room for it.
         """
-        for message in self._saying(text):
+        for message in sorted(self._saying(text), key=lambda each: each.type != "UserMessage"):
             pinned = sum(d.tokens_after for d in self._decided if PINNED in d.reason)
             tokens = self._counter.message(self._host.read(message))
             room = int(CONVERSATION_FRACTION * self.settings.limit_tokens) - pinned

@@ -43,8 +43,9 @@ def run_chat(
     )
     if variables.get("DEBUG") in (None, "", "0", "false"):
         warnings.simplefilter("ignore")
-        logging.getLogger().addHandler(logging.NullHandler())
+        logging.getLogger().addHandler(logging.StreamHandler())
         logging.getLogger().setLevel(logging.CRITICAL)
+        logging.getLogger("autogen_context.chat.knowledge").setLevel(logging.WARNING)
     else:
         logging.basicConfig(filename="chat_debug.log", level=logging.DEBUG)
     return asyncio.run(Terminal(settings).run(load=load))

@@ -182,7 +182,7 @@ class ContextConfig(Settings):
         said: object = info.data.get("compact_to_fraction")
         if said is not None and profile in ("conservative", "strict"):
             message = (
-                "Input says itself what compact_to_fraction does, which is {said}; give one of them"
+                "this profile has its own compact_to_fraction; leave yours out, which is {said}"
             )
             raise PydanticCustomError("conflict", message, {"said": said})
         return profile

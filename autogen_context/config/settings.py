@@ -36,7 +36,7 @@ def list_of_names(value: object) -> object:
     """Require a list; a single name would be read as its letters."""
     names = from_json(value)
     if not isinstance(names, list | tuple):
-        raise PydanticCustomError("names", "Input should be a list of names, such as ['Alice']")
+        raise PydanticCustomError("names", 'Input should be a list of names, such as ["Alice"]')
     return cast("Sequence[object]", names)  # pydantic validates the elements
 
 

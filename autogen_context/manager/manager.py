@@ -67,7 +67,7 @@ class IncrementalContextManager:
             ``observe(turn)``, copied for the conversation. With ``compaction="when_full"`` only ``dry_run`` uses it.
         clock: returns seconds since 1970, such as ``time.time``; needed to notice that the provider's cache has expired.
             Without it no decision depends on time.
-        original_store: a further store of originals, shared with other agents; a ``RedisOriginals``.
+        original_store: a further store of originals, shared with other agents; a ``RedisOriginals`` or another ``OriginalTier``.
         files: a folder or a ``FileChangeTracker``: changes made by others to files that the conversation shows are
             reported to the agent.
         project: a folder or a ``ProjectContext``: its context is sent after the system prompt, updates before the newest

@@ -4,6 +4,7 @@ Promise: a part without the methods it needs is rejected at once; the error name
 """
 
 import copy
+import inspect
 import math
 import reprlib
 import warnings
@@ -55,7 +56,7 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "compressor": ("shorten", "a SemanticCompressor, or an object with the methods of Compressor"),
     "triggers": ("observe", "a SemanticHybridTrigger, or an object with a method observe(turn)"),
     "clock": ("__call__", "a function that tells the seconds since 1970, such as time.time"),
-    "original_store": ("forget", "a RedisOriginals"),
+    "original_store": ("forget", "a RedisOriginals, a DiskOriginals, or your own OriginalTier"),
     "files": ("root", "FileChangeTracker(folder), or a folder that is there"),
     "cache": ("remembered", "a ContextCache"),
     "events": ("put", "a file such as run.jsonl, or an EventLog"),
@@ -266,21 +267,27 @@ def limits_of(config: ContextConfig) -> ModelLimits:
     )
 
 
+def warn_caller(text: str) -> None:
+    """Warn at the first line outside this package that led here."""
+    frame, level = inspect.currentframe(), 1
+    while frame and str(frame.f_globals.get("__name__")).startswith("autogen_context."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, stacklevel=level)
+
+
 def window_tokens_of(config: ContextConfig) -> int:
     """Return the configured window, or else the model's; warn if it exceeds the model's or the model is unknown."""
     if not config.model:
         return config.window_tokens or config.default_window_tokens
     known = limits_of(config).lookup(config.model)
     if config.window_tokens and config.window_tokens > known.input_tokens:
-        warnings.warn(
+        warn_caller(
             f"window_tokens={config.window_tokens} is above the {known.input_tokens} input tokens of "
             f"{config.model} ({known.source}): requests may be rejected",
-            stacklevel=2,
         )
     if not config.window_tokens and known.source == "default" and not config.discovery_url:
-        warnings.warn(
+        warn_caller(
             f"nothing is known of the model {config.model!r}: a window of {known.input_tokens} tokens is assumed; give "
             f"window_tokens=, set {variable_for(config.model)}, or add a row to ./model_limits.json",
-            stacklevel=2,
         )
     return config.window_tokens or known.prompt_tokens

@@ -6,7 +6,6 @@ is another runner.
 
 import logging
 import time
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -27,6 +26,7 @@ from autogen_context.manager.parts import (
     metrics_of,
     originals_of,
     price_in,
+    warn_caller,
     window_tokens_of,
 )
 from autogen_context.manager.prefetch import Prefetcher
@@ -266,10 +266,9 @@ def counter_of(setup: Setup) -> MessageCounter:
     own = setup.options.get("counter")
     counter = MessageCounter.for_model(setup.config.model, own, own_name=setup.host.own_name)
     if counter.source == "estimate" and own is None:
-        warnings.warn(
+        warn_caller(
             "tokens are estimated, above the truth, since no tokenizer is at hand: await prepare, which fetches one, "
-            'or pip install "autogen-context[fast]"',
-            stacklevel=2,
+            'or pip install "autogen-context[fast]"'
         )
     return counter
 

@@ -180,6 +180,8 @@ def write_state(path: Path, state: Mapping[str, object]) -> None:
 def write_whole(path: Path, data: bytes) -> None:
     """Replace the content of a file atomically; create its folder if missing."""
     target = Path(os.path.realpath(path))  # a symbolic link is preserved
+    if target.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; give the path of a file")
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     own = f".{target.name}.{os.getpid()}-{get_ident()}"  # unique per process and thread; leftovers are overwritten
     temporary = target.with_name(own)
@@ -201,15 +203,15 @@ def write_whole(path: Path, data: bytes) -> None:
 
 def read_state(path: Path) -> Mapping[str, object]:
     """Read the state in a file; raise `StateError` if its content is not a valid state."""
-    content = path.read_bytes()
     try:
-        read = CONTENT.validate_python(json.loads(content.decode("utf-8", "surrogatepass")))
-    except ValidationError as error:
-        reason = faults(error)
-        raise StateError(f"{path}: no state was saved in it, or it is damaged: {reason}") from None
+        text = path.read_bytes().decode("utf-8", "surrogatepass")
+        read = CONTENT.validate_python(json.loads(text))
+    except OSError as error:
+        error.strerror = f"{error.strerror}; give the path of a file with a saved state"
+        raise
     except (ValueError, RecursionError) as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise StateError(f"{path}: no state was saved in it, or it is damaged: {reason}") from error
+        reason = faults(error) if isinstance(error, ValidationError) else str(error)
+        raise StateError(f"{path}: no state was saved in it, or it is damaged: {reason}") from None
     if crc32(json_of(read.state)) != read.crc32:
         raise StateError(f"{path}: the state is damaged: its checksum is another one")
     return read.state

@@ -163,6 +163,8 @@ def complete_of(
     if callable(found):
         return cast("Complete", found)  # its answers are checked when it is called
     give = "a CompletionClient, or an async function of a prompt; complete_with(client) makes one of autogen-agentchat's"
+    if client == "host":
+        give += "; 'host' is for register(agent), which knows the agent's own"
     raise wrong_argument(argument, client, give)
 
 

@@ -45,11 +45,19 @@ class ContextPart:
         label: its kind: ``goal``, ``steering``, ``memory``, ``actions``, ``hypotheses``, or your own.
         text: its content.
         critical: whether it is kept whatever its score.
+
+    Raises:
+        ValueError: ``label`` or ``text`` is no text.
     """
 
     label: str
     text: str
     critical: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise `ValueError` if label or text is no text."""
+        require_text("label", self.label)
+        require_text("text", self.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

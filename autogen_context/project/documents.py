@@ -11,8 +11,8 @@ from typing import Literal
 
 from autogen_context.compressor.passage import Passage, passages_of
 
-Paper = Literal["requirements", "design", "memory_patterns"]
-PAPERS: tuple[Paper, ...] = ("requirements", "design", "memory_patterns")
+DocumentKind = Literal["requirements", "design", "memory_patterns"]
+KINDS: tuple[DocumentKind, ...] = ("requirements", "design", "memory_patterns")
 CountText = Callable[[str], int]
 Extracts = Mapping[str, tuple[str, ...]]  # lines by document name
 
@@ -82,7 +82,7 @@ class Document:
     pieces: tuple[Piece, ...]
 
 
-def papers_of(files: Iterable[str]) -> dict[Paper, tuple[str, ...]]:
+def named_by_kind(files: Iterable[str]) -> dict[DocumentKind, tuple[str, ...]]:
     """Return the documents of each kind among all file names, the most important first."""
     names = sorted(files)
     wanted = [
@@ -106,14 +106,14 @@ def newest_first(name: str) -> tuple[int, str]:
     return -int(number[0][:9]) if number else 1, name
 
 
-def read_document(paper: Paper, name: str, text: str) -> Document:
+def read_document(kind: DocumentKind, name: str, text: str) -> Document:
     """Split the text of a document of this kind into pieces."""
-    if paper == "design":
+    if kind == "design":
         return Document(name=name, pieces=tuple(record_pieces(name, text)))
     body = FRONT_MATTER.sub("", text[:MOST_CHARS])
     if len(text) > MOST_CHARS:
         body = body.rpartition("\n")[0]
-    first = paper == "requirements" and not any(each.match(name) for each in WANTED[:2])
+    first = kind == "requirements" and not any(each.match(name) for each in WANTED[:2])
     return Document(name=name, pieces=tuple(pieces_of(worthy(body), first_turn=int(first))))
 
 

@@ -20,11 +20,11 @@ from pydantic import TypeAdapter
 from autogen_context.cache.files import RULES_FILE, levels, read_regular
 from autogen_context.cache.values import Cache
 from autogen_context.messages.message import content_digest
-from autogen_context.project.documents import Document, Paper, papers_of, read_document
+from autogen_context.project.documents import Document, DocumentKind, named_by_kind, read_document
 from autogen_context.project.secrets import without_secrets
 from autogen_context.project.symbols import Language, Symbols, language_by_name, symbols_of
 
-Papers = Mapping[Paper, tuple[Document, ...]]
+DocumentsByKind = Mapping[DocumentKind, tuple[Document, ...]]
 Proof = tuple[int, ...]  # metadata of a path; empty if it proves nothing
 
 MOST_BYTES = 1024 * 1024  # of one file
@@ -92,7 +92,7 @@ class FileFacts:
     """What was extracted from a file: the symbols of a source file, and its document of each kind."""
 
     symbols: Symbols | None = None
-    documents: Mapping[Paper, Document] = field(default_factory=dict[Paper, Document])
+    documents: Mapping[DocumentKind, Document] = field(default_factory=dict[DocumentKind, Document])
 
 
 FACTS = TypeAdapter(FileFacts)
@@ -105,13 +105,13 @@ class SourceFile(NamedTuple):
     text: str
     digest: bytes
     language: Language | None
-    papers: Sequence[Paper]
+    kinds: Sequence[DocumentKind]
 
     @property
     def key(self) -> str:
         """Its key in a cache: the content and the language, and for a document its name."""
-        means = self.name if self.papers else self.language
-        return f"{SCHEMA}/{'-'.join(self.papers)}/{means}/{self.digest.hex()}"
+        means = self.name if self.kinds else self.language
+        return f"{SCHEMA}/{'-'.join(self.kinds)}/{means}/{self.digest.hex()}"
 
     def facts(self, cache: Cache) -> FileFacts:
         """Return what the cache has under its key, or else extract it; secrets are removed first."""
@@ -121,8 +121,8 @@ class SourceFile(NamedTuple):
             return FACTS.validate_json(cache.remembered(KIND, self.key))  # type: ignore[arg-type]  # checked by pydantic
         except ValueError:  # it is not there, or somebody else put it there
             bare = without_secrets(self.text)
-            documents: Mapping[Paper, Document] = {
-                paper: read_document(paper, self.name, bare) for paper in self.papers
+            documents: Mapping[DocumentKind, Document] = {
+                kind: read_document(kind, self.name, bare) for kind in self.kinds
             }
             symbols = symbols_of(bare, self.language) if self.language else None
             facts = FileFacts(symbols=symbols, documents=documents)
@@ -136,25 +136,25 @@ class Index:
     Attributes:
         files: names of all files.
         symbols: symbols of the source files, by name.
-        papers: documents of each kind, the most important first.
+        documents: documents of each kind, the most important first.
         version: increases when symbols or documents change.
     """
 
     def __init__(self, root: Path, *, cache: Cache, most_files: int) -> None:
         self.files = frozenset[str]()
         self.symbols: dict[str, Symbols] = {}
-        self.papers: Papers = {}
+        self.documents: DocumentsByKind = {}
         self.version = 0
         self._root = root
         self._cache = cache
         self._most_files = most_files
         self._names: dict[str, Proof] = {str(root): ()}  # proofs that the list of files is current
         self._texts: dict[str, Proof] = {}  # proofs that the texts are current, by path
-        self._named: Mapping[Paper, tuple[str, ...]] = papers_of(())  # document names by kind
-        self._kinds: Mapping[str, list[Paper]] = {}  # kinds by document name
+        self._named: Mapping[DocumentKind, tuple[str, ...]] = named_by_kind(())
+        self._kinds: Mapping[str, list[DocumentKind]] = {}  # kinds by document name
         self._read: dict[str, tuple[bytes, FileFacts]] = {}  # by name; empty for unreadable files
         self._by_grammar: bool | None = None
-        self._drawn = -1  # version of ``symbols`` and ``papers``
+        self._drawn = -1  # version of ``symbols`` and ``documents``
 
     async def update(self) -> None:
         """Read the files that may have changed, in batches; completed reads are kept on cancellation."""
@@ -177,21 +177,21 @@ class Index:
                 for name, (_, facts) in read.items()
                 if facts.symbols is not None
             }
-            self.papers = {
-                paper: tuple(
-                    read[name][1].documents[paper]
+            self.documents = {
+                kind: tuple(
+                    read[name][1].documents[kind]
                     for name in names
-                    if name in read and paper in read[name][1].documents
+                    if name in read and kind in read[name][1].documents
                 )
-                for paper, names in self._named.items()
+                for kind, names in self._named.items()
             }
 
     def _take_names(self, files: frozenset[str]) -> None:
         """Determine which files to read, and drop the results of files that are gone or changed their document kind."""
-        self._named, kinds = papers_of(files), defaultdict[str, list[Paper]](list)
-        for paper, names in self._named.items():
+        self._named, kinds = named_by_kind(files), defaultdict[str, list[DocumentKind]](list)
+        for kind, names in self._named.items():
             for name in names:
-                kinds[name].append(paper)
+                kinds[name].append(kind)
         sources = {name for name in files if language_by_name(name) is not None}
         if self._by_grammar is None:
             self._by_grammar = len(sources) <= MOST_PARSED

@@ -18,8 +18,8 @@ from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.tier import CacheLimits
 from autogen_context.cache.values import Cache, Guarded
 from autogen_context.messages.message import Text
-from autogen_context.project.documents import PAPERS, CountText, Extracts, Paper, extracts
-from autogen_context.project.index import Index, Papers
+from autogen_context.project.documents import KINDS, CountText, DocumentKind, Extracts, extracts
+from autogen_context.project.index import DocumentsByKind, Index
 from autogen_context.project.map import Focus, Map, focus_of, in_tree, mapped, ranked
 from autogen_context.project.symbols import Symbols
 from autogen_context.tokens.measure import EstimateCounter
@@ -76,7 +76,7 @@ class Head:
 
     parts: tuple[Text, ...]
     rooms: Mapping[Section, int]  # in tokens
-    told: Mapping[Paper, Mapping[Text, tuple[Text, ...]]]  # lines taken from documents
+    told: Mapping[DocumentKind, Mapping[Text, tuple[Text, ...]]]  # lines taken from documents
     shown: Mapping[Text, tuple[Text, ...]]  # files of its map, with all their definitions
     new: tuple[Text, ...] = ()  # source files added since
 
@@ -204,7 +204,7 @@ class ProjectContext:
             self.root.name,
             index.files,
             index.symbols,
-            index.papers,
+            index.documents,
             focus=focus_of(task, in_play, root=self.root, files=index.files),
             budget=manager.allocate(TaskDefinition.from_text(task)),
             count=self._count,
@@ -219,7 +219,7 @@ class ProjectContext:
             self._sources = frozenset(index.symbols.keys() - set(head.new))
         if self._newer[0] == index.version:
             return self._newer[1]
-        found = list(changed_documents(head, index.papers, self._count))
+        found = list(changed_documents(head, index.documents, self._count))
         for name, before in head.shown.items():
             lines = differences(before, lines_of(index.symbols.get(name)))
             if name not in index.symbols:
@@ -266,7 +266,7 @@ def head_of(
     name: str,
     files: Collection[str],
     symbols: Mapping[str, Symbols],
-    papers: Papers,
+    documents: DocumentsByKind,
     *,
     focus: Focus,
     budget: TokenBudget,
@@ -277,12 +277,12 @@ def head_of(
 
     def taken(
         rooms: Mapping[Section, int],
-    ) -> tuple[dict[Paper, Extracts], Map, dict[Section, int]]:
-        told: dict[Paper, Extracts] = {}
+    ) -> tuple[dict[DocumentKind, Extracts], Map, dict[Section, int]]:
+        told: dict[DocumentKind, Extracts] = {}
         needs: dict[Section, int] = {}
-        for paper in PAPERS:
-            documents, room = papers.get(paper, ()), rooms[paper]
-            told[paper], needs[paper] = extracts(documents, room_tokens=room, count=count_line)
+        for kind in KINDS:
+            given, room = documents.get(kind, ()), rooms[kind]
+            told[kind], needs[kind] = extracts(given, room_tokens=room, count=count_line)
         room = rooms["project_structure"]
         chart = mapped(files, symbols, places, room_tokens=room, count=count_line)
         return told, chart, {**needs, "project_structure": chart.tokens}
@@ -295,8 +295,8 @@ def head_of(
         rooms: dict[Section, int] = {section: int(flowed[section] * share) for section in TITLES}
         told, chart, _ = taken(rooms)
         texts: dict[Section, str] = {
-            paper: "\n".join(f"From {name}:\n{marked(lines)}" for name, lines in taken_of.items())
-            for paper, taken_of in told.items()
+            kind: "\n".join(f"From {name}:\n{marked(lines)}" for name, lines in taken_of.items())
+            for kind, taken_of in told.items()
         }
         texts["project_structure"] = marked(chart.lines())
         parts = tuple(f"{title}\n{texts[each]}" for each, title in TITLES.items() if texts[each])
@@ -308,12 +308,12 @@ def head_of(
     return Head(parts=(), rooms=dict.fromkeys(TITLES, 0), told={}, shown={})
 
 
-def changed_documents(head: Head, papers: Papers, count: CountText) -> Iterator[Notice]:
+def changed_documents(head: Head, documents: DocumentsByKind, count: CountText) -> Iterator[Notice]:
     """Yield the changes between the lines taken from documents and their current lines."""
     count_line = line_counter(count)
-    for paper in PAPERS:
-        before, room = head.told.get(paper, {}), head.rooms.get(paper, 0)
-        now, _ = extracts(papers.get(paper, ()), room_tokens=room, count=count_line)
+    for kind in KINDS:
+        before, room = head.told.get(kind, {}), head.rooms.get(kind, 0)
+        now, _ = extracts(documents.get(kind, ()), room_tokens=room, count=count_line)
         for name in dict.fromkeys([*before, *now]):
             lines = differences(before.get(name, ()), now.get(name, ()))
             if lines:

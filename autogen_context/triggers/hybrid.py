@@ -332,9 +332,10 @@ class StalenessTracker:
         """Return the current staleness of a turn, 0..1.
 
         Raises:
-            KeyError: the turn is unknown, or older than twice ``max_age``.
-            ValueError: ``similarity`` returned a number outside 0..1.
+            ValueError: the turn is unknown, or older than twice ``max_age``, or ``similarity`` returned a number outside 0..1.
         """
+        if number not in self._turns:
+            raise wrong_argument("number", number, f"one of the turns known, {[*self._turns]}")
         since, shown = max(number, self._now - self._max_references), self._turns[number][1]
         recent = islice(reversed(self._turns.items()), self._max_references)
         return staleness(

@@ -370,6 +370,19 @@ async def test_a_component_has_its_folders(tmp_path: Path) -> None:
             ManagedChatCompletionContext.load_component(dumped)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ("hello", "initial_messages='hello': give a list"),
+        (["hello"], "one of SystemMessage.* got str"),
+    ],
+)
+def test_what_is_no_message_does_not_begin_a_conversation(wrong: Any, named: str) -> None:
+    """It is refused at construction."""
+    with pytest.raises(ValueError, match=named):
+        ManagedChatCompletionContext(MODEL, window_tokens=WINDOW, initial_messages=wrong)
+
+
 def test_the_guide_runs() -> None:
     """The Python of the guide runs as one program, from top to bottom."""
     blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)

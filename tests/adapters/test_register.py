@@ -223,8 +223,9 @@ def test_an_unknown_model_is_told_of() -> None:
     """F35: with what is assumed and what to do."""
     with pytest.warns(
         UserWarning, match="nothing is known of the model 'my-own'.*MODEL_LIMIT_MY_OWN"
-    ):
+    ) as told:
         IncrementalContextManager("my-own").prepare_nowait([])
+    assert {each.filename for each in told} == {__file__}
 
 
 def test_estimated_counts_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:

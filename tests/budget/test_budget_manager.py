@@ -214,6 +214,7 @@ def test_facts_have_their_part_when_all_are_full() -> None:
     ("make", "message"),
     [
         (lambda: TokenBudget(total=5, allocations={"system": 4}, reserve_buffer=0), "4 tokens; give 0 or more each, 5"),
+        (lambda: TokenBudget(total=1, allocations={cast("Section", "chat"): 1}, reserve_buffer=0), "='chat': give one of req"),
         (lambda: TokenBudgetManager(0), "total_tokens=0: give 1 or more, or leave it out for 8000"),
         (lambda: TokenBudgetManager(role=cast("Role", "cook")), "role='cook': give one of assistant, coder"),
         (lambda: TokenBudgetManager(profile=cast("Profile", "lavish")), "profile='lavish': give one of value"),

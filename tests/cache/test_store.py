@@ -197,6 +197,9 @@ def test_a_damaged_file_costs_what_it_holds(
                 assert found.items() <= values.items()
                 disk.write(values)
         assert warned(caplog) <= 3
+        assert all(
+            str(disk.path) in each.getMessage() and not each.exc_info for each in caplog.records
+        )
         assert DiskStore(tmp_path).read_all(values) == values
 
 

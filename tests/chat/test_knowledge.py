@@ -72,9 +72,13 @@ def told(knowledge: Knowledge, *said: str, window_tokens: int = 1_500) -> tuple[
         pytest.param("a.md", "", [("a.md", "a", "")], id="empty"),
     ],
 )
-def test_what_an_entry_is(name: str, text: str, expected: list[tuple[str, str, str]]) -> None:
-    """Each kind of file gives its entries, a broken one its text."""
+def test_what_an_entry_is(
+    name: str, text: str, expected: list[tuple[str, str, str]], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each kind of file gives its entries, a broken one its text, and a warning that names it."""
     assert entries_in(name, text) == expected
+    told = ["'a.json' is no valid JSON"] if text == "{broken" else []
+    assert [each.getMessage().partition(",")[0] for each in caplog.records] == told
 
 
 async def test_a_title_counts_three_times(folder: Path) -> None:

@@ -174,6 +174,8 @@ async def test_why_pin_shares_and_limit(settings: ChatSettings) -> None:
         assert "[celdo.md] is not in the last request." in session.why("Celdo")
         assert any("[borin.md] is in the last request" in line for line in session.why("1007"))
         assert session.pin("does the Borin pump") == "What does the Borin pump cost?"
+        assert "Borin" in session.exchanges[0].answer
+        assert session.pin("Borin") == "What does the Borin pump cost?"
         shares = {share.section: share for share in session.shares()}
         assert [shares[each].most for each in shares] == [150, 600, 645, 105]
         assert shares["knowledge"].used > 0

@@ -112,8 +112,9 @@ def test_every_command(folder: Path) -> None:
     (folder / "kb" / "borin.md").write_text(
         "# The Borin pump\n\nThe Borin pump costs 2222 euros.\n"
     )
+    (folder / "kb" / "list.json").write_text("{broken")
     resized(chat.terminal, 20, 60)
-    chat.say("And what does the Borin pump cost now?", "2222")
+    chat.say("And what does the Borin pump cost now?", "list.json' is no valid JSON", "2222")
     chat.child.send("exit\r")
     assert chat.end() == 0
     names = {path.name for path in (folder / "saved_conversations").glob("*.md")}

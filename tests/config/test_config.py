@@ -106,7 +106,7 @@ KINDS = "Input should be one of read, write, search, run, test, other, shell"
         ({"people": ["Ann", 5]}, "item 1 of 'people' is 5: Input should be a valid"),
         (
             {"profile": "conservative", "compact_to_fraction": 0.5},
-            "Input says itself what compact_to_fraction does, which is 0.5; give one of them",
+            "this profile has its own compact_to_fraction; leave yours out, which is 0.5",
         ),
     ],
 )

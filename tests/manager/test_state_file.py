@@ -151,7 +151,7 @@ async def test_what_is_no_state_changes_nothing(tmp_path: Path) -> None:
     keeper, path = manager(), tmp_path / "state.json"
     await lived(keeper, 3)
     before = keeper.save_state()
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match="give the path of a file with a saved state"):
         await keeper.load(path)
     for content in (b"", b"[]", b"\xff\xfe", b"{}", b'{"state": 1, "crc32": 1}', b"[" * 100_000):
         path.write_bytes(content)

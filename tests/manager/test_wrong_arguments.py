@@ -32,7 +32,7 @@ from autogen_context.recall.facts import Facts
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.limits import ModelLimits
 from autogen_context.tokens.measure import EstimateCounter
-from autogen_context.triggers.hybrid import SemanticHybridTrigger
+from autogen_context.triggers.hybrid import SemanticHybridTrigger, StalenessTracker
 from autogen_context.triggers.turn import Trigger
 
 # Each of them is no such thing; the casts are what a caller without a type checker does.
@@ -69,6 +69,9 @@ MAKE: dict[str, Callable[[], object]] = {
     "url='…': give redis://": lambda: ContextCache(shared="localhost"),
     "text=5: give the task as a text": lambda: TaskDefinition.from_text(NUMBER),
     "text=None: give the task as a text": lambda: ContextPrioritizer().prioritize(NOTHING, []),
+    "label=5: give a text": lambda: ContextPart(NUMBER, "Ship it."),
+    "text=5: give a text": lambda: ContextPart("goal", NUMBER),
+    r"number=99: give one of the turns known, \[\]": lambda: StalenessTracker().staleness_of(99),
     "query=5: give a text": lambda: AttentionScorer().score_nowait(NUMBER, []),
     r"scores\[0\]=ContextPart.*: give what AttentionScorer": lambda: AttentionFilter().filter(
         cast("list[AttentionScore]", [ContextPart("goal", "Ship it.")])
@@ -147,6 +150,7 @@ async def test_a_manager_names_what_is_wrong(
         pytest.param("compressor", SemanticCompressor, id="a class for a compressor"),
         pytest.param("budget", TokenBudgetManager, id="a class for a budget"),
         pytest.param("model_client", 5, id="a number for a client"),
+        pytest.param("model_client", "host", id="an agent's client without an agent"),
         pytest.param("prioritizer", print, id="a function for a prioritizer"),
         pytest.param("triggers", print, id="a function for triggers"),
         pytest.param("clock", 5.0, id="a time"),

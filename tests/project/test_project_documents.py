@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.project.documents import Document, Paper, extracts, papers_of, read_document
+from autogen_context.project.documents import (
+    Document,
+    DocumentKind,
+    extracts,
+    named_by_kind,
+    read_document,
+)
 from support.texts import TEXTS
 from support.tree import RECORD
 
@@ -97,7 +103,7 @@ def test_records_of_decisions(text: str, lines: list[str]) -> None:
     assert said(read_document("design", "docs/adr/x.md", text)) == lines
 
 
-FILES: dict[Paper, tuple[str, str]] = {  # names as they are found, and as they are taken
+FILES: dict[DocumentKind, tuple[str, str]] = {  # names as they are found, and as they are taken
     "requirements": (
         "docs/zebra.md docs/index.md REQUIREMENTS.md README.md requirements.txt src/README.md",
         "README.md REQUIREMENTS.md docs/index.md docs/zebra.md",
@@ -113,8 +119,8 @@ FILES: dict[Paper, tuple[str, str]] = {  # names as they are found, and as they 
 }
 
 
-@pytest.mark.parametrize("paper", FILES)
-def test_which_files_are_taken(paper: Paper) -> None:
+@pytest.mark.parametrize("kind", FILES)
+def test_which_files_are_taken(kind: DocumentKind) -> None:
     """The most telling first, the newest records first; no indexes, no lists of packages."""
-    found, taken = FILES[paper]
-    assert papers_of(found.split())[paper] == tuple(taken.split())
+    found, taken = FILES[kind]
+    assert named_by_kind(found.split())[kind] == tuple(taken.split())

@@ -50,7 +50,7 @@ def test_piece_by_piece_is_as_all_at_once(
             fresh = index_of(root)
             await fresh.update()
             assert index.symbols == fresh.symbols
-            assert index.papers == fresh.papers
+            assert index.documents == fresh.documents
             assert index.files == fresh.files
 
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
@@ -93,7 +93,7 @@ async def test_a_page_that_becomes_another_document_is_read_as_that(tmp_path: Pa
     for last in ("STYLE.md", "docs/development.md"):
         await index.update()
         assert (index.version == before) == (last == "STYLE.md")
-        assert index.papers["memory_patterns"][-1].name == last
+        assert index.documents["memory_patterns"][-1].name == last
         (root / "CLAUDE.md").unlink(missing_ok=True)
 
 
