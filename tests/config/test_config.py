@@ -105,6 +105,10 @@ KINDS = "Input should be one of read, write, search, run, test, other, shell"
         ({"tools": {"a": "read", "x": "fly"}}, f"'x' of 'tools' is 'fly': {KINDS}; the default"),
         ({"people": ["Ann", 5]}, "item 1 of 'people' is 5: Input should be a valid"),
         (
+            {"people": "Alice"},
+            """'people' is 'Alice': Input should be a list of names, such as ["Alice"]""",
+        ),
+        (
             {"profile": "conservative", "compact_to_fraction": 0.5},
             "this profile has its own compact_to_fraction; leave yours out, which is 0.5",
         ),

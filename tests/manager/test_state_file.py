@@ -118,7 +118,7 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
     assert read_state(path) == {"n": 1}
     assert names_in(tmp_path) == ["state.json"]
     (tmp_path / "folder").mkdir()
-    with pytest.raises(OSError, match="folder"):
+    with pytest.raises(OSError, match="is a folder; give the path of a file"):
         write_state(tmp_path / "folder", {"n": 2})
     assert names_in(tmp_path) == ["folder", "state.json"]
 

@@ -12,7 +12,7 @@ from autogen_context.budget.manager import TokenBudget, TokenBudgetManager
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.fingerprint import Compare
-from autogen_context.cache.originals import DiskOriginals, OriginalStore
+from autogen_context.cache.originals import DiskOriginals, OriginalStore, OriginalTier
 from autogen_context.cache.tier import Scope, SharedTier
 from autogen_context.cache.watch import FileWatch
 from autogen_context.compressor.compressor import CountsText, SemanticCompressor
@@ -72,6 +72,12 @@ MAKE: dict[str, Callable[[], object]] = {
     "label=5: give a text": lambda: ContextPart(NUMBER, "Ship it."),
     "text=5: give a text": lambda: ContextPart("goal", NUMBER),
     r"number=99: give one of the turns known, \[\]": lambda: StalenessTracker().staleness_of(99),
+    r"model_client='host': .*register\(agent\)": lambda: IncrementalContextManager(
+        model_client="host"
+    ),
+    "original_store=5: give .* your own OriginalTier": lambda: IncrementalContextManager(
+        original_store=cast("OriginalTier", 5)
+    ),
     "query=5: give a text": lambda: AttentionScorer().score_nowait(NUMBER, []),
     r"scores\[0\]=ContextPart.*: give what AttentionScorer": lambda: AttentionFilter().filter(
         cast("list[AttentionScore]", [ContextPart("goal", "Ship it.")])
@@ -150,7 +156,6 @@ async def test_a_manager_names_what_is_wrong(
         pytest.param("compressor", SemanticCompressor, id="a class for a compressor"),
         pytest.param("budget", TokenBudgetManager, id="a class for a budget"),
         pytest.param("model_client", 5, id="a number for a client"),
-        pytest.param("model_client", "host", id="an agent's client without an agent"),
         pytest.param("prioritizer", print, id="a function for a prioritizer"),
         pytest.param("triggers", print, id="a function for triggers"),
         pytest.param("clock", 5.0, id="a time"),
