@@ -96,7 +96,7 @@ class ActionLog:
 
     def __init__(self, before: "ActionLog | None" = None) -> None:
         self._done: dict[tuple[ToolKind, str], Action] = {}
-        self._forgotten = 0
+        self._forgotten = 0  # readings
         if before is not None:
             self._done |= before._done  # noqa: SLF001 - of its kind
             self._forgotten = before._forgotten  # noqa: SLF001 - of its kind
@@ -111,10 +111,10 @@ class ActionLog:
             by_weight = sorted(done, key=lambda key: done[key].weight)  # of equal ones the oldest
             for key in by_weight[:-MOST_THINGS]:
                 del done[key]
-                self._forgotten += 1
+                self._forgotten += key[0] == "read"
 
     def text(self, *, room_tokens: int, count: CountText) -> str:
-        """Return the log within a limit, preferring heavier, then newer lines, and how many more there are; may be empty."""
+        """Return the log within a limit, preferring heavier, then newer lines; may be empty. It says how many more were read."""
         actions = list(self._done.values())
         kept: dict[int, str] = {}
         for at in sorted(range(len(actions)), key=lambda at: (-actions[at].weight, -at)):
@@ -124,14 +124,14 @@ class ActionLog:
             if tokens <= room_tokens:
                 room_tokens -= tokens
                 kept[at] = line
-        total = len(actions) + self._forgotten
-        more = count(f"- and {total} more") + 1
-        while total > len(kept) > 1 and more > room_tokens:
-            room_tokens += count(kept.popitem()[1]) + 1
-        lines = [kept[at] for at in sorted(kept)]
-        if total > len(kept) > 0 and more <= room_tokens:
-            lines.append(f"- and {total - len(kept)} more")
-        text = "\n".join(lines)
+        read = [at for at in kept if actions[at].kind == "read"]
+        total = self._forgotten + sum(action.kind == "read" for action in actions)
+        mark = count(f" and {total} more")
+        while total > len(read) > 1 and mark > room_tokens:
+            room_tokens += count(kept.pop(read.pop())) + 1
+        if total > len(read) > 0 and mark <= room_tokens:
+            kept[max(read)] += f" and {total - len(read)} more"
+        text = "\n".join(kept[at] for at in sorted(kept))
         return READINGS.sub(lambda run: run.group().replace("\n- read ", ", "), text)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from autogen_context import Prepared
@@ -211,7 +211,7 @@ def test_a_summary_says_nothing_stale() -> None:
 
 OURS = re.compile(
     r"^- (?:read|searched|changed|ran|tested|called) | \(\d+ times\)|: failed, then went well"
-    r"|^- and \d+ more$|: went well|: failed: | \((?:\d+-\d+(?:, )?)+\)|…",
+    r"| and \d+ more$|: went well|: failed: | \((?:\d+-\d+(?:, )?)+\)|…",
     re.MULTILINE,
 )
 
@@ -258,14 +258,13 @@ def test_one_line_for_each_thing(line: str) -> None:
 
 
 def test_under_pressure_what_is_open_stays() -> None:
-    """Readings go first; what failed and was not mended goes last. F36: how many more there are is said."""
+    """Readings go first; what failed and was not mended goes last. F36: how many more were read is said."""
     reads = [step("x = 1", f"file_{n}.py") for n in range(20)]
     talk = Talk(*reads, FAILED)
     assert talk.log(16) == "- tested tests/test_a.py: failed: E ValueError: 7"
-    both = talk.log(30).splitlines()
-    assert both[::2] == ["- read file_19.py", "- and 19 more"]
+    assert talk.log(30).splitlines()[0] == "- read file_18.py, file_19.py and 18 more"
     many = Talk(*(step("x = 1", f"file_{n}.py") for n in range(500)))
-    assert many.log(200).splitlines()[-1] == f"- and {500 - many.log(200).count('file_')} more"
+    assert many.log(200).endswith(f" and {500 - many.log(200).count('file_')} more")
     assert Talk(*reads[:3]).log() == "- read file_0.py, file_1.py, file_2.py"
 
 
@@ -347,6 +346,7 @@ SAID = st.sampled_from([RULE, "The budget is 500 euros.", "The budget is now 700
 
 @settings(max_examples=4)
 @given(st.integers(8, 24), st.dictionaries(st.integers(0, 26), SAID, max_size=5))
+@example(21, dict.fromkeys(range(5), RULE))
 def test_a_saved_state_continues_to_the_byte(at: int, said: dict[int, str]) -> None:
     """With its summaries in it; and the same input gives the same output."""
 
@@ -355,12 +355,12 @@ def test_a_saved_state_continues_to_the_byte(at: int, said: dict[int, str]) -> N
         one, other, again = (
             manager(Summarising(), window_tokens=6_000, summary_timeout_s=30.0) for _ in range(3)
         )
-        turn = await lived_through(one, messages[: 2 * at])
+        turns = turns_of(messages)
+        turn = await lived_through(one, messages[: turns[at]])
         other.load_state(json.loads(json.dumps(one.save_state())))
-        for stop in turns_of(messages):
-            if stop > 2 * at:
-                turn = await one.prepare(messages[:stop])
-                assert await other.prepare(messages[:stop]) == turn
+        for stop in turns[at + 1 :]:
+            turn = await one.prepare(messages[:stop])
+            assert await other.prepare(messages[:stop]) == turn
         assert (await lived_through(again, messages)).messages == turn.messages
         for keeper in (one, other, again):
             await keeper.aclose()
