@@ -188,12 +188,6 @@ def without(text: str, places: Iterable[PhraseMatch]) -> str:
     return "".join([*kept, text[at:]])
 
 
-def concepts_of(text: str, keep: Collection[str] = ()) -> tuple[Concept, ...]:
-    """Return the distinct concepts of a text, including the keywords to keep that appear in it."""
-    said = (sense_of(passage.text).concepts for passage in passages_of(text))
-    return tuple(dict.fromkeys([*keywords_in(text, keep), *chain.from_iterable(said)]))
-
-
 def keywords_in(text: str, keep: Collection[str]) -> list[Concept]:
     """Return the keywords that a text contains, case-insensitive."""
     flat = flattened(text) if keep else ""

@@ -60,7 +60,6 @@ class CompactionPlanner:
         self._spans = Spans(people)
         self.prioritizer = parts.setup.options.get("prioritizer") or ContextPrioritizer()
         self.references = References(parts.setup.kinds)
-        self.answered = False  # whether the last plan kept what answers a question about the past
         self.telling = EvictionNotice(parts.counter, people, compressor=parts.compressor)
 
     def follow(self) -> None:
@@ -95,7 +94,6 @@ class CompactionPlanner:
         conversation, candidates = self._conversation, self._conversation.candidates
         self.follow()
         protected, need = conversation.protected(pinned), self._need(limit_tokens, stale)
-        self.answered = bool(need.relevance)
         compared = standing(self.references, need)
         self.references.cut(compared)
         near = (
@@ -120,11 +118,8 @@ class CompactionPlanner:
 
         # In their order: protected units, people's messages, the newest units, and of the rest the highest scores.
         chosen = choose_protected(candidates, protected, limit_tokens=limit, fit=self._fit)
-        protected_tokens, messages = (
-            tokens_of(chosen),
-            candidates[-1].unit.stop if candidates else 0,
-        )
-        count = self._counter.message
+        protected_tokens, count = tokens_of(chosen), self._counter.message
+        messages = candidates[-1].unit.stop if candidates else 0
         frame = count(notice_of(messages, conversation.tokens, FRAME))
         beside = int((total - protected_tokens) * budget.kept_fraction) - frame
         said = self.telling.said(

@@ -133,8 +133,7 @@ class Engine:
         asks, answer = self.retrieved(view, room)
         if self.must_compact(cost, room, needs_room=asks and answer is None):
             view = self.compacted(view)
-            # After a question about the past, it has kept what answers that.
-            answer = None if self.planner.answered else self.retrieved(view, self.room(view))[1]
+            _, answer = self.retrieved(view, self.room(view))
         elif self._judges_finished:
             view, finished = self._finishing.judge(view, room.needed_tokens, now_s=now_s)
             if finished and finished.is_done:

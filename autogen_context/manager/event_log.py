@@ -29,7 +29,7 @@ EXIT_S = 2.0  # at most, that process exit waits for pending writes
 LOST = "events find no room and are lost: %s"
 
 Event = Mapping[str, object]
-Told = Callable[[int], Event]
+EventBuilder = Callable[[int], Event]
 """Builds an event when it is written, given the number of the stretch of lines without a gap; its first one must be complete.
 
 Called in order, and again at once, with the next number, if the event does not fit into the file.
@@ -80,7 +80,7 @@ class EventLog:
         """The number of events lost."""
         return self._writer.lost
 
-    def put(self, told: Told) -> bool:
+    def put(self, told: EventBuilder) -> bool:
         """Queue an event for writing, without waiting; return False if the queue is full."""
         return self._writer.put(told)
 
@@ -99,13 +99,13 @@ class Writer:
         self.lost = 0
         self._file = file
         self._unsaid = 0  # lost events not yet reported in the file
-        self._queue: deque[Told | threading.Event] = deque()
+        self._queue: deque[EventBuilder | threading.Event] = deque()
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
         self._pid = os.getpid()
 
-    def put(self, told: Told | threading.Event) -> bool:
+    def put(self, told: EventBuilder | threading.Event) -> bool:
         """Queue an event, or a ``threading.Event`` to set once everything before it is written."""
         with self._lock:
             if self._pid != os.getpid():  # forked: the parent has the thread and writes the queue
@@ -150,7 +150,7 @@ class Writer:
                     self._thread = None
                     return
 
-    def _write(self, events: list[Told]) -> None:
+    def _write(self, events: list[EventBuilder]) -> None:
         if self._file is None:
             for event in events:
                 event(0)
@@ -181,7 +181,7 @@ class LogFile:
         self._known = (0, 0)  # inode and size of the file last written
         self._file: FileIO | None = None  # open and locked during ``append``
 
-    def append(self, events: Sequence[Told]) -> tuple[int, str]:
+    def append(self, events: Sequence[EventBuilder]) -> tuple[int, str]:
         """Append events, each completely or not at all; return how many were lost, and why."""
         lost, why = 0, ""
         for event in events:
@@ -193,7 +193,7 @@ class LogFile:
         self._close()
         return lost, why
 
-    def _append(self, event: Told) -> None:
+    def _append(self, event: EventBuilder) -> None:
         """Append an event; if the file would become too large, start another one with the complete event."""
         try:
             file = self._opened()

@@ -19,7 +19,7 @@ from typing_extensions import TypedDict
 from autogen_context.cache.values import Cache, Counting
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import ContextWindowExceeded
-from autogen_context.manager.event_log import Event, EventLog, Told, Writer
+from autogen_context.manager.event_log import Event, EventBuilder, EventLog, Writer
 from autogen_context.manager.injected import OPENING
 from autogen_context.manager.parts import price_in
 from autogen_context.manager.prepared import Prepared
@@ -319,7 +319,7 @@ class TurnLog:
         said = {**self._header, "event": event, **told}
         self._put(lambda _: said)
 
-    def _put(self, told: Told) -> bool:
+    def _put(self, told: EventBuilder) -> bool:
         return self.log.put(told if self._metrics is None else self._metrics.fed(told))
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, Self, cast
 from weakref import WeakSet
 
 from autogen_context.errors import MissingExtra
-from autogen_context.manager.event_log import Event, EventLog, Told, Writer
+from autogen_context.manager.event_log import Event, EventBuilder, EventLog, Writer
 from autogen_context.tokens.prices import price_of
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class Metrics:
         """Flush this log at process exit."""
         self._logs.add(log)
 
-    def fed(self, told: Told) -> Told:
+    def fed(self, told: EventBuilder) -> EventBuilder:
         """Wrap an event so that building it also records metrics, under the span that is current now."""
         now_in, is_new = self._now_in(), True
 
