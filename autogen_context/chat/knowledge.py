@@ -32,7 +32,6 @@ from autogen_context.models.similarity import similarities
 from autogen_context.prioritizer.attention import (
     LexicalIndex,
     fused,
-    postings_of,
     relatedness,
     relevances,
 )
@@ -189,7 +188,7 @@ class Knowledge:
             self._files = {}
             with suppress(ValidationError, ValueError):
                 kept = KEPT.validate_python(self._cache.remembered(KIND, folder))
-                self._have(kept.files, LexicalIndex.of(kept.lengths, kept.postings))
+                self._have(kept.files, LexicalIndex(kept.lengths, kept.postings))
         files = files_below(folder, self._files)
         if files == self._files:
             return
@@ -197,9 +196,11 @@ class Knowledge:
         if entries == self.entries:  # they were only touched
             self._files = files
             return
-        lengths, postings = postings_of(map(weighed, entries))
-        self._have(files, LexicalIndex.of(lengths, postings))
-        value = {"files": files, "lengths": lengths, "postings": postings}
+        index = LexicalIndex()
+        for entry in entries:
+            index.add(weighed(entry))
+        self._have(files, index)
+        value = {"files": files, "lengths": index.lengths, "postings": index.postings}
         self._cache.remember(KIND, folder, value)
 
     def _have(self, files: dict[str, Read], index: LexicalIndex) -> None:
