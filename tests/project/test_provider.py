@@ -124,11 +124,9 @@ def test_every_file_that_changed_is_told_or_counted(
     """
     missing -= edited
     changes = tuple(notice_of(name, "now defines:", ("- x", "+ y")) for name in sorted(edited))
-    view = ProjectView(
-        opening="It is so.", parts=tuple(parts), changes=changes, missing=frozenset(missing)
-    )
+    view = ProjectView(parts=("It is so.", *parts), changes=changes, missing=frozenset(missing))
     offer = offer_of(view, 90, known)
-    assert offer.parts == ("It is so.", *parts)
+    assert offer.parts == view.parts
     unnamed = len(missing - known)
     said = {notice.key: (notice.text, notice.detail) for notice in offer.newer}
     expected = {name: (f"{name} now defines:", "- x\n+ y") for name in edited}

@@ -24,7 +24,6 @@ from autogen_context.triggers.price import (
     ProposedSpan,
     Rewrite,
     RewritePrice,
-    after_turn,
     best_cuts,
     estimate,
     offers_of,
@@ -144,7 +143,8 @@ def test_reasons(cost: CostEstimate, why: str) -> None:
 def test_what_waiting_has_cost(*, rewrote: bool) -> None:
     """It adds up from turn to turn until everything is planned anew; without a clock no time passes."""
     pace = Pace(finished_waited_tokens=50, finished_saving_tokens=7)
-    after = after_turn(pace, estimate_of(8_000, 100), rewrote=rewrote, units=3, now_s=9.0)
+    waited_tokens = estimate_of(8_000, 100).waited_tokens
+    after = pace.after_turn(waited_tokens, rewrote=rewrote, units=3, now_s=9.0)
     waited = (after.waited_tokens, after.finished_waited_tokens, after.finished_saving_tokens)
     assert waited == ((0, 0, 0) if rewrote else (pytest.approx(500), 57, 7))
     assert (after.turns, after.expected_turns, after.seen_units) == (1, 2, 3)
