@@ -21,7 +21,7 @@ from typing import NamedTuple, TypedDict, cast
 
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.files import read_regular
-from autogen_context.cache.fingerprint import FingerprintReader
+from autogen_context.cache.fingerprint import FileReading, FingerprintReader
 from autogen_context.compressor.shorten import shorten_text
 from autogen_context.errors import CompletionFailed, EmbeddingFailed
 from autogen_context.language.phrases import ends_of
@@ -106,22 +106,22 @@ class Knowledge:
         self._cache, self._vectors, self._complete = cache, vectors, complete
         self._meanings: Sequence[Sequence[float]] = ()
         self._files = FingerprintReader()
-        self._mark = ""  # of the files, as they were read
+        self._seen: FileReading | None = None  # the files, as they were read
         self._index = LexicalIndex()
 
     async def refresh(self) -> None:
         """Update the entries to the current files; an unchanged folder is not read again."""
         if self.folder is None:
             return
-        files = [f"{glob.escape(str(self.folder))}/**"]
-        seen = await asyncio.to_thread(self._files.read, files)
-        if seen.mark != self._mark:
+        if self._seen is None or not await asyncio.to_thread(self._files.proves, self._seen):
+            files = [f"{glob.escape(str(self.folder))}/**"]
+            seen = await asyncio.to_thread(self._files.read, files)
             read = partial(read_folder, str(self.folder))
             found = await self._cache.get_or_build(
                 f"{FOLDER}: {self.folder}", read, depends_on=files
             )
             self._have(found)
-            self._mark = seen.mark if seen.settles_in_s <= 0 else ""
+            self._seen = seen if seen.settles_in_s <= 0 else None
         if self._vectors is not None and not self._meanings and not self.fault:
             texts = [f"{entry.title}\n{entry.text}" for entry in self.entries]
             try:
