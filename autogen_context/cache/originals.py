@@ -231,10 +231,15 @@ class OriginalStore:
             else:
                 self._known.pop(handle, None)
                 left += 1
-        if left:
-            self.evicted += left
+        before, self.evicted = self.evicted, self.evicted + left
+        if (
+            self.evicted.bit_length() > before.bit_length()
+        ):  # the first one, and each time their number doubles
             numbers = {"limit_bytes": self.limit_bytes, "left": left, "evicted": self.evicted}
-            _LOGGER.warning("originals were evicted: their store is full", extra=numbers)
+            _LOGGER.warning(
+                "originals were evicted, their store is full: raise originals_bytes or set originals_directory",
+                extra=numbers,
+            )
 
 
 class DiskOriginals(OriginalTier):
