@@ -19,6 +19,7 @@ from autogen_context.testing.conversation import conversation
 from autogen_context.tokens.limits import known_rows
 
 Run = Callable[..., str]
+pytestmark = pytest.mark.usefixtures("alone")
 
 
 @pytest.mark.parametrize(

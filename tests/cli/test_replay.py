@@ -15,6 +15,7 @@ from autogen_context.cli.replay import turn_stops
 from autogen_context.testing.conversation import conversation
 
 Run = Callable[..., str]
+pytestmark = pytest.mark.usefixtures("alone")
 
 
 @pytest.fixture

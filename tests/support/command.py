@@ -1,4 +1,4 @@
-"""The command as a user sees it, in a folder and a home without settings."""
+"""The command as a user sees it: fixtures that run it in a folder and a home without settings."""
 
 import os
 from collections.abc import Callable
@@ -9,7 +9,7 @@ import pytest
 from autogen_context.cli.main import main
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder and a home without any limits or settings of a user."""
     monkeypatch.chdir(tmp_path)
