@@ -167,8 +167,9 @@ class OriginalStore:
         for handle in (*over, *new):
             self._known.pop(handle, None)
         self._memory.forget(over)
+        expiry_and_places = now + self._ttl_s, 1 + len(self._tiers)
         for handle, messages in new.items():
-            self._known[handle] = now + self._ttl_s, 1 + len(self._tiers)
+            self._known[handle] = expiry_and_places
             gone += self._memory.put(handle, messages, size_bytes=size_of(messages))
         for tier in self._tiers if new else ():
             ttl_s = None if self._ttl_s == math.inf else self._ttl_s
@@ -231,10 +232,15 @@ class OriginalStore:
             else:
                 self._known.pop(handle, None)
                 left += 1
-        if left:
-            self.evicted += left
+        before, self.evicted = self.evicted, self.evicted + left
+        if (
+            self.evicted.bit_length() > before.bit_length()
+        ):  # the first one, and each time their number doubles
             numbers = {"limit_bytes": self.limit_bytes, "left": left, "evicted": self.evicted}
-            _LOGGER.warning("originals were evicted: their store is full", extra=numbers)
+            _LOGGER.warning(
+                "originals were evicted, their store is full: raise originals_bytes or set originals_directory",
+                extra=numbers,
+            )
 
 
 class DiskOriginals(OriginalTier):

@@ -14,11 +14,11 @@ from autogen_context.errors import StateError
 from autogen_context.project.project import ProjectView, notice_of
 from autogen_context.project.provider import ALL_ELSE, MOST_SEARCHED, offer_of
 from support.counting import Characters
+from support.keeping import TOLD
 from support.shop import (
     OTHERS,
     SIGNATURE,
     SYSTEM,
-    TOLD,
     Shop,
     Transcript,
     heads_in,

@@ -3,13 +3,16 @@
 import asyncio
 import logging
 import shutil
+from pathlib import Path
+from threading import Event
 
 import pytest
+from typing_extensions import override
 
 from autogen_context import IncrementalContextManager, Prepared, ProjectContext
+from autogen_context.cache.cache import ContextCache
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
-from support.late import slow
 from support.shop import (
     OTHERS,
     SYSTEM,
@@ -20,7 +23,30 @@ from support.shop import (
     priced,
     talk,
 )
-from support.waiting import wait_until
+from support.waiting import LONGEST_S, wait_until
+
+
+class Slow(ContextCache):
+    """Answers, in a thread, when it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go = Event()
+
+    @override
+    def remembered(self, kind: str, key: str, /) -> object:
+        """What is kept, late."""
+        self.go.wait(LONGEST_S)  # a test that failed lets nobody go
+        return super().remembered(kind, key)
+
+
+def slow(root: Path) -> tuple[Slow, IncrementalContextManager]:
+    """A project that waits, and a manager of it."""
+    cache = Slow()
+    project = ProjectContext(root, cache=cache)
+    return cache, IncrementalContextManager(
+        window_tokens=3_000, counter=Characters(), project=project
+    )
 
 
 def test_a_head_that_comes_late_waits_at_the_tail(shop: Shop) -> None:

@@ -11,6 +11,7 @@ from autogen_context.models.background import Background
 from autogen_context.models.completion import READ_CHARS
 from autogen_context.testing import ChatMessage
 from autogen_context.triggers.intent import Intent, IntentModel, Intents, told
+from support.saying import says, step
 from support.turns import edit, read, turn
 from support.units import candidates_of, read_all
 
@@ -86,11 +87,8 @@ def test_a_turn_in_words() -> None:
     assert len(told(turn(0, "x" * 10_000, *[read("a.py", "y" * 10_000)] * 50))) < 6_000
 
 
-FUNCTION = {"name": "read_file", "arguments": '{"path": "a.py"}'}
-CALLS = [{"id": "1", "type": "function", "function": FUNCTION}]
-CALL: ChatMessage = {"role": "assistant", "content": "", "tool_calls": CALLS}
-RESULT: ChatMessage = {"role": "tool", "tool_call_id": "1", "content": "x = 1"}
-ASK: ChatMessage = {"role": "user", "content": "Go."}
+CALL, RESULT = step("1", "read_file", "x = 1", path="a.py")
+ASK = says("Go.", "user")
 
 
 @pytest.mark.parametrize(
