@@ -203,7 +203,8 @@ def absolute_names(depends_on: object) -> tuple[str, ...]:
             name = ""
         if not name or "\0" in name:
             raise ValueError(f"depends_on has {given!r}: give paths or patterns of files")
-        names.append(str(Path(name).absolute()))
+        path = given if isinstance(given, Path) else Path(name)  # making one costs more than a look-up
+        names.append(str(path.absolute()))
     return tuple(names)
 
 

@@ -43,7 +43,10 @@ def test_the_guides_run(
 
 
 def test_two_workers_share_what_they_built(redis: LocalRedis) -> None:
-    """The second gets what the first built, and by its handle what left the first one's window; nothing is warned of."""
+    """The second gets what the first built, and by its handle what left the first one's window.
+
+    Nothing is warned of; what a process wrote is there when it has ended, though it took no leave.
+    """
     redis.said(b"FLUSHALL")
     run = subprocess.run(  # noqa: S603 - our own code
         [sys.executable, "-W", "error", EXAMPLE],

@@ -4,6 +4,7 @@
 
 import asyncio
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,12 @@ import pytest
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.fingerprint import TICK_NS
 from autogen_context.cache.watch import FileWatch
-from support.changing import PAUSE_AFTER, Changing, state
+from support.changing import change, state
 from support.own_tier import OwnTier
 from support.waiting import until
 
 CHANGES = 200
+PAUSE_AFTER = 10
 
 
 class Reading:
@@ -46,57 +48,56 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "tree" / "file.txt"
 
 
-async def has_served(cache: ContextCache, before: int) -> None:
-    """Wait until a cache has had more hits in memory."""
-    await until(lambda: cache.stats().memory.hits > before)
+def has_served(cache: ContextCache, before: int) -> bool:
+    """Whether a cache has had more hits in memory."""
+    return cache.stats().memory.hits > before
 
 
-async def let_go_on(changing: Changing, *caches: ContextCache) -> None:
-    """End each pause when every cache has served from memory what is there meanwhile."""
-    while changing.is_alive():
-        await until(lambda: changing.pauses.is_set() or not changing.is_alive())
-        hits = {cache: cache.stats().memory.hits for cache in caches if changing.pauses.is_set()}
-        for cache, before in hits.items():
-            await has_served(cache, before)
-        changing.pauses.clear()
+class Changing:
+    """A file that is changed in a thread, with a pause now and then in which a cache can keep something."""
 
+    def __init__(self, path: Path) -> None:
+        self.path, self.done = path, 0
+        change(path, 0)
 
-async def read_on(cache: ContextCache, name: Path | str, changing: Changing) -> list[object]:
-    """Ask until all is changed; what was served and was nowhere at the time."""
-    stale: list[object] = []
-    before = 0
-    while before < CHANGES:
-        before = changing.done
-        found = await cache.get_or_build(str(name), Reading(changing.path), depends_on=[name])
-        after = changing.done + 1  # one may be complete that is not told yet
-        if found not in {state(number) for number in range(before, after + 1)}:
-            stale.append((before, after, found))
-        await asyncio.sleep(0)
-    return stale
+    async def run(self, *caches: ContextCache) -> None:
+        """Change it; each pause ends when every cache has served from memory what is there meanwhile."""
+        for number in range(1, CHANGES + 1):
+            await asyncio.to_thread(change, self.path, number)
+            self.done = number
+            for cache in caches if number % PAUSE_AFTER == 0 and number < CHANGES else ():
+                await until(partial(has_served, cache, cache.stats().memory.hits))
+
+    async def read_on(self, cache: ContextCache, name: Path | str) -> list[object]:
+        """Ask until all is changed; what was served and was nowhere at the time."""
+        stale: list[object] = []
+        before = 0
+        while before < CHANGES:
+            before = self.done
+            found = await cache.get_or_build(str(name), Reading(self.path), depends_on=[name])
+            after = self.done + 1  # one may be complete that is not told yet
+            if found not in {state(number) for number in range(before, after + 1)}:
+                stale.append((before, after, found))
+            await asyncio.sleep(0)
+        return stale
 
 
 async def test_no_reader_ever_gets_what_was_there_before(tmp_path: Path) -> None:
     """Hundreds of changes while four readers ask two caches on one folder, and nobody watches."""
     path, folder = tmp_path / "tree" / "file.txt", tmp_path / "cache"
     path.parent.mkdir()
+    changing = Changing(path)
     async with ContextCache(folder) as one, ContextCache(folder) as other:
-        changing = Changing(path, CHANGES)
-        stale = await asyncio.gather(
-            read_on(one, path, changing),
-            read_on(one, f"{path.parent}/**/f*.txt", changing),
-            read_on(other, path, changing),
-            read_on(other, path, changing),
-            let_go_on(changing, one, other),
-        )
+        names = ((one, path), (one, f"{path.parent}/**/f*.txt"), (other, path), (other, path))
+        reading = (changing.read_on(cache, name) for cache, name in names)
+        stale = await asyncio.gather(changing.run(one, other), *reading)
         assert not any(stale)
         for stats in (one.stats(), other.stats()):
             assert stats.memory.hits >= CHANGES // PAUSE_AFTER - 1  # one in each pause
             assert stats.invalidations > 5
     async with ContextCache(folder) as later:
-        assert await later.get_or_build(str(path), Reading(path), depends_on=[path]) == state(
-            CHANGES
-        )
-        assert later.stats().disk.hits == 1
+        found = await later.get_or_build(str(path), Reading(path), depends_on=[path])
+        assert (found, later.stats().disk.hits) == (state(CHANGES), 1)
 
 
 async def test_a_build_that_a_change_overtakes_is_not_kept(file: Path) -> None:

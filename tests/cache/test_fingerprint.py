@@ -260,13 +260,6 @@ def test_by_content_a_write_through_a_map_is_seen(project: Path) -> None:
         assert not exact.proves(before)
 
 
-@pytest.mark.parametrize("names", ["src/a.py", [""], ["a\0b"]], ids=["one text", "empty", "nul"])
-def test_what_is_no_list_of_names_is_refused(names: Sequence[str]) -> None:
-    """With the argument and its value."""
-    with pytest.raises(ValueError, match="depends_on"):
-        absolute_names(names)
-
-
 @pytest.mark.parametrize(
     ("name", "touching", "not_touching"),
     [("/a/b", "/a/b /a /", "/a/b/c /a/bc"), ("/a/*.py", "/a/x.py /", "/b/x.py")],

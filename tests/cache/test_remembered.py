@@ -85,20 +85,6 @@ async def test_what_is_cleared_is_gone(tmp_path: Path) -> None:
         assert await later.get_or_build("built", lambda: 4) == 4
 
 
-@pytest.mark.parametrize(
-    ("kind", "value", "told"),
-    [
-        *((kind, 1, "give a short lowercase name") for kind in ("", "../etc", "A", "x" * 99)),
-        *(("a", no, "give str, bytes, JSON") for no in (object, {1}, float("nan"), {"a": {1}})),
-    ],
-    ids=str,
-)
-def test_what_cannot_be_kept_is_refused(kind: str, value: object, told: str) -> None:
-    """A kind names a folder; of a value it says what can be kept."""
-    with pytest.raises(ValueError, match=told):
-        ContextCache().remember(kind, "key", value)
-
-
 class OwnCache:
     """A user's cache: a dictionary."""
 
