@@ -127,9 +127,7 @@ class ContextCache(Values):
             require_path("directory", directory)
         if watch is not None and not hasattr(watch, "listen"):
             raise ValueError(f"watch={watch!r:.80}: give a FileWatch")
-        self._reader = FingerprintReader(
-            compare=compare, pattern_contents=shared is not None, limit_bytes=limits.content_bytes
-        )
+        self._reader = FingerprintReader(compare=compare, pattern_contents=shared is not None)
         super().__init__(None if directory is None else Path(directory), shared, limits)
         self._memory = Memory[CacheEntry](entries=limits.entries, limit_bytes=limits.memory_bytes)
         self._clock = clock
