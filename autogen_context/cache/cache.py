@@ -294,8 +294,6 @@ class ContextCache(Values):
             reading = await self._settled(work)
             entry = await self._from_elsewhere(work, reading) or await self._built(work, reading)
         self._outdated.discard(work.request.row)
-        if not entry.names:
-            work.as_of = math.inf
         return entry
 
     async def _settled(self, work: _Work) -> FileReading:

@@ -140,6 +140,7 @@ async def test_what_is_invalidated_while_it_is_built_is_not_kept(tmp_path: Path)
         slow.go_on.set()
         assert await waiting == "value 1"
         assert await new(cache) == "new"
+        assert cache.stats().builds == 2
     async with ContextCache(tmp_path) as cache:
         assert await new(cache) == "new"
         assert cache.stats().disk.hits == 1

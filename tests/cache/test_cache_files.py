@@ -4,17 +4,20 @@
 
 import asyncio
 import os
+import threading
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
 import pytest
+from typing_extensions import override
 
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.fingerprint import TICK_NS
 from autogen_context.cache.watch import FileWatch
 from support.changing import change, state
 from support.own_tier import OwnTier
-from support.waiting import until
+from support.waiting import LONGEST_S, until
 
 CHANGES = 200
 PAUSE_AFTER = 10
@@ -151,6 +154,18 @@ async def test_a_file_that_was_just_written_is_kept_a_tick_later(file: Path) -> 
     assert reading.calls == 3
 
 
+async def test_what_times_do_not_prove_yet_is_served_and_not_kept(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither what was built nor what a server has: the next change may have the same time."""
+    server, reading = OwnTier(), Reading(file)
+    await ContextCache(shared=server).get_or_build("key", reading, depends_on=[file])
+    monkeypatch.setattr("autogen_context.cache.fingerprint.TICK_NS", 10**18)
+    for cache, calls in ((ContextCache(shared=server), 1), (ContextCache(), 2)):
+        assert await cache.get_or_build("key", reading, depends_on=[file]) == "one"
+        assert (reading.calls, cache.stats().memory.entries) == (calls, 0)
+
+
 async def test_what_was_touched_or_put_back_is_a_hit(file: Path, tmp_path: Path) -> None:
     """The content decides, in memory and on disk, and the times of now are kept."""
     reading = Reading(file)
@@ -186,11 +201,17 @@ async def test_what_changed_between_two_processes_is_not_served(file: Path, tmp_
 
 
 async def test_a_value_of_other_files_is_not_what_is_wanted(file: Path) -> None:
-    """A key that comes with other dependencies is built anew: the old ones tell nothing of the new."""
+    """A key that comes with other dependencies is built anew: the old ones tell nothing of the new; that invalidates none."""
     cache, reading = ContextCache(), Reading(file)
-    await cache.get_or_build("key", reading)
-    file.write_text("two")
-    assert await cache.get_or_build("key", reading, depends_on=[file]) == "two"
+    for text, names, invalidations in (
+        ("one", [], 0),
+        ("two", [file], 0),
+        ("six", [file], 1),
+        ("ten", [], 1),
+    ):
+        file.write_text(text)
+        assert await cache.get_or_build("key", reading, depends_on=names) == text
+        assert cache.stats().invalidations == invalidations
 
 
 async def test_what_depends_on_a_pipe_is_built_each_time(tmp_path: Path) -> None:
@@ -256,6 +277,34 @@ async def test_what_another_machine_invalidates_is_gone_here(tmp_path: Path) -> 
         assert reading.calls == 1
         await one.invalidate("key")
         await other.get_or_build("key", reading)
+        assert reading.calls == 2
+
+
+class Waiting(OwnTier):
+    """A tier that is told when to write."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.go_on = threading.Event(), threading.Event()
+
+    @override
+    def write(self, values: Mapping[str, bytes], /, *, ttl_s: float | None = None) -> list[str]:
+        self.begun.set()
+        self.go_on.wait(LONGEST_S)
+        return super().write(values, ttl_s=ttl_s)
+
+
+async def test_what_is_invalidated_while_it_is_shared_is_deleted_again(tmp_path: Path) -> None:
+    """Nobody gets it after that, here or elsewhere."""
+    server, reading = Waiting(), Reading(tmp_path / "none")
+    async with ContextCache(tmp_path / "cache", shared=server) as cache:
+        building = asyncio.create_task(cache.get_or_build("key", reading))
+        await until(server.begun.is_set)
+        await cache.invalidate("key")
+        server.go_on.set()
+        await building
+        assert not server.values
+        await cache.get_or_build("key", reading)
         assert reading.calls == 2
 
 
