@@ -32,11 +32,11 @@ from autogen_context.tokens.measure import Count
 from autogen_context.tokens.prices import Price
 from autogen_context.triggers.price import CostEstimate
 from autogen_context.view.certificate import Certificate
+from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision, Decisions
 from autogen_context.view.view import ContextView, as_message
 
 if TYPE_CHECKING:
-    from autogen_context.manager.engine import Engine
     from autogen_context.manager.metrics import Metrics
 
 TEXT_CHARS = 200  # recorded of a unit's text, if text is recorded
@@ -146,7 +146,7 @@ class Captured(NamedTuple):
     decisions: Decisions
     same: int  # leading units unchanged since the previous turn
     new: tuple[Candidate, ...]  # the remaining units
-    preamble_tokens: int
+    preamble: tuple[int, int]  # its tokens, and the host's messages before it
     pinned: frozenset[int]
     before: Mapping[int, tuple[int, int]]  # tokens of notices and retrieved content before a unit
 
@@ -175,7 +175,7 @@ class TurnLog:
 
     def turn(
         self,
-        engine: "Engine",
+        conversation: Conversation,
         view: ContextView,
         prepared: Prepared[object],
         *,
@@ -185,7 +185,7 @@ class TurnLog:
     ) -> None:
         """Record a prepared turn; ``planned_s`` is the time when all new messages had been read."""
         known, decisions, text = self._known, view.decisions, view.preamble.text
-        candidates, certificate = engine.conversation.candidates, prepared.certificate
+        candidates, certificate = conversation.candidates, prepared.certificate
         same = min(len(known), len(candidates))
         while same and known[same - 1] is not candidates[same - 1]:
             same -= 1
@@ -194,7 +194,7 @@ class TurnLog:
         goes_on = same == len(known) and decisions.continues(self._decisions)
         # If the view only grew, only the newest unit can have new pieces before it.
         looked = (len(decisions) - 1,) if goes_on and decisions else decisions.live
-        before = {i: injected(decisions[i].before, view, count) for i in looked}
+        before = {i: injected(decisions[i].before, count) for i in looked}
         now_s, counted = perf_counter(), certificate.counted_tokens
         event: TurnEvent = {
             **self._next_turn(),
@@ -204,7 +204,7 @@ class TurnLog:
             "bound": certificate.bound,
             "counted": counted,
             "fixed": certificate.fixed_tokens,
-            "history": size_of(engine),
+            "history": size_of(conversation),
             "sent": {"messages": len(prepared.messages), "tokens": 0, "new": 0, "prefix": 0},
             "compacted": prepared.compacted,
             "estimate": prepared.cost_estimate,
@@ -223,8 +223,10 @@ class TurnLog:
             decisions=decisions,
             same=same,
             new=new,
-            preamble_tokens=self._preamble[1],
-            pinned=self._positions(engine, view, candidates[same - 1].unit.stop if same else 0),
+            preamble=(self._preamble[1], view.preamble.at if text else 0),
+            pinned=self._positions(
+                conversation, view, candidates[same - 1].unit.stop if same else 0
+            ),
             before=before,
         )
         if self._put(partial(self._series.event, now)):
@@ -237,7 +239,7 @@ class TurnLog:
                 self._caches[at] = cache, counts
 
     def impossible(
-        self, engine: "Engine", error: ContextWindowExceeded, *, started_s: float
+        self, conversation: Conversation, error: ContextWindowExceeded, *, started_s: float
     ) -> None:
         """Record a turn that could not be prepared."""
         event: ImpossibleEvent = {
@@ -247,7 +249,7 @@ class TurnLog:
             "limit": error.limit_tokens,
             "needed": error.floor_tokens,
             "parts": error.parts,
-            "history": size_of(engine),
+            "history": size_of(conversation),
         }
         self._put(lambda _: event)
 
@@ -287,10 +289,12 @@ class TurnLog:
 
         return told
 
-    def _positions(self, engine: "Engine", view: ContextView, start: int) -> frozenset[int]:
+    def _positions(
+        self, conversation: Conversation, view: ContextView, start: int
+    ) -> frozenset[int]:
         """Return the positions of pinned messages; those before ``start`` are known from the last turn."""
         if view.pins:
-            digests = engine.conversation.history.digests
+            digests = conversation.history.digests
             start = start if view.pins == self._pins else 0
             known = {at for at in self._pinned if at < start}
             new = {at for at in range(start, len(digests)) if digests[at] in view.pins}
@@ -323,22 +327,18 @@ class TurnLog:
         return self.log.put(told if self._metrics is None else self._metrics.fed(told))
 
 
-def size_of(engine: "Engine") -> Size:
+def size_of(conversation: Conversation) -> Size:
     """Return the size of the host's list."""
-    conversation = engine.conversation
     return Size(messages=len(conversation.messages), tokens=conversation.tokens)
 
 
-def injected(
-    pieces: Iterable[Piece], view: ContextView, count: Callable[[Message], int]
-) -> tuple[int, int]:
+def injected(pieces: Iterable[Piece], count: Callable[[Message], int]) -> tuple[int, int]:
     """Return the tokens of notices and of retrieved content among the pieces before a unit."""
     told, retrieved = 0, 0
     for piece in pieces:
-        openings = (OPENING, *view.preamble.offer.parts[:1])
         if isinstance(piece, Written):
             tokens = count(piece.message)
-            if piece.message.text.startswith(openings):
+            if piece.message.text.startswith(OPENING):
                 told += tokens
             else:
                 retrieved += tokens
@@ -376,7 +376,7 @@ class Series:
         self._decisions = Decisions()
         self._pinned: frozenset[int] = frozenset()
         self._sections: Counter[str] = Counter()
-        self._front = (-1, 0)  # tokens before and after the system prompt
+        self._fixed, self._preamble = -1, (0, 0)  # of the last request
         self._cut: float | None = None
         self._named: dict[str, int] = {}  # value -> last unit in which the model used it
 
@@ -396,7 +396,7 @@ class Series:
             sent["prefix"], sent["cached"] = prefix, cached
             sent["cost"] = round(self._tariff.cost_tokens(counted, cached), 1)
             event["sections"] = {name: self._sections[name] for name in SECTIONS}
-            event["sections"]["told"] += now.preamble_tokens
+            event["sections"]["told"] += now.preamble[0]
             event["cut"] = self._cut
         if stretch != self._stretch:
             event["since"], event["units"] = 0, [row.told for row in self._rows]
@@ -502,14 +502,20 @@ class Series:
 
     def _prefix(self, now: Captured, first: int) -> int:
         """Return the tokens of the prefix shared with the last request, tools included."""
-        before, self._front = self._front, (now.event["fixed"], now.preamble_tokens)
-        rows = self._rows
-        if before == self._front:
-            return now.decisions.tokens - tokens_of(rows[first:]) + sum(before)
-        if before[0] != self._front[0]:
+        fixed, preamble, rows = now.event["fixed"], now.preamble, self._rows
+        is_same, before = fixed == self._fixed, self._preamble
+        self._fixed, self._preamble = fixed, preamble
+        if not is_same:
             return 0
-        systems = takewhile(lambda row: row.told["section"] == "system", rows[:first])
-        return before[0] + tokens_of(systems)
+        if preamble == before:
+            return fixed + preamble[0] + now.decisions.tokens - tokens_of(rows[first:])
+        at = min(
+            at for tokens, at in (before, preamble) if tokens
+        )  # where it came, changed or went
+        same = takewhile(
+            lambda row: row.told["section"] == "system" or row.told["stop"] <= at, rows[:first]
+        )
+        return fixed + tokens_of(same)
 
 
 def tokens_of(rows: Iterable[Row]) -> int:

@@ -99,17 +99,22 @@ class Pace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preamble:
-    """The preamble sent after the system prompt, the latest offer for it, and whether that was placed there or sent as a notice."""
+    """The preamble that is sent, and the latest offer for it."""
 
     text: Text = ""
+    at: int = 0  # host messages before it, if that is not the system prompt alone
     offer: PreambleOffer = field(default_factory=PreambleOffer)
-    is_placed: bool = False
-    is_told: bool = False
+    is_placed: bool = False  # the text is that of the offer, as far as there was room
 
     @property
     def is_offered(self) -> bool:
         """True if there is an offer to place, or a text to remove because the offer is now empty."""
         return bool(self.offer.parts or self.text)
+
+    @property
+    def is_late(self) -> bool:
+        """True if there is an offer to place and nothing is sent."""
+        return bool(self.offer.parts) and not (self.text or self.is_placed)
 
 
 def as_message(text: str) -> Message:
@@ -151,30 +156,32 @@ class ContextView:
 
     def cut_back(self, messages: int) -> Self:
         """Return the view cut back to ``messages`` messages, after which the host's history has changed."""
-        decisions = self.decisions.until(messages)
-        notices = self.notices
-        if notices.standing or notices.due:
-            notices = notices.cut_back(messages)
+        decisions, preamble = self.decisions.until(messages), self.preamble
+        has_notices = self.notices.standing or self.notices.due
         return replace(
             self.changed(),
             decisions=decisions,
-            notices=notices,
+            notices=self.notices.cut_back(messages) if has_notices else self.notices,
+            preamble=replace(preamble, at=min(preamble.at, decisions.stop)),
             must_replan=True,
-            rewrites=self.rewrites
-            + (messages < self.sent),  # messages that were read but not sent break no prefix
+            # Messages that were read but not sent break no prefix.
+            rewrites=self.rewrites + (messages < self.sent),
             sent=min(self.sent, messages),
         )
 
+    @property
+    def past(self) -> "ContextView":
+        """What a version keeps of the view: its decisions, pins and notices."""
+        return ContextView().rolled_back(self)
+
     def rolled_back(self, past: "ContextView") -> Self:
-        """Return the view with the decisions, notices and pins of a past one; the sent prefix is not continued."""
+        """Return the view with the decisions, pins and notices of a past one."""
         return replace(
             self,
             decisions=past.decisions,
             pins=past.pins,
             notices=past.notices,
             must_replan=past.must_replan,
-            sent=0,
-            rewrites=self.rewrites + 1,
         )
 
     def with_before_last(self, piece: Piece, tokens: int) -> Self:
