@@ -53,10 +53,10 @@ def require_fraction(name: str, value: object, *, give: str) -> None:
         raise wrong_argument(name, value, give)
 
 
-def require_seconds(name: str, value: float) -> None:
+def require_seconds(name: str, value: object) -> None:
     """Require a time limit above 0."""
-    if not value > 0:
-        raise wrong_argument(name, value, "a positive number of seconds")
+    if not isinstance(value, int | float) or isinstance(value, bool) or not value > 0:
+        raise wrong_argument(name, value, "seconds above 0")
 
 
 def require_choice(name: str, value: str, known: Sequence[str]) -> None:

@@ -19,7 +19,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypeVar, cast, overload
 
-from autogen_context.argument import require_number, require_path
+from autogen_context.argument import require_path, require_seconds, require_text
 from autogen_context.cache.entry import (
     CacheEntry,
     decoded,
@@ -34,7 +34,15 @@ from autogen_context.cache.fingerprint import (
     absolute_names,
     is_touched,
 )
-from autogen_context.cache.tier import CacheLimits, CacheStats, Memory, SharedTier, Tier, TierStats
+from autogen_context.cache.tier import (
+    EVERYTHING,
+    CacheLimits,
+    CacheStats,
+    Memory,
+    SharedTier,
+    Tier,
+    TierStats,
+)
 from autogen_context.cache.values import Values
 from autogen_context.errors import StoreUnavailable
 from autogen_context.messages.message import content_digest
@@ -50,29 +58,34 @@ _MOST_WAITS = 2
 _LONGEST_WAIT_S = 0.05
 
 
-class _Wanted(NamedTuple):
-    """A request: the key, its name in the tiers, and the absolute names of its dependencies."""
+class _Request(NamedTuple):
+    """What is asked for: a key, its name in the tiers, and the absolute names of its dependencies."""
 
     key: str
     row: str
     names: tuple[str, ...]
 
 
-class _Outcome(NamedTuple):
-    """An entry and the monotonic time as of which it is valid; a request made later must not be answered with it."""
+class _Work:
+    """A look-up or build in progress. While it ``is_current``, equal requests join it, and its result may be cached.
 
-    entry: CacheEntry
-    source: Source
-    as_of: float
+    Attributes:
+        source: where the entry was found.
+        as_of: the monotonic time as of which the entry is valid; a request made later must not be answered with it.
+    """
 
-
-class _Flight:
-    """A look-up or build in progress. While ``is_current``, other callers may join it and its result may be cached."""
-
-    def __init__(self, start: "Callable[[_Flight], Coroutine[object, object, _Outcome]]") -> None:
-        self.is_current = True
-        self.waiting = 0
-        self.task = asyncio.create_task(start(self))
+    def __init__(
+        self,
+        request: _Request,
+        builder: Callable[[], object],
+        ttl_s: float | None,
+        find: "Callable[[_Work], Coroutine[object, object, CacheEntry]]",
+    ) -> None:
+        self.request, self.builder, self.ttl_s = request, builder, ttl_s
+        self.source: Source = "built"
+        self.as_of = time.monotonic()
+        self.is_current, self.waiting = True, 0
+        self.task = asyncio.create_task(find(self))
 
 
 class ContextCache(Values):
@@ -120,7 +133,7 @@ class ContextCache(Values):
         super().__init__(None if directory is None else Path(directory), shared, limits)
         self._memory = Memory[CacheEntry](entries=limits.entries, limit_bytes=limits.memory_bytes)
         self._clock = clock
-        self._flights: dict[_Wanted, _Flight] = {}
+        self._works: dict[_Request, _Work] = {}
         self._outdated: set[str] = set()  # rows of entries found stale or reported changed
         self._trusted_from = -math.inf
         self._answered = Counter[Source]()
@@ -175,23 +188,25 @@ class ContextCache(Values):
             ValueError: an argument or the builder's result is invalid.
             Exception: whatever the builder raised; nothing is cached, and every waiting caller gets the exception.
         """
-        if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
-            raise ValueError(f"key={key!r:.80}: give a text")  # noqa: TRY004 - as for every wrong argument
+        require_text("key", key)
         if not callable(builder):
-            raise ValueError(f"builder={builder!r:.80}: give a function that makes the value")  # noqa: TRY004 - as above
+            raise ValueError(f"builder={builder!r:.80}: give a function that makes the value")  # noqa: TRY004 - as for every wrong argument
         if ttl_s is not None:
-            require_number("ttl_s", ttl_s, give="seconds above 0, or None")
-            if not ttl_s > 0:
-                raise ValueError(f"ttl_s={ttl_s}: give seconds above 0, or None")
-        wanted = _Wanted(key, row_of(key), absolute_names(depends_on))
-        find = partial(self._find, wanted, builder, ttl_s)
+            require_seconds("ttl_s", ttl_s)
+        request = _Request(key, row_of(key), absolute_names(depends_on))
         asked_at = time.monotonic()
-        outcome: _Outcome | None = None
-        # Work that started before this request may have read older files; work started from now on has not.
-        while outcome is None or outcome.as_of < asked_at:
-            outcome = await self._in_memory(wanted) or await self._joined(wanted, find)
-        self._answered[outcome.source] += 1
-        return cast("ValueT", decoded(outcome.entry.data))  # as the builder returns
+        source: Source = "memory"
+        while (entry := await self._in_memory(request)) is None:
+            work = self._works.get(request)
+            if work is None or work.task.done():  # done, but its callback has not run yet
+                work = self._works[request] = _Work(request, builder, ttl_s, self._find)
+                work.task.add_done_callback(partial(self._detach, work))
+            entry, source = await self._result(work), work.source
+            # Work that started before this request may have read older files; work started from now on has not.
+            if work.as_of >= asked_at:
+                break
+        self._answered[source] += 1
+        return cast("ValueT", decoded(entry.data))  # as the builder returns
 
     async def clear(self) -> None:
         """Delete everything: in memory, on disk, and on the server everything in the namespace.
@@ -199,7 +214,7 @@ class ContextCache(Values):
         Raises:
             StoreUnavailable: a file or server is unavailable, so some values may not be deleted.
         """
-        self._detach(lambda _: True)
+        self._detach_where(lambda _: True)
         self._memory.forget_where(lambda _: True)
         await self._in_thread(self._clear)
         if self._shared is not None:
@@ -209,12 +224,8 @@ class ContextCache(Values):
         """Drop the entry under a key in every tier; a request made after this returns gets no value built before it."""
         self._invalidated += 1
         row = row_of(key)
-        self._detach(lambda wanted: wanted.row == row)
-        self._memory.forget([row])
-        if self._disk is not None:
-            await self._in_thread(partial(_forget_on, self._disk, row))
-        if self._shared is not None:
-            await asyncio.to_thread(_forget_on, self._shared, row)
+        self._detach_where(lambda request: request.row == row)
+        await self._forget(row)
 
     def stats(self) -> CacheStats:
         """Return the statistics so far; ``print`` shows them as a table."""
@@ -241,7 +252,7 @@ class ContextCache(Values):
         """Wait for builds in progress, stop listening, write pending values, and close disk and server."""
         while self._endings:
             self._endings.pop()()
-        if tasks := [flight.task for flight in self._flights.values()]:
+        if tasks := [work.task for work in self._works.values()]:
             await asyncio.wait(tasks)
         await self._in_thread(self._close)
         if self._shared is not None:
@@ -255,155 +266,146 @@ class ContextCache(Values):
         """Close the cache."""
         await self.aclose()
 
-    async def _joined(
-        self, wanted: _Wanted, find: Callable[[_Flight], Coroutine[object, object, _Outcome]]
-    ) -> _Outcome:
-        """Join the work in progress or start it. When its last waiting caller is cancelled, so is the work."""
-        flight = self._flights.get(wanted)
-        if flight is None or flight.task.done():  # done, but its callback has not run yet
-            flight = self._flights[wanted] = _Flight(find)
-            flight.task.add_done_callback(partial(self._land, wanted, flight))
-        flight.waiting += 1
+    async def _result(self, work: _Work) -> CacheEntry:
+        """Wait for work in progress. When its last waiting caller is cancelled, so is the work."""
+        work.waiting += 1
         try:
-            return await asyncio.shield(flight.task)
+            return await asyncio.shield(work.task)
         finally:
-            flight.waiting -= 1
-            if not flight.waiting and not flight.task.done():
-                self._land(wanted, flight)
-                flight.task.cancel()
-                await asyncio.wait({flight.task})
+            work.waiting -= 1
+            if not work.waiting and not work.task.done():
+                self._detach(work)
+                work.task.cancel()
+                await asyncio.wait({work.task})
 
-    def _detach(self, concerns: Callable[[_Wanted], bool]) -> None:
-        for wanted, flight in list(self._flights.items()):
-            if concerns(wanted):
-                self._land(wanted, flight)
+    def _detach(self, work: _Work, *_: object) -> None:
+        """Have no request join this work, and its result not cached. May be called in any thread."""
+        work.is_current = False
+        if self._works.get(work.request) is work:
+            self._works.pop(work.request, None)
 
-    def _land(self, wanted: _Wanted, flight: _Flight, *_: object) -> None:
-        flight.is_current = False
-        if self._flights.get(wanted) is flight:
-            self._flights.pop(wanted, None)  # a server may report it in another thread
+    def _detach_where(self, concerns: Callable[[_Request], bool]) -> None:
+        for request, work in list(self._works.items()):
+            if concerns(request):
+                self._detach(work)
 
-    async def _find(
-        self,
-        wanted: _Wanted,
-        builder: Callable[[], object],
-        ttl_s: float | None,
-        flight: _Flight,
-    ) -> _Outcome:
-        """Return the entry from disk, from the server or from the builder, and the time as of which it is valid.
+    async def _find(self, work: _Work) -> CacheEntry:
+        """Return the entry from disk, from the server or from the builder."""
+        entry = await self._from_disk(work)
+        if entry is None:
+            reading = await self._settled(work)
+            entry = await self._from_elsewhere(work, reading) or await self._built(work, reading)
+        self._outdated.discard(work.request.row)
+        if not entry.names:
+            work.as_of = math.inf
+        return entry
 
-        A built value is cached only if no dependency changed during the build, not even back and forth.
-        """
-        as_of = time.monotonic()
-        if entry := await self._from_disk(wanted, flight):
-            return self._outcome(entry, "disk", as_of)
-        as_of, reading = await self._settled(wanted)
-        proves = reading.settles_in_s <= 0
-        if entry := await self._from_elsewhere(wanted, reading):
-            if proves:
-                await self._keep(entry, flight)
-            return self._outcome(entry, "shared", as_of)
-        self._builds += 1
-        # A plain function may block, so it runs in a thread.
-        made = builder() if iscoroutinefunction(builder) else await asyncio.to_thread(builder)
-        data = encoded(await made if isawaitable(made) else made)
-        built_at = self._clock()
-        entry = CacheEntry(
-            key=wanted.key,
-            data=data,
-            dependencies=reading.fingerprints,
-            built_at=built_at,
-            expires_at=math.inf if ttl_s is None else built_at + ttl_s,
-        )
-        checked_at = time.monotonic()
-        if proves and await asyncio.to_thread(self._reader.mark, wanted.names) == reading.mark:
-            as_of = checked_at
-            await self._keep(entry, flight)
-            await self._share(entry, flight)
-        return self._outcome(entry, "built", as_of)
-
-    def _outcome(self, entry: CacheEntry, source: Source, as_of: float) -> _Outcome:
-        row = row_of(entry.key)
-        self._invalidated += source == "built" and row in self._outdated
-        self._outdated.discard(row)
-        return _Outcome(entry, source, as_of if entry.names else math.inf)
-
-    async def _settled(self, wanted: _Wanted) -> tuple[float, FileReading]:
-        """Return when the files were read, and the reading. Waits briefly if they changed within the current clock tick."""
+    async def _settled(self, work: _Work) -> FileReading:
+        """Read the files; wait briefly if they changed within the current clock tick."""
         waits = 0
         while True:
-            as_of = time.monotonic()
-            reading = await asyncio.to_thread(self._reader.read, wanted.names)
+            work.as_of = time.monotonic()
+            reading = await asyncio.to_thread(self._reader.read, work.request.names)
             if waits == _MOST_WAITS or not 0 < reading.settles_in_s <= _LONGEST_WAIT_S:
-                return as_of, reading
+                return reading
             await asyncio.sleep(reading.settles_in_s)
             waits += 1
 
-    async def _in_memory(self, wanted: _Wanted) -> _Outcome | None:
-        entry = self._memory.use(wanted.row)
-        current = await self._current(entry, wanted) if entry else None
-        if entry and current and current is not entry:
-            self._memory.replace(wanted.row, entry, current)
-        return _Outcome(current, "memory", math.inf) if current else None
+    async def _built(self, work: _Work, reading: FileReading) -> CacheEntry:
+        """Build the value; cache it only if no dependency changed meanwhile, not even back and forth."""
+        self._builds += 1
+        build, ttl_s = work.builder, work.ttl_s
+        # A plain function may block, so it runs in a thread.
+        made = build() if iscoroutinefunction(build) else await asyncio.to_thread(build)
+        data, now = encoded(await made if isawaitable(made) else made), self._clock()
+        entry = CacheEntry(
+            key=work.request.key,
+            data=data,
+            dependencies=reading.fingerprints,
+            built_at=now,
+            expires_at=math.inf if ttl_s is None else now + ttl_s,
+        )
+        checked_at = time.monotonic()
+        if await asyncio.to_thread(self._reader.proves, reading):
+            work.as_of = checked_at
+            await self._keep(entry, work, shared=self._shared)
+        self._invalidated += work.request.row in self._outdated
+        return entry
 
-    async def _from_disk(self, wanted: _Wanted, flight: _Flight) -> CacheEntry | None:
-        """Return the entry on disk; also put it in memory unless it was invalidated meanwhile."""
-        if self._disk is None:
-            return None
-        entry = _entry(await self._in_thread(partial(self._disk.read, wanted.row)))
-        current = await self._current(entry, wanted) if entry else None
-        if current:
-            await self._keep(current, flight, on_disk=current is not entry)
+    async def _in_memory(self, request: _Request) -> CacheEntry | None:
+        entry = self._memory.use(request.row)
+        current = await self._current(entry, request)
+        if entry and current and current is not entry:
+            self._memory.replace(request.row, entry, current)
         return current
 
-    async def _from_elsewhere(self, wanted: _Wanted, reading: FileReading) -> CacheEntry | None:
+    async def _from_disk(self, work: _Work) -> CacheEntry | None:
+        """Return the entry on disk, and put it into memory."""
+        if self._disk is None:
+            return None
+        entry = _entry(await self._in_thread(partial(self._disk.read, work.request.row)))
+        current = await self._current(entry, work.request)
+        if current:
+            work.source = "disk"
+            await self._keep(current, work, on_disk=current is not entry)
+        return current
+
+    async def _from_elsewhere(self, work: _Work, reading: FileReading) -> CacheEntry | None:
         """Return the server's entry if all its files were read there and have the same contents as the files here."""
+        row = work.request.row
         if self._shared is None:
             return None
-        found = await asyncio.to_thread(self._shared.read_all, [wanted.row])
-        entry = _entry(found.get(wanted.row))
+        found = await asyncio.to_thread(self._shared.read_all, [row])
+        entry = _entry(found.get(row))
         contents = [one.content or None for one in reading.fingerprints]
         if entry is None or [one.content for one in entry.dependencies] != contents:
             return None
-        own = replace(entry, dependencies=reading.fingerprints, built_at=self._clock())
-        return own if self._answers(own, wanted) else None
+        entry = replace(entry, dependencies=reading.fingerprints, built_at=self._clock())
+        if not self._answers(entry, work.request):
+            return None
+        work.source = "shared"
+        if reading.settles_in_s <= 0:
+            await self._keep(entry, work)
+        return entry
 
-    async def _keep(self, entry: CacheEntry, flight: _Flight, *, on_disk: bool = True) -> None:
-        """Store the entry in memory and on disk unless it was invalidated meanwhile."""
-        if flight.is_current:
-            row = row_of(entry.key)
-            self._memory.put(row, entry, size_bytes=entry.size_bytes)
-            if on_disk and self._disk is not None:
-                values = {row: entry_as_bytes(entry)}
-                await self._in_thread(partial(self._disk.write, values, ttl_s=self._ttl_s(entry)))
+    async def _keep(
+        self, entry: CacheEntry, work: _Work, *, on_disk: bool = True, shared: Tier | None = None
+    ) -> None:
+        """Store the entry in memory, on disk and on the server unless it was invalidated meanwhile."""
+        row, left_s = work.request.row, entry.expires_at - self._clock()
+        if not work.is_current:
+            return
+        self._memory.put(row, entry, size_bytes=entry.size_bytes)
+        values, ttl_s = {row: entry_as_bytes(entry)}, left_s if left_s < math.inf else None
+        if on_disk and self._disk is not None:
+            await self._in_thread(partial(self._disk.write, values, ttl_s=ttl_s))
+        if shared is not None and work.is_current:
+            await asyncio.to_thread(partial(shared.write, values, ttl_s=ttl_s))
+        if not work.is_current:
+            await self._forget(row)
 
-    async def _share(self, entry: CacheEntry, flight: _Flight) -> None:
-        """Write the entry to the server; delete it again if it was invalidated meanwhile."""
-        if self._shared is not None and flight.is_current:
-            row = row_of(entry.key)
-            values = {row: entry_as_bytes(entry)}
-            await asyncio.to_thread(partial(self._shared.write, values, ttl_s=self._ttl_s(entry)))
-            if not flight.is_current:
-                await asyncio.to_thread(_forget_on, self._shared, row)
+    async def _forget(self, row: str) -> None:
+        """Delete an entry in every tier; where that fails, it is no longer read."""
+        self._memory.forget([row])
+        if self._disk is not None:
+            await self._in_thread(partial(_forget_on, self._disk, row))
+        if self._shared is not None:
+            await asyncio.to_thread(_forget_on, self._shared, row)
 
-    def _ttl_s(self, entry: CacheEntry) -> float | None:
-        left_s = entry.expires_at - self._clock()
-        return left_s if math.isfinite(left_s) else None
-
-    async def _current(self, entry: CacheEntry, wanted: _Wanted) -> CacheEntry | None:
+    async def _current(self, entry: CacheEntry | None, request: _Request) -> CacheEntry | None:
         """Return the entry, with current file times, if it answers the request and its files are unchanged."""
-        if not self._answers(entry, wanted):
+        if entry is None or not self._answers(entry, request):
             return None
         if self._reader.hold_at_a_glance(entry.dependencies):
             return entry
         now = await asyncio.to_thread(self._reader.renewed, entry.dependencies)
         if now is None:
-            self._outdated.add(wanted.row)
+            self._outdated.add(request.row)
             return None
         return entry if now == entry.dependencies else replace(entry, dependencies=now)
 
-    def _answers(self, entry: CacheEntry, wanted: _Wanted) -> bool:
-        is_wanted = (entry.key, entry.names) == (wanted.key, wanted.names)
+    def _answers(self, entry: CacheEntry, request: _Request) -> bool:
+        is_wanted = (entry.key, entry.names) == (request.key, request.names)
         is_trusted = entry.names or entry.built_at >= self._trusted_from
         return bool(is_wanted and is_trusted and entry.expires_at > self._clock())
 
@@ -421,12 +423,14 @@ class ContextCache(Values):
 
         ``EVERYTHING`` rejects all existing entries without dependencies, since no file shows that they are stale.
         """
-        self._detach(lambda wanted: wanted.row == row or (not row and not wanted.names))
+        if row == EVERYTHING:
+            self._detach_where(lambda request: not request.names)
+            self._trusted_from = self._clock()
+            return
+        self._detach_where(lambda request: request.row == row)
         self._memory.forget([row])
         if self._disk is not None:
             self._thread.submit(_forget_on, self._disk, row)
-        if not row:
-            self._trusted_from = self._clock()
 
 
 def _entry(data: bytes | None) -> CacheEntry | None:
@@ -437,7 +441,7 @@ def _entry(data: bytes | None) -> CacheEntry | None:
 
 
 def _forget_on(tier: Tier, name: str) -> None:
-    with suppress(StoreUnavailable):  # a failed deletion hides the entry from readers
+    with suppress(StoreUnavailable):
         tier.forget([name])
 
 

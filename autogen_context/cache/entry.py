@@ -80,13 +80,12 @@ def entry_from_bytes(data: bytes) -> CacheEntry:
         decoded(value)
         schema, key, built_at, expires_at, listed = json.loads(line)
         found = tuple(Fingerprint(*texts) for texts in listed)
-        texts = [key, *(text for one in found for text in one)]
-        is_sound = schema == _SCHEMA and all(isinstance(text, str) for text in texts)
-        is_sound &= isinstance(built_at, int | float) and isinstance(expires_at, int | float)
+        times = float(built_at), float(expires_at)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError("no entry of this schema") from error
-    if not is_sound:
+    texts = [key, *(text for one in found for text in one)]
+    if schema != _SCHEMA or not all(isinstance(text, str) for text in texts):
         raise ValueError("no entry of this schema")
     return CacheEntry(
-        key=key, data=value, dependencies=found, built_at=built_at, expires_at=expires_at
+        key=key, data=value, dependencies=found, built_at=times[0], expires_at=times[1]
     )

@@ -6,7 +6,6 @@ makes this block or raise; a pipe is never opened. Why times are proof, and wher
 
 # ruff: noqa: PTH112, PTH115, PTH116, PTH118, PTH206, PTH208 - for 10,000 files, creating Paths costs more than stat
 
-import errno
 import math
 import os
 import re
@@ -19,10 +18,10 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, cast, get_args
 
+from autogen_context.argument import require_choice
 from autogen_context.messages.message import content_digest
 
 Compare = Literal["times", "content"]
-Kind = Literal["file", "folder", "missing", "special"]
 
 NEVER_NS: Final = 2**63
 # Two ticks of the slowest kernel in use (100 Hz), since timestamps show the last tick.
@@ -33,34 +32,27 @@ COARSE_TICK_NS: Final = 2_000_000_000
 _SECOND_NS = 1_000_000_000
 _CHUNK_BYTES = 1024 * 1024
 _FEW = 64  # at a few microseconds each, cheaper than switching to a thread
-_GONE = {errno.ENOENT, errno.ENOTDIR}
 # A path may become a pipe or a terminal between stat and open.
 _OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 _MAGIC = re.compile(r"[*?\[]")
-_ANY_DEPTH = "**"
 
 _Listed = dict[str, list["os.DirEntry[str]"]]
 
 
 class FileState(NamedTuple):
-    """Metadata of a path. For a missing path, ``beside`` has the times of the nearest existing parent folder."""
+    """Metadata of a path, or of a pattern with ``files``, the files that match it.
 
-    kind: Kind
+    ``beside`` has the times of folders that also change when something appears and disappears again: those listed for a
+    pattern, or the nearest existing parent of a missing path. ``listing`` is a digest of the names that match.
+    """
+
+    kind: Literal["file", "folder", "missing", "special", "pattern"]
     times: str
-    settled_ns: int = 0
+    settled_ns: int = NEVER_NS
     beside: str = ""
     size: int = 0
-
-
-class Look(NamedTuple):
-    """The metadata of a dependency and its files; for a pattern, ``listing`` is a digest of the matching names."""
-
-    name: str
-    times: str
-    beside: str
-    settled_ns: int
-    listing: str
-    states: tuple[tuple[str, FileState], ...]
+    listing: str = ""
+    files: tuple[tuple[str, "FileState"], ...] = ()
 
 
 class Fingerprint(NamedTuple):
@@ -74,12 +66,12 @@ class Fingerprint(NamedTuple):
 class FileReading(NamedTuple):
     """The state of all dependencies of a value at one moment.
 
-    If ``settles_in_s`` is 0 or less, an equal mark later proves that nothing changed in between, not even back and forth;
-    otherwise read again after that many seconds.
+    If ``settles_in_s`` is 0 or less, ``FingerprintReader.proves`` can tell later that nothing changed in between, not even
+    back and forth; otherwise read again after that many seconds.
     """
 
     fingerprints: tuple[Fingerprint, ...]
-    mark: str
+    states: tuple[FileState, ...]
     settles_in_s: float
 
 
@@ -98,8 +90,7 @@ class FingerprintReader:
         limit_bytes: int = 64 * 1024 * 1024,
         now_ns: Callable[[], int] = time.time_ns,
     ) -> None:
-        if compare not in get_args(Compare):
-            raise ValueError(f"compare={compare!r}: give one of {', '.join(get_args(Compare))}")
+        require_choice("compare", compare, get_args(Compare))
         self._by_content = compare == "content"
         self._pattern_contents = pattern_contents or self._by_content
         self._limit_bytes = limit_bytes
@@ -108,23 +99,27 @@ class FingerprintReader:
     def read(self, names: Iterable[str]) -> FileReading:
         """Take the fingerprints of all dependencies of a value."""
         now_ns = self._now_ns()  # taken first: later writes get later timestamps
-        looks = [look_at(name) for name in names]
-        contents = [self._content(look) for look in looks]
-        settled_ns = max((look.settled_ns for look in looks), default=0)
+        found = [(name, state_of_name(name)) for name in names]
+        contents = [self._content(*each) for each in found]
+        settled_ns = max((state.settled_ns for _, state in found), default=0)
         never = None in contents or settled_ns >= NEVER_NS
         return FileReading(
             tuple(
-                Fingerprint(look.name, look.times, content or "")
-                for look, content in zip(looks, contents, strict=True)
+                Fingerprint(name, state.times, content or "")
+                for (name, state), content in zip(found, contents, strict=True)
             ),
-            _mark(looks, contents if self._by_content else ()),
+            tuple(state for _, state in found),
             math.inf if never else (settled_ns - now_ns) / 1e9,
         )
 
-    def mark(self, names: Iterable[str]) -> str:
-        """Return the mark that ``read`` would give now; opens files only if ``compare`` is ``content``."""
-        looks = [look_at(name) for name in names]
-        return _mark(looks, [self._content(look) for look in looks] if self._by_content else ())
+    def proves(self, reading: FileReading) -> bool:
+        """Return True if a reading proves that nothing has changed since; opens files only to compare contents."""
+        if reading.settles_in_s > 0:
+            return False
+        names = [each.name for each in reading.fingerprints]
+        if self._by_content:
+            return self.read(names)[:2] == reading[:2]
+        return tuple(map(state_of_name, names)) == reading.states
 
     def hold_at_a_glance(self, fingerprints: Collection[Fingerprint]) -> bool:
         """Return True if a few files have unchanged times, within microseconds; ``False`` (as for patterns) proves nothing."""
@@ -137,31 +132,63 @@ class FingerprintReader:
         renewed: list[Fingerprint] = []
         for old in fingerprints:
             now_ns = self._now_ns()
-            look = look_at(old.name)
-            same_times = old.times and look.times == old.times
+            state = state_of_name(old.name)
+            same_times = old.times and state.times == old.times
             by_content = not same_times or (self._by_content and old.content)
-            if by_content and not (old.content and self._content(look) == old.content):
+            if by_content and not (old.content and self._content(old.name, state) == old.content):
                 return None
-            times = look.times if look.settled_ns <= now_ns else old.times
+            times = state.times if state.settled_ns <= now_ns else old.times
             renewed.append(old._replace(times=times))
         return tuple(renewed)
 
-    def _content(self, look: Look) -> str | None:
-        """Return a digest of all contents; empty if one was not read, ``None`` if one is changing or unreliable."""
-        if _is_pattern(look.name) and not self._pattern_contents:
+    def _content(self, path: str, state: FileState) -> str | None:
+        """Return a digest of what a path or pattern contains; a missing path has a content as well.
+
+        Empty if a file is unreadable, too large, or not to be read. ``None`` if its times prove nothing: it is no file, it
+        changes, or it is a file such as those in ``/proc``.
+        """
+        if state.kind == "special":
+            return None
+        if state.kind == "missing":
+            return state.times
+        if state.kind == "pattern":
+            return self._contents(state) if self._pattern_contents else ""
+        try:
+            if state.kind == "folder":
+                return _digest(sorted(os.listdir(path)))
+            return _digest_of(path, state) if state.size <= self._limit_bytes else ""
+        except OSError:
             return ""
-        digests = [look.listing]
-        for path, state in look.states:
-            content = _content_of(path, state, limit_bytes=self._limit_bytes)
+
+    def _contents(self, state: FileState) -> str | None:
+        """Return the digest of all files that match a pattern; of the first that has none, what it has instead."""
+        digests = [state.listing]
+        for path, each in state.files:
+            content = self._content(path, each)
             if not content:
                 return content
             digests.append(content)
-        return content_digest(*digests).hex()
+        return _digest(digests)
 
 
-def _mark(looks: Iterable[Look], contents: Iterable[str | None]) -> str:
-    times = (part for look in looks for part in (look.times, look.beside))
-    return content_digest(*times, *(content or "" for content in contents)).hex()
+def _digest_of(path: str, state: FileState) -> str | None:
+    """Return a digest of a file's bytes; ``None`` if it does not match ``state`` before and after reading."""
+    digest, read_bytes = blake2b(digest_size=16), 0
+    descriptor = os.open(path, _OPEN)
+    try:
+        before = _times(os.fstat(descriptor))
+        while read_bytes <= state.size and (chunk := os.read(descriptor, _CHUNK_BYTES)):
+            digest.update(chunk)
+            read_bytes += len(chunk)
+        after = _times(os.fstat(descriptor))
+    finally:
+        os.close(descriptor)
+    is_same = before == after and f"{state.times} ".startswith(f"{before} ")
+    return digest.hexdigest() if is_same and read_bytes == state.size else None
+
+
+def _digest(texts: Iterable[str]) -> str:
+    return content_digest("\0\0".join(texts)).hex()  # names cannot contain NUL
 
 
 def absolute_names(depends_on: object) -> tuple[str, ...]:
@@ -176,8 +203,7 @@ def absolute_names(depends_on: object) -> tuple[str, ...]:
             name = ""
         if not name or "\0" in name:
             raise ValueError(f"depends_on has {given!r}: give paths or patterns of files")
-        path = given if isinstance(given, Path) else Path(name)
-        names.append(str(path.absolute()))
+        names.append(str(Path(name).absolute()))
     return tuple(names)
 
 
@@ -192,29 +218,23 @@ def _is_pattern(name: str) -> bool:
     return _MAGIC.search(name) is not None
 
 
-def look_at(name: str) -> Look:
-    """Read the metadata of a dependency without opening it. Folders and pipes matching a pattern count by name only."""
+def state_of_name(name: str) -> FileState:
+    """Read the metadata of a path, or of what matches a pattern; there, folders and pipes count by name only."""
     if not _is_pattern(name):
-        state = state_of(name)
-        return Look(name, state.times, state.beside, state.settled_ns, "", ((name, state),))
+        return state_of(name)
     found, folders = matches(name)
     seen = [(relative, path, state_of(path)) for relative, path in sorted(found.items())]
     files = tuple((path, state) for _, path, state in seen if state.kind == "file")
-    walked = [state_of(folder) for folder in sorted(folders)]
+    listed = [state_of(folder) for folder in sorted(folders)]
     listing = _digest(f"{relative}\0{state.kind}" for relative, _, state in seen)
-    settled = [state.settled_ns for _, state in files] + [state.settled_ns for state in walked]
-    return Look(
-        name=name,
+    return FileState(
+        "pattern",
         times=_digest((listing, *(state.times for _, state in files))),
-        beside=_digest(state.times + state.beside for state in walked),
-        settled_ns=max(settled, default=0),
+        settled_ns=max(state.settled_ns for state in (*(state for _, state in files), *listed)),
+        beside=_digest(state.times + state.beside for state in listed),
         listing=listing,
-        states=files,
+        files=files,
     )
-
-
-def _digest(texts: Iterable[str]) -> str:
-    return content_digest("\0\0".join(texts)).hex()  # names cannot contain NUL
 
 
 def matches(pattern: str) -> tuple[dict[str, str], set[str]]:
@@ -240,7 +260,7 @@ def _below(root: str, parts: list[str], listed: _Listed) -> Iterator[str]:
     waiting = [(root, parts)]  # no recursion: a tree may exceed Python's stack
     while waiting:
         folder, (part, *rest) = waiting.pop()
-        if part == _ANY_DEPTH:
+        if part == "**":
             inner = [e.path for e in _entries(folder, listed) if e.is_dir(follow_symlinks=False)]
             waiting += [(folder, rest or ["*"]), *((path, [part, *rest]) for path in inner)]
             continue
@@ -276,14 +296,17 @@ def state_of(path: str) -> FileState:
             link, linked_ns = f" by {_times(found)}", settled_ns(found.st_ctime_ns)
             link += f" to {os.readlink(path)!r}"
             found = os.stat(path)
-    except OSError as error:
-        return _absent(path, link) if error.errno in _GONE else FileState("special", "", NEVER_NS)
+    except (FileNotFoundError, NotADirectoryError):
+        return _absent(path, f"missing{link}")
+    except OSError:
+        return FileState("special", "")
     is_file = stat.S_ISREG(found.st_mode)
     if not is_file and not stat.S_ISDIR(found.st_mode):
-        return FileState("special", "", NEVER_NS)
+        return FileState("special", "")
     settled = max(linked_ns, settled_ns(found.st_ctime_ns))
-    kind: Kind = "file" if is_file else "folder"
-    return FileState(kind, _times(found) + link, settled, size=found.st_size)
+    return FileState(
+        "file" if is_file else "folder", _times(found) + link, settled, size=found.st_size
+    )
 
 
 def settled_ns(changed_ns: int) -> int:
@@ -291,14 +314,13 @@ def settled_ns(changed_ns: int) -> int:
     return changed_ns + (TICK_NS if changed_ns % _SECOND_NS else COARSE_TICK_NS)
 
 
-def _absent(path: str, link: str) -> FileState:
+def _absent(path: str, times: str) -> FileState:
     """Return the state of a missing path; the nearest existing parent changes if the path appears and disappears."""
     for above in Path(path).parents:
         with suppress(OSError):
             found = os.stat(above)
-            settled = settled_ns(found.st_ctime_ns)
-            return FileState("missing", f"missing{link}", settled, beside=_times(found))
-    return FileState("missing", f"missing{link}", NEVER_NS)
+            return FileState("missing", times, settled_ns(found.st_ctime_ns), _times(found))
+    return FileState("missing", times)
 
 
 def _times(found: os.stat_result) -> str:
@@ -306,34 +328,3 @@ def _times(found: os.stat_result) -> str:
         f"{found.st_dev}:{found.st_ino}:{found.st_mode:o}:{found.st_size}"
         f":{found.st_mtime_ns}:{found.st_ctime_ns}"
     )
-
-
-def _content_of(path: str, state: FileState, *, limit_bytes: int) -> str | None:
-    """Return a digest of a file's bytes or a folder's names; a missing path has a content as well.
-
-    Empty if the file is too large or unreadable. ``None`` if the file does not match ``state`` before and after reading:
-    it changed, or is a file such as those in ``/proc``, whose times are unreliable.
-    """
-    if state.kind == "special":
-        return None
-    if state.kind == "missing":
-        return state.times
-    try:
-        if state.kind == "folder":
-            return _digest(sorted(os.listdir(path)))
-        if state.size > limit_bytes:
-            return ""
-        digest, read_bytes = blake2b(digest_size=16), 0
-        descriptor = os.open(path, _OPEN)
-        try:
-            before = _times(os.fstat(descriptor))
-            while read_bytes <= state.size and (chunk := os.read(descriptor, _CHUNK_BYTES)):
-                digest.update(chunk)
-                read_bytes += len(chunk)
-            after = _times(os.fstat(descriptor))
-        finally:
-            os.close(descriptor)
-    except OSError:
-        return ""
-    is_same = before == after and f"{state.times} ".startswith(f"{before} ")
-    return digest.hexdigest() if is_same and read_bytes == state.size else None

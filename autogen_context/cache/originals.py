@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
+from autogen_context.argument import require_seconds, require_whole
 from autogen_context.cache.tier import Memory, Scope, Tier
 from autogen_context.errors import OriginalNotFound, StoreRefused, StoreUnavailable
 from autogen_context.messages.message import Message
@@ -111,10 +112,8 @@ class OriginalStore:
         ttl_s: float = math.inf,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        if not ttl_s > 0:
-            raise ValueError(
-                f"ttl_s={ttl_s}: give seconds above 0; to store nothing, set limit_bytes=0"
-            )
+        require_whole("limit_bytes", limit_bytes, least=0, give="a number, 0 or more")
+        require_seconds("ttl_s", ttl_s)
         self.limit_bytes = limit_bytes
         self.evicted = 0
         self._memory = Memory[tuple[Message, ...]](limit_bytes=limit_bytes)
@@ -122,8 +121,8 @@ class OriginalStore:
         self._shared = shared
         self._ttl_s = ttl_s
         self._clock = clock
-        self._known: dict[str, float] = {}  # entries stored here and not lost, with their expiry
-        self._places: dict[str, int] = {}  # how many still have the entry
+        # Entries stored here and not lost: when they expire, and how many places still have them.
+        self._known: dict[str, tuple[float, int]] = {}
         self.put_all(entries)
 
     def __contains__(self, handle: str) -> bool:
@@ -149,7 +148,7 @@ class OriginalStore:
     @property
     def _own(self) -> tuple[str, ...]:
         now = self._clock()
-        return tuple(handle for handle, expires_at in self._known.items() if expires_at > now)
+        return tuple(handle for handle, (expires_at, _) in self._known.items() if expires_at > now)
 
     def put(self, handle: str, messages: tuple[Message, ...]) -> None:
         """Store messages under a handle as the newest entry, replacing any previous one."""
@@ -162,15 +161,14 @@ class OriginalStore:
     def put_all(self, entries: Iterable[Entry]) -> None:
         """Store several entries; eviction, its log message, and each tier's write happen once for all."""
         new, now = dict(entries), self._clock()
-        over = [handle for handle, _ in takewhile(lambda each: each[1] <= now, self._known.items())]
-        for handle in over:
-            del self._known[handle], self._places[handle]
-        self._memory.forget(over)
+        by_expiry = self._known.items()
+        over = [handle for handle, _ in takewhile(lambda each: each[1][0] <= now, by_expiry)]
         gone: list[str] = []
-        for handle, messages in new.items():
+        for handle in (*over, *new):
             self._known.pop(handle, None)
-            self._known[handle] = now + self._ttl_s
-            self._places[handle] = 1 + len(self._tiers)
+        self._memory.forget(over)
+        for handle, messages in new.items():
+            self._known[handle] = now + self._ttl_s, 1 + len(self._tiers)
             gone += self._memory.put(handle, messages, size_bytes=size_of(messages))
         for tier in self._tiers if new else ():
             ttl_s = None if self._ttl_s == math.inf else self._ttl_s
@@ -196,14 +194,12 @@ class OriginalStore:
         """
         self._memory.forget([handle])
         self._known.pop(handle, None)
-        self._places.pop(handle, None)
         self._delete(lambda tier: tier.forget(handle))
 
     def clear(self) -> None:
         """Delete everything, in each tier all originals of its scope, by any process. Raises what ``forget`` does."""
         self._memory.forget(list(self._known))
         self._known.clear()
-        self._places.clear()
         self._delete(lambda tier: tier.clear())
 
     def _delete(self, delete: Callable[[OriginalTier], None]) -> None:
@@ -218,7 +214,7 @@ class OriginalStore:
             raise errors[0]
 
     def _found(self, handle: str) -> tuple[Message, ...] | None:
-        if self._known.get(handle, math.inf) <= self._clock():
+        if handle in self._known and self._known[handle][0] <= self._clock():
             return None
         messages = self._memory.look(handle)
         if messages is not None:
@@ -229,15 +225,21 @@ class OriginalStore:
     def _report(self, gone: Iterable[str]) -> None:
         left = 0
         for handle in gone:
-            self._places[handle] = self._places.get(handle, 1) - 1
-            if self._places[handle] <= 0:
+            expires_at, places = self._known.get(handle, (0.0, 1))
+            if places > 1:
+                self._known[handle] = expires_at, places - 1
+            else:
                 self._known.pop(handle, None)
-                del self._places[handle]
                 left += 1
-        if left:
-            self.evicted += left
+        before, self.evicted = self.evicted, self.evicted + left
+        if (
+            self.evicted.bit_length() > before.bit_length()
+        ):  # the first one, and each time their number doubles
             numbers = {"limit_bytes": self.limit_bytes, "left": left, "evicted": self.evicted}
-            _LOGGER.warning("originals were evicted: their store is full", extra=numbers)
+            _LOGGER.warning(
+                "originals were evicted, their store is full: raise originals_bytes or set originals_directory",
+                extra=numbers,
+            )
 
 
 class DiskOriginals(OriginalTier):
@@ -285,9 +287,7 @@ class RedisOriginals(OriginalTier):
         from autogen_context.cache.redis_tier import RedisTier  # noqa: PLC0415 - as above
 
         line = server_of(server)
-        self._shared = RedisTier(
-            line, tenant=scope.tenant, agent=scope.agent, kind="original", lists_names=True
-        )
+        self._shared = RedisTier(line, tenant=scope.tenant, agent=scope.agent, kind="original")
         super().__init__(self._shared, scope=scope)
         with suppress(StoreUnavailable):  # it may connect later
             line.ask(lambda redis: redis.ping())  # pyright: ignore[reportUnknownMemberType] - its options have no types

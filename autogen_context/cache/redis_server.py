@@ -85,9 +85,6 @@ class RedisServer:
         url: ``redis://user:password@host:port/database``, ``rediss://`` for TLS, ``unix://`` for a socket.
         limits: timeouts and size limits.
 
-    Attributes:
-        away: True after a failure, until a reconnect in the background succeeds; calls fail at once meanwhile.
-
     Raises:
         ValueError: the url has none of these forms.
         MissingExtra: ``redis`` is not installed.
@@ -106,19 +103,20 @@ class RedisServer:
                 f"url={self.name!r}: give redis://user:password@host:port/database, rediss:// for TLS, "
                 "or unix:///path/of/the.socket"
             )
-        self.away = False
         self.closed = Event()
         self.patient = _client(url, self.limits.patience_s)
         self._hurried = _client(url, self.limits.timeout_s)
         self._unsent: set[RedisTier] = set()  # with pending writes, and being served soon
+        self._fault: ServerFault | None = None  # why it is away
         self._served = False
-        self._fault = ServerFault("away", "no connection")  # the last one
-        self._tries, self._since_s = (
-            0,
-            time.monotonic(),
-        )  # attempts to reconnect, and the last success
+        self._tries, self._since_s = 0, time.monotonic()  # to reconnect, and the last success
         self._lock = Lock()
         self._worker, self._process = ThreadPoolExecutor(1, "context-redis"), os.getpid()
+
+    @property
+    def away(self) -> bool:
+        """True after a failure, until a reconnect in the background succeeds; calls fail at once meanwhile."""
+        return self._fault is not None
 
     def ask(self, command: "Callable[[Redis], T]") -> T:
         """Run a command with ``timeout_s`` and return its result.
@@ -134,17 +132,23 @@ class RedisServer:
         return self._answer(self.patient, command)
 
     def soon(self, tier: "RedisTier") -> None:
-        """Schedule sending a tier's pending writes."""
+        """Have a tier's pending writes sent in the background."""
         if tier not in self._unsent:
             self._unsent.add(tier)
-            self._submit()
+            self.submit()
 
     def wait(self, tier: "RedisTier") -> None:
         """Send a tier's pending writes, waiting at most ``patience_s``. Raises as ``ask``."""
         self._check()
         self._unsent.add(tier)
-        if sent := self._submit():
+        if sent := self.submit():
             wait([sent], self.limits.patience_s)
+
+    def submit(self) -> "Future[None] | None":
+        """Reconnect if the server is away, and send what is pending, in the background."""
+        with suppress(RuntimeError):  # closed meanwhile, or the process is exiting
+            return self._worker.submit(self._work)
+        return None
 
     def connect(self) -> None:
         """Wait at most ``patience_s`` for the connection. Raises only ``StoreRefused``, for rejected credentials."""
@@ -182,35 +186,25 @@ class RedisServer:
     async def __aexit__(self, *_: object) -> None:  # noqa: D105
         await asyncio.to_thread(self.close)
 
-    def try_again(self) -> None:
-        """Reconnect and send what is pending, in the background."""
-        self._submit()
-
-    def _submit(self) -> "Future[None] | None":
-        with suppress(RuntimeError):  # closed meanwhile, or the process is exiting
-            return self._worker.submit(self._work)
-        return None
-
     def _check(self) -> None:
         """Raise unless a command may be sent."""
         if self.closed.is_set():
             raise StoreUnavailable(self.name, reason="it was closed")
         if self._process != os.getpid():  # a forked child has no threads: it begins anew
             self._worker, self._process = ThreadPoolExecutor(1, "context-redis"), os.getpid()
-            self.away = False
-        if self.away:
+            self._fault = None
+        if self._fault is not None:
             raise self._error(self._fault)
 
     def _work(self) -> None:
-        """Reconnect if the server is away, and send pending writes."""
-        if self.away:
+        if self._fault is not None:
             try:
                 for client in (self.patient, self._hurried):  # a slow server stays away
                     _pinged(client)
             except Exception as error:  # noqa: BLE001 - a server that is not Redis may break any part of the client
                 self._try_later(fault_of(error))
                 return
-            self.away, self._since_s = False, time.monotonic()
+            self._fault, self._since_s = None, time.monotonic()
             _LOGGER.info("the shared store is back", extra={"store": self.name})
         for tier in list(self._unsent):
             self._unsent.discard(tier)  # before sending, so that a write meanwhile adds it again
@@ -234,9 +228,9 @@ class RedisServer:
     def _leave(self, fault: ServerFault) -> None:
         """Mark the server as away; reconnect at once after a long connection, else with backoff."""
         with self._lock:
-            if self.away:  # another thread was first
+            if self._fault is not None:  # another thread was first
                 return
-            self.away = True
+            self._fault = fault
         if time.monotonic() - self._since_s > self.limits.retry_max_s:
             self._tries = 0
         numbers = {"store": self.name, "reason": fault.reason}
@@ -330,4 +324,4 @@ def _pinged(redis: "Redis") -> None:
 
 def _try_again(server: "ref[RedisServer]") -> None:
     if (found := server()) is not None:
-        found.try_again()
+        found.submit()

@@ -9,11 +9,11 @@ import json
 import logging
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 from uuid import uuid4
 
 from autogen_context.cache.redis_server import RedisServer, fault_of, server_of
@@ -47,8 +47,8 @@ class RedisTier:
         server: the server, or its url.
         tenant: the owner of the values, which all agents of the tenant share.
         agent: restricts the values to one agent of the tenant.
-        kind: the kind of values, in letters; separates the keys of caches and originals.
-        lists_names: also store the names on the server, unencrypted, so that ``names`` can list them.
+        kind: what the values are; those of one kind are apart from those of the other. The names of originals are also
+            stored on the server, unencrypted, so that ``names`` can list them.
     """
 
     def __init__(
@@ -57,18 +57,18 @@ class RedisTier:
         *,
         tenant: str = "",
         agent: str = "",
-        kind: str = "cache",
-        lists_names: bool = False,
+        kind: Literal["cache", "original"] = "cache",
     ) -> None:
         self._server = server_of(server)
         scope = Scope(tenant=tenant, agent=agent)
         # The prefix of all keys, which reveals no tenant or agent; also the channel for deletions.
         self.namespace = f"autogen-context:1:{kind}:{scope.key}"
-        self._list = f"{self.namespace}:names" if lists_names else ""  # a sorted set by expiry
+        # The names, in a sorted set by expiry.
+        self._list = f"{self.namespace}:names" if kind == "original" else ""
         self._orders: dict[str, _Order] = {}  # pending, oldest first
         self._lock, self._sending = Lock(), Lock()
         self._own = uuid4().hex  # sender id, to skip own notices
-        self._news: list[_News] = []
+        self._endings: list[Event] = []  # of the threads that listen
 
     @property
     def waiting(self) -> int:
@@ -178,13 +178,17 @@ class RedisTier:
 
         ``EVERYTHING`` is sent before this returns if the subscription is up within ``timeout_s``.
         """
-        self._news.append(_News(self, self._server, heard))
-        return self._news[-1].end
+        up, ended = Event(), Event()
+        self._endings.append(ended)
+        Thread(target=self._hear, args=(heard, up, ended), daemon=True).start()
+        if not self._server.away:
+            up.wait(self._server.limits.timeout_s)
+        return ended.set
 
     def close(self) -> None:
         """Send pending writes if the server is available, and stop listening; the server stays open."""
-        for each in self._news:
-            each.end()
+        for ended in self._endings:
+            ended.set()
         try:
             self.flush()
         except (StoreUnavailable, StoreRefused) as error:
@@ -231,14 +235,6 @@ class RedisTier:
             )
         return [n for n, order in due.items() if n not in failed or order.value is not None]
 
-    def deleted_in(self, notice: bytes) -> list[str]:
-        """Return the names in a notice from others; empty if it is an own or malformed one."""
-        with suppress(ValueError, RecursionError, TypeError):
-            text = notice.decode("utf-8", "surrogatepass")
-            sender, *names = cast("list[object]", json.loads(text))
-            return [name for name in names if isinstance(name, str) and sender != self._own]
-        return []
-
     def _tell(self, redis: "Redis", names: list[str]) -> None:
         """Notify the others that these names are deleted."""
         text = json.dumps([self._own, *names], ensure_ascii=False)
@@ -247,58 +243,44 @@ class RedisTier:
     def _key(self, name: str) -> str:
         return f"{self.namespace}:{content_digest(name).hex()}"
 
-
-class _News:
-    """One listener to a channel of deletion notices, in a thread of its own. Own notices are skipped."""
-
-    def __init__(self, tier: RedisTier, server: RedisServer, heard: Callable[[str], None]) -> None:
-        self._tier, self._server, self._heard = tier, server, heard
-        self._up, self._ended = Event(), Event()
-        Thread(target=self._run, daemon=True).start()
-        if not server.away:
-            self._up.wait(server.limits.timeout_s)
-
-    def end(self) -> None:
-        """Hear no more; the thread ends after its next message, pulse or disconnect."""
-        self._ended.set()
-
-    @property
-    def _is_over(self) -> bool:
-        return self._ended.is_set() or self._server.closed.is_set()
-
-    def _run(self) -> None:
-        warned = False
-        while not self._is_over:
+    def _hear(self, heard: Callable[[str], None], up: Event, ended: Event) -> None:
+        """Pass on what others deleted, in a thread, until ``ended`` or the server is closed; reconnect when cut off."""
+        server, warned = self._server, False
+        while not ended.is_set() and not server.closed.is_set():
             try:
-                if not self._server.away:
-                    with self._server.patient.pubsub() as line:  # type: ignore[no-untyped-call]  # theirs
-                        self._hear(line)
-            except Exception as error:  # noqa: BLE001 - a connection may fail in any way; reconnect
+                if not server.away:
+                    with server.patient.pubsub() as line:  # type: ignore[no-untyped-call]  # theirs
+                        for name in self._news(line, ended):
+                            heard(name)
+                            up.set()
+            except Exception as error:  # noqa: BLE001 - a connection may fail in any way
                 fault = fault_of(error)
-                if fault.kind != "away" and not warned and not self._is_over:
+                if fault.kind != "away" and not warned and not server.closed.is_set():
                     _LOGGER.warning("a shared store sends no invalidations (%s)", fault.reason)
                     warned = True
-            self._ended.wait(self._server.limits.retry_s)
+            ended.wait(server.limits.retry_s)
 
-    def _hear(self, line: "PubSub") -> None:
-        """Receive until the connection fails; redis-py's own thread reports neither reconnects nor silence."""
-        line.subscribe(self._tier.namespace)
-        asked = False
-        while not self._is_over:
+    def _news(self, line: "PubSub", ended: Event) -> Iterator[str]:
+        """Yield deleted names until the connection fails; redis-py's own thread reports neither reconnects nor silence."""
+        line.subscribe(self.namespace)
+        is_asked = False
+        while not ended.is_set() and not self._server.closed.is_set():
             pulse_s = self._server.limits.pulse_s
             told = cast("Mapping[str, object] | None", line.get_message(timeout=pulse_s))
-            if told is None and asked:
+            if told is None and is_asked:
                 raise TimeoutError
             if told is None:
                 line.ping()
             elif told["type"] == "subscribe":
-                self._pass_on([EVERYTHING])
-                self._up.set()
-            elif told["type"] == "message":
-                self._pass_on(self._tier.deleted_in(cast("bytes", told["data"])))  # not decoded
-            asked = told is None
+                yield EVERYTHING
+            elif told["type"] == "message" and not ended.is_set():
+                yield from self._names_in(cast("bytes", told["data"]))  # not decoded
+            is_asked = told is None
 
-    def _pass_on(self, names: Iterable[str]) -> None:
-        for name in names:
-            if not self._ended.is_set():
-                self._heard(name)
+    def _names_in(self, notice: bytes) -> list[str]:
+        """Return the names in a notice from others; empty if it is an own or malformed one."""
+        with suppress(ValueError, RecursionError, TypeError):
+            text = notice.decode("utf-8", "surrogatepass")
+            sender, *names = cast("list[object]", json.loads(text))
+            return [name for name in names if isinstance(name, str) and sender != self._own]
+        return []

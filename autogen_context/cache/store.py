@@ -24,6 +24,7 @@ from typing import Any, Final, Literal, TypeVar, cast
 import diskcache  # type: ignore[import-untyped]  # it has no types
 from typing_extensions import override
 
+from autogen_context.argument import require_whole
 from autogen_context.cache.tier import sealed, unsealed
 from autogen_context.errors import StoreUnavailable
 
@@ -36,18 +37,6 @@ _LOGGER = logging.getLogger(__name__)
 _LOCKED_S = 2.0  # how long one process waits for another's lock
 _REST_S = 30.0  # how long a file that failed is left alone
 _RAW: Final = 1  # diskcache's mode for a value stored in its row
-_PASSING = {
-    sqlite3.SQLITE_PERM,
-    sqlite3.SQLITE_BUSY,
-    sqlite3.SQLITE_LOCKED,
-    sqlite3.SQLITE_NOMEM,
-    sqlite3.SQLITE_READONLY,
-    sqlite3.SQLITE_INTERRUPT,
-    sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_CANTOPEN,
-    sqlite3.SQLITE_TOOBIG,
-}
 
 
 class DiskStore:
@@ -71,8 +60,7 @@ class DiskStore:
             raise ValueError(f"directory={str(folder)!r}: give a folder; this is not one")
         if os.path.expandvars(folder) != str(folder):  # diskcache would open another folder
             raise ValueError(f"directory={str(folder)!r}: give a path without variables")
-        if limit_bytes < 0:
-            raise ValueError(f"limit_bytes={limit_bytes}: give a number of bytes, 0 or more")
+        require_whole("limit_bytes", limit_bytes, least=0, give="a number of bytes, 0 or more")
         self.path = folder.absolute() / FILE
         self._limit_bytes = limit_bytes
         self._keep_open = keep_open
@@ -97,10 +85,13 @@ class DiskStore:
 
         def read(table: "_Table") -> dict[str, bytes]:
             self._delete_forgotten(table)
-            values = {name: self._value(table, name) for name in names}
+            rows = {name: table.row(name) for name in names if name not in self._forgotten}
+            values = {name: unsealed(name, row) for name, row in rows.items() if row is not None}
+            if None in values.values():
+                _LOGGER.warning("%s has a damaged or foreign row", self.path)
             return {name: value for name, value in values.items() if value is not None}
 
-        return self._tried(read, {}) if self.path.exists() else {}
+        return self._tried(read, {})
 
     def write(self, values: Mapping[str, bytes], *, ttl_s: float | None = None) -> list[str]:
         """Store values, replacing those under their names. Returns the names not stored or evicted, oldest first."""
@@ -116,17 +107,14 @@ class DiskStore:
                     table.set(name, value, expire=ttl_s)
             return table.gone
 
-        if gone and self.path.exists():
-            self._forgotten |= set(gone)  # older values under these names are stale
-        if not fitting and not self._forgotten:
-            return gone
-        return gone + self._tried(write, list(fitting))
+        self._forgotten |= set(gone)  # older values under these names are stale
+        return gone + self._tried(write, list(fitting), creates=bool(fitting))
 
     def forget(self, names: Iterable[str]) -> None:
         """Delete names. If this raises ``StoreUnavailable``, they are no longer read here, and are deleted later."""
         if self.path.exists():
             self._forgotten |= set(names)
-            self._done(self._delete_forgotten)
+            self._done(self._delete_forgotten, None)
 
     def clear(self, prefix: str = "") -> None:
         """Delete everything, or all names with a prefix. Raises ``StoreUnavailable`` if that fails for now."""
@@ -137,26 +125,22 @@ class DiskStore:
                     if isinstance(name, str) and name.startswith(prefix):
                         table.delete(name)
 
-        if self.path.exists():
-            self._done(delete)
+        self._done(delete, None)
 
     def names(self) -> list[str]:
         """Return the names of all rows, oldest first; empty if the file cannot be read now."""
         nothing: list[object] = []
-        rows = self._tried(list[object], nothing) if self.path.exists() else nothing
+        rows = self._tried(list[object], nothing)
         return [name for name in rows if isinstance(name, str) and name not in self._forgotten]
 
     def items(self) -> Iterator[tuple[str, bytes | None]]:
         """Yield each name and value, ``None`` for a damaged or foreign row. May raise ``StoreUnavailable``."""
         try:
             for name in self._run(list[object]) if self.path.exists() else []:
-                if not isinstance(name, str):
-                    yield str(name), None
-                    continue
-                row = self._run(partial(_Table.row, name=name))
+                row = self._run(partial(_Table.row, name=name)) if isinstance(name, str) else b""
                 if row is not None:
-                    yield name, unsealed(name, row)
-        except Exception as error:  # as in _tried
+                    yield str(name), unsealed(str(name), row)
+        except Exception as error:  # as in _done
             raise StoreUnavailable(str(self.path), reason=str(error)) from error
 
     def close(self) -> None:
@@ -165,51 +149,44 @@ class DiskStore:
         if table is not None:
             table.close()
 
-    def _value(self, table: "_Table", name: str) -> bytes | None:
-        """Return the value of a row; delete a damaged or foreign row."""
-        row = None if name in self._forgotten else table.row(name)
-        if row is None:
-            return None
-        value = unsealed(name, row)
-        if value is None:
-            _LOGGER.warning("a damaged or foreign row of %s was deleted", self.path)
-            with table.transact():
-                if table.row(name) == row:  # unless another process has rewritten it
-                    table.delete(name)
-        return value
-
     def _delete_forgotten(self, table: "_Table") -> None:
         for name in sorted(self._forgotten):
             table.delete(name)
             self._forgotten.discard(name)
 
-    def _done(self, action: Callable[["_Table"], object]) -> None:
-        """Run a deletion. Raise ``StoreUnavailable`` on a temporary error; delete the whole file if it is damaged."""
-        try:
-            self._run(action)
-        except Exception as error:  # as in _tried
-            if _is_passing(error):
-                reason = "it cannot be written now; nothing was deleted"
-                raise StoreUnavailable(str(self.path), reason=reason) from error
-            self._remove()
-
-    def _tried(self, action: Callable[["_Table"], ResultT], otherwise: ResultT) -> ResultT:
-        """Run an action; on any error, log a warning and return ``otherwise``.
-
-        A damaged file is deleted; after a temporary error the file is not used for a while.
-        """
+    def _tried(
+        self, action: "Callable[[_Table], ResultT]", otherwise: ResultT, *, creates: bool = False
+    ) -> ResultT:
+        """Run an action unless the file failed a short while ago; return ``otherwise`` if it fails."""
         if self._clock() < self._rests_until:
             return otherwise
         try:
+            return self._done(action, otherwise, creates=creates)
+        except StoreUnavailable as error:
+            _LOGGER.warning("%s; continuing without it", error)
+            self._rests_until = self._clock() + _REST_S
+            return otherwise
+
+    def _done(
+        self, action: "Callable[[_Table], ResultT]", otherwise: ResultT, *, creates: bool = False
+    ) -> ResultT:
+        """Run an action; return ``otherwise`` if there is no file, or if it is damaged, in which case it is deleted.
+
+        Raises:
+            StoreUnavailable: the file is locked, the disk is full, or another error that may pass.
+        """
+        if not creates and not self.path.exists():
+            return otherwise
+        try:
             return self._run(action)
-        except Exception as error:  # noqa: BLE001 - diskcache may raise any on a damaged table
-            _LOGGER.warning("%s failed; continuing without it: %s", self.path, error)
-            if _is_passing(error):
-                self._rests_until = self._clock() + _REST_S
-            else:
+        except Exception as error:  # diskcache may raise any on a damaged table
+            reason = f"it cannot be written now; nothing was deleted ({error})"
+            if not _is_passing(error):
                 with suppress(OSError):
                     self._remove()
-            return otherwise
+                    _LOGGER.warning("%s was damaged and is deleted: %s", self.path, error)
+                    return otherwise
+            raise StoreUnavailable(str(self.path), reason=reason) from error
 
     def _run(self, action: Callable[["_Table"], ResultT]) -> ResultT:
         with self._lock:
@@ -252,9 +229,11 @@ def _opened(path: Path) -> "_Table":
 
 
 def _is_passing(error: Exception) -> bool:
-    if isinstance(error, sqlite3.Error):
-        return getattr(error, "sqlite_errorcode", 0) & 0xFF in _PASSING
-    return isinstance(error, OSError | MemoryError | diskcache.Timeout)
+    """Return True if an error may go away without a new file: locks, a full or failing disk, missing rights."""
+    if isinstance(error, sqlite3.OperationalError):  # without a code: text that cannot be decoded
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+        return code & 0xFF != sqlite3.SQLITE_ERROR  # a table or column is missing
+    return isinstance(error, OSError | MemoryError | sqlite3.DataError | diskcache.Timeout)
 
 
 _Cache: Any = diskcache.Cache  # it has no types, and the inferred ones are too narrow

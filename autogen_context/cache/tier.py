@@ -13,6 +13,7 @@ from zlib import crc32
 
 from typing_extensions import override
 
+from autogen_context.argument import require_whole
 from autogen_context.messages.message import content_digest
 
 ValueT = TypeVar("ValueT")
@@ -84,8 +85,7 @@ class CacheLimits:
     def __post_init__(self) -> None:
         """Raise ``ValueError`` if a limit is negative."""
         for name in self.__slots__:
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name}={getattr(self, name)}: give a number, 0 or more")
+            require_whole(name, getattr(self, name), least=0, give="a number, 0 or more")
 
 
 class TierStats(NamedTuple):
@@ -187,9 +187,6 @@ class Memory(Generic[ValueT]):
     """
 
     def __init__(self, *, entries: float = math.inf, limit_bytes: float = math.inf) -> None:
-        for name, value in (("entries", entries), ("limit_bytes", limit_bytes)):
-            if value < 0:
-                raise ValueError(f"{name}={value}: give a number, 0 or more")
         self.held_bytes = 0
         self._limit_bytes = limit_bytes
         self._most_entries = entries

@@ -8,12 +8,12 @@ stored, and is a new object each time.
 import asyncio
 import logging
 import re
+from collections import deque
 from collections.abc import Callable, Collection, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from autogen_context.cache.entry import decoded, encoded
@@ -77,8 +77,7 @@ class Values:
         self._looked = self._found = 0
         self._memories: dict[str, Memory[bytes]] = {}
         self._disks: dict[str, DiskStore] = {}  # by folder below the directory
-        self._due: dict[str, dict[str, bytes]] = {}  # pending writes, by kind and name
-        self._lock = Lock()
+        self._due: deque[tuple[str, str, bytes]] = deque()  # kind, name and data to be written
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="context-cache")  # for disk access
         self._disk = self._disk_in("")  # for what is built from files
 
@@ -109,11 +108,8 @@ class Values:
         data, name = encoded(value), _name(kind, key)
         self._memory_of(kind).put(name, data, size_bytes=len(data) + _VALUE_BYTES)
         if self._disk is not None or self._shared is not None:
-            with self._lock:
-                is_first = not self._due
-                self._due.setdefault(kind, {})[name] = data
-            if is_first:
-                self._thread.submit(self._write)
+            self._due.append((kind, name, data))
+            self._thread.submit(self._write)
 
     async def warm(self, kind: str, keys: Collection[str], /) -> None:
         """Load the values under these keys from disk and server into memory."""
@@ -148,9 +144,8 @@ class Values:
 
     def _tiers(self, kind: str) -> list[Tier]:
         """Return the tiers of a kind besides memory, disk first; called only in the thread."""
-        return [
-            tier for tier in (self._disk_in(f"{_FOLDER}/{kind}"), self._shared) if tier is not None
-        ]
+        both = self._disk_in(f"{_FOLDER}/{kind}"), self._shared
+        return [tier for tier in both if tier is not None]
 
     def _read(self, kind: str, names: Collection[str]) -> None:
         memory = self._memory_of(kind)
@@ -162,8 +157,11 @@ class Values:
                         memory.put(name, data, size_bytes=len(data) + _VALUE_BYTES)
 
     def _write(self) -> None:
-        with self._lock:
-            due, self._due = self._due, {}
+        """Write all that is due; the writes asked for meanwhile find nothing left."""
+        due: dict[str, dict[str, bytes]] = {}
+        while self._due:
+            kind, name, data = self._due.popleft()
+            due.setdefault(kind, {})[name] = data
         for kind, values in due.items():
             for tier in self._tiers(kind):
                 tier.write(values)
@@ -171,8 +169,7 @@ class Values:
     def _clear(self) -> None:
         """Delete everything in memory and on disk, in the thread. Raises what ``DiskStore.clear`` does."""
         self._memories.clear()
-        with self._lock:
-            self._due.clear()
+        self._due.clear()
         if self._directory is not None:
             kinds = self._directory.glob(f"{_FOLDER}/*/")
             for folder in ("", *(f"{_FOLDER}/{place.name}" for place in kinds)):

@@ -14,25 +14,17 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from threading import Thread, current_thread
+from threading import Thread
 from typing import Self
 from weakref import WeakMethod, finalize
 
 from typing_extensions import override
-from watchdog.events import (
-    DirCreatedEvent,
-    DirDeletedEvent,
-    DirMovedEvent,
-    FileCreatedEvent,
-    FileDeletedEvent,
-    FileModifiedEvent,
-    FileMovedEvent,
-    FileSystemEvent,
-    FileSystemEventHandler,
-)
+from watchdog import events
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 from watchdog.observers.polling import PollingObserver
+
+from autogen_context.argument import require_seconds
 
 MOST_CHANGES = 1_024  # in a burst; more are a flood
 
@@ -40,9 +32,10 @@ _LONGEST_S = 1.0  # the longest burst; constant writes are reported this often
 _REST_S = 5.0  # how long a folder is not watched after a flood
 _POLL_S = 5.0
 # Without DirModifiedEvent, which adds nothing to the event of the entry in the folder.
-_CHANGES: list[type[FileSystemEvent]] = [
-    *(FileCreatedEvent, FileModifiedEvent, FileMovedEvent, FileDeletedEvent),
-    *(DirCreatedEvent, DirMovedEvent, DirDeletedEvent),
+_CHANGES: list[type[events.FileSystemEvent]] = [
+    *(events.FileCreatedEvent, events.FileModifiedEvent, events.FileMovedEvent),
+    *(events.FileDeletedEvent, events.DirCreatedEvent, events.DirMovedEvent),
+    events.DirDeletedEvent,
 ]
 _LOGGER = logging.getLogger(__name__)
 
@@ -61,8 +54,7 @@ class FileWatch:
     """
 
     def __init__(self, *, debounce_s: float = 0.05) -> None:
-        if not debounce_s > 0:
-            raise ValueError(f"debounce_s={debounce_s}: give a number of seconds above 0")
+        require_seconds("debounce_s", debounce_s)
         self._debounce_s = debounce_s
         self._listeners: list[Callable[[], Heard | None]] = []
         self._roots: dict[str, _Root] = {}
@@ -80,10 +72,10 @@ class FileWatch:
         folder = Path(root).absolute()
         if not folder.is_dir():
             raise ValueError(f"root={str(root)!r}: give a folder; this is not one")
-        new = _Root(folder, self._debounce_s, self._listeners)
-        if (known := self._roots.get(str(folder))) is not None:  # it may have been recreated
-            known.end()
+        known, new = self._roots.get(str(folder)), _Root(folder, self._debounce_s, self._listeners)
         self._roots[str(folder)] = new
+        if known is not None:  # the folder may have been recreated
+            known.end()
 
     def listen(self, heard: Heard) -> Callable[[], None]:
         """Add a listener for changes.
@@ -105,13 +97,8 @@ class FileWatch:
         return leave
 
     def close(self) -> None:
-        """Stop watching and wait for running listeners; a listener that calls this does not wait for itself."""
-        roots = list(self._roots.values())
-        self._roots.clear()
-        for root in roots:
-            root.end()
-        for root in roots:
-            root.join()
+        """Stop watching; a report that is being made is finished."""
+        _end(self._roots)
 
     def __enter__(self) -> Self:  # noqa: D105 - ``follow`` starts it
         return self
@@ -120,7 +107,7 @@ class FileWatch:
         self.close()
 
 
-class _Root(FileSystemEventHandler):
+class _Root(events.FileSystemEventHandler):
     """A watched folder, its observer and its reporting thread. Neither references the ``FileWatch``, so both end with it."""
 
     def __init__(
@@ -133,20 +120,14 @@ class _Root(FileSystemEventHandler):
         self._changed: SimpleQueue[str | None] = SimpleQueue()  # ``None`` ends the thread
         self._warned = False
         self._observer = self._observed()
-        self._thread = Thread(target=self._run, name="file-watch", daemon=True)
-        self._thread.start()
+        Thread(target=self._run, name="file-watch", daemon=True).start()
 
     def end(self) -> None:
         """Stop reporting; may be called in any thread, also by the garbage collector."""
         self._changed.put(None)
 
-    def join(self) -> None:
-        """Wait for the thread to end; returns at once in that thread."""
-        if self._thread is not current_thread():
-            self._thread.join()
-
     @override
-    def on_any_event(self, event: FileSystemEvent) -> None:
+    def on_any_event(self, event: events.FileSystemEvent) -> None:
         if self._changed.qsize() <= MOST_CHANGES:  # in a flood, further paths do not matter
             for path in (event.src_path, event.dest_path):
                 if path:
@@ -157,9 +138,10 @@ class _Root(FileSystemEventHandler):
         try:
             while (path := self._changed.get()) is not None:
                 paths = self._burst(path)
-                is_flood = len(paths) > MOST_CHANGES
-                self._tell([self._folder] if is_flood else paths)
-                if is_flood:
+                if len(paths) <= MOST_CHANGES:
+                    self._tell(paths)
+                else:
+                    self._tell([self._folder])
                     self._rest()
         finally:
             self._observer.stop()
@@ -208,17 +190,18 @@ class _Root(FileSystemEventHandler):
         warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
         observer: BaseObserver = Observer()
         try:
-            observer.schedule(self, self._place, recursive=True, event_filter=_CHANGES)
-            observer.start()
+            return self._start(observer)
         except OSError as error:
             observer.stop()
-            observer = PollingObserver(timeout=_POLL_S)
-            observer.schedule(self, self._place, recursive=True, event_filter=_CHANGES)
-            observer.start()
             _LOGGER.warning("%s is looked at every %s s: %s", self._folder, _POLL_S, error)
+            return self._start(PollingObserver(timeout=_POLL_S))
+
+    def _start(self, observer: BaseObserver) -> BaseObserver:
+        observer.schedule(self, self._place, recursive=True, event_filter=_CHANGES)
+        observer.start()
         return observer
 
 
 def _end(roots: dict[str, _Root]) -> None:
-    for root in roots.values():
-        root.end()
+    while roots:
+        roots.popitem()[1].end()

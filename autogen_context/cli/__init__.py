@@ -5,10 +5,7 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 
-
-def printable(text: str) -> str:
-    """Replace control characters with ``?``: recordings and file names may contain any."""
-    return "".join(char if char.isprintable() else "?" for char in text)
+from autogen_context.report import printable
 
 
 def print_lines(*lines: str) -> None:

@@ -14,7 +14,7 @@ from autogen_context.cache.fingerprint import FingerprintReader
 from autogen_context.cache.store import DiskStore
 from autogen_context.cli import print_json, print_lines, waiting
 from autogen_context.errors import StoreUnavailable
-from autogen_context.report.table import new_table, plain, show
+from autogen_context.report.table import print_table
 
 DAMAGED = "damaged, or not written by this: it is never served"
 
@@ -65,12 +65,8 @@ def verify(disk: DiskStore, *, as_json: bool) -> int:
     if as_json:
         print_json([{"entry": entry, "found": finding} for entry, finding in findings])
         return 1 if damaged else 0
-    table = new_table()
-    for header in ("entry", "what was found"):
-        table.add_column(header, overflow="fold")
-    for each in findings:
-        table.add_row(*map(plain, each))
-    show(table, None)
+    headers = ("entry", "what was found")
+    print_table(headers, findings, texts=headers)
     print_lines("", f"{len(findings):,} entries, {damaged:,} damaged")
     return 1 if damaged else 0
 

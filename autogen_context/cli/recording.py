@@ -35,7 +35,7 @@ EXPECTED = "expected are messages, an object with 'messages', or a state that Au
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedConversation:
-    """A conversation; during the search, also the metadata collected from enclosing objects."""
+    """A conversation; during the search, what enclosing objects say of one, and its place in the file."""
 
     id: str = ""
     messages: Sequence[JsonObject] = ()
@@ -57,12 +57,8 @@ def text_of(path: str) -> str:
     """Return the text of a file in UTF-8, -16 or -32, with or without a byte order mark, gzipped or not."""
     try:
         data = sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path).read_bytes()
-    except IsADirectoryError:
-        raise ValueError("this is a folder; name one of the files in it") from None
-    except FileNotFoundError:
-        raise ValueError("there is no such file; check the path") from None
     except OSError as error:
-        raise ValueError(f"it cannot be read: {error.strerror}") from error
+        raise ValueError(f"it cannot be read ({error.strerror}); check the path") from error
     try:
         data = gzip.decompress(data) if data.startswith(GZIP_MAGIC) else data
     except (EOFError, OSError, zlib.error) as error:
@@ -145,13 +141,12 @@ def conversations_in(documents: Sequence[tuple[object, str]]) -> list[RecordedCo
 
 
 def found_in(value: object, near: RecordedConversation) -> Iterator[RecordedConversation]:
-    """Yield the conversations in a JSON value: a list of messages, the items of a list or the fields of an object."""
+    """Yield the conversations in a JSON value: a list of messages, or what is in a list or an object."""
     if is_message(value):
         value = [value]
-    if is_list(value):
-        if any(map(is_message, value)):
-            yield conversation(value, near)
-            return
+    if is_list(value) and any(map(is_message, value)):
+        yield conversation(value, near)
+    elif is_list(value):
         for i, each in enumerate(value):
             step = f"[{i}]"
             yield from found_in(each, replace(near, path=near.path + step, id=near.id + step))
@@ -163,19 +158,17 @@ def found_in_object(
     fields: JsonObject, near: RecordedConversation
 ) -> Iterator[RecordedConversation]:
     """Yield the conversations of an object: under the first known key, otherwise under each of its names."""
-    lists = [key for key in MESSAGE_LISTS if is_list(fields.get(key))]
-    inner = [key for key in WRAPPERS if is_object(fields.get(key))]
     agents, path = fields.get("agent_states"), near.path
-    if lists:
-        yield conversation(fields[lists[0]], replace(near, path=path + lists[0]))
-        return
-    if not is_object(agents) and inner:
-        yield from found_in(fields[inner[0]], replace(near, path=f"{path}{inner[0]}."))
-        return
     if is_object(agents):
         fields, path = agents, f"{path}agent_states."
-    elif not all(is_list(v) and all(map(is_message, v)) for v in fields.values()):
-        return
+    for key in () if is_object(agents) else (*MESSAGE_LISTS, *WRAPPERS):
+        value = fields.get(key)
+        if key in MESSAGE_LISTS and is_list(value):
+            yield conversation(value, replace(near, path=path + key))
+            return
+        if key in WRAPPERS and is_object(value):
+            yield from found_in(value, replace(near, path=f"{path}{key}."))
+            return
     for name, value in fields.items():
         step = name if is_list(value) else f"{name}."
         yield from found_in(value, replace(near, path=path + step, id=name))
@@ -196,10 +189,9 @@ def named(fields: JsonObject, near: RecordedConversation) -> RecordedConversatio
     )
 
 
-def conversation(values: object, near: RecordedConversation) -> RecordedConversation:
-    """Return the conversation with these messages and the metadata known of it."""
-    items = values if is_list(values) else []
-    messages = [m for i, value in enumerate(items) for m in readable(value, f"{near.path}[{i}]")]
+def conversation(values: Sequence[object], near: RecordedConversation) -> RecordedConversation:
+    """Return the conversation with these messages and what is known of it."""
+    messages = [m for i, value in enumerate(values) for m in readable(value, f"{near.path}[{i}]")]
     return replace(near, id=near.id or "conversation", messages=messages)
 
 

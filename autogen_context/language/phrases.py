@@ -157,11 +157,12 @@ class MatcherState(dict[tuple[str, ...], "MatcherState | None"]):
     ) -> None:
         super().__init__()
         self._known = known
-        self._by_word: defaultdict[str | None, set[Place]] = defaultdict(set)
+        by_word: defaultdict[str | None, list[Place]] = defaultdict(list)
         for label, items in places:
             for word, rest in next_words(items):
-                self._by_word[word].add((label, rest))
-        self.labels = [label for label, _ in self._by_word.pop("", ())]
+                by_word[word].append((label, rest))
+        self.labels = [label for label, _ in by_word.pop("", ())]
+        self._by_word = {word: tuple(places) for word, places in by_word.items()}
 
     def __missing__(self, keys: tuple[str, ...]) -> "MatcherState | None":
         """Build the next state for a word that is new in this state."""

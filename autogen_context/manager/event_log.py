@@ -4,18 +4,18 @@ Promise: a turn never waits for the log and never fails because of it. Events lo
 warning; a full disk never leaves half a line. No file exceeds ``max_bytes``, unless by a single event.
 """
 
-import contextlib
 import json
 import logging
 import os
 import threading
 import weakref
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import asdict
 from io import FileIO
 from pathlib import Path
+from queue import Full, Queue
 from typing import Self
 
 from autogen_context.argument import require_path, require_whole
@@ -32,7 +32,7 @@ Event = Mapping[str, object]
 EventBuilder = Callable[[int], Event]
 """Builds an event when it is written, given the number of the stretch of lines without a gap; its first one must be complete.
 
-Called in order, and again at once, with the next number, if the event does not fit into the file.
+Called in order, and at once again if the event turns out to begin another stretch.
 """
 
 
@@ -99,22 +99,24 @@ class Writer:
         self.lost = 0
         self._file = file
         self._unsaid = 0  # lost events not yet reported in the file
-        self._queue: deque[EventBuilder | threading.Event] = deque()
-        self._lock = threading.Lock()
-        self._wake = threading.Event()
-        self._thread: threading.Thread | None = None
-        self._pid = os.getpid()
+        self._begin()
 
-    def put(self, told: EventBuilder | threading.Event) -> bool:
-        """Queue an event, or a ``threading.Event`` to set once everything before it is written."""
+    def _begin(self) -> None:
+        self._pid = os.getpid()
+        self._lock, self._wake = threading.Lock(), threading.Event()
+        self._queue = Queue[EventBuilder](MOST_WAITING)
+        self._thread: threading.Thread | None = None
+
+    def put(self, told: EventBuilder) -> bool:
+        """Queue an event, without waiting; return False if the queue is full."""
+        if self._pid != os.getpid():  # forked: the parent has the thread and writes the queue
+            self._begin()
         with self._lock:
-            if self._pid != os.getpid():  # forked: the parent has the thread and writes the queue
-                self._pid, self._thread = os.getpid(), None
-                self._queue.clear()
-            if len(self._queue) >= MOST_WAITING and not isinstance(told, threading.Event):
+            try:
+                self._queue.put_nowait(told)
+            except Full:
                 self._lose(1, "the queue is full")
                 return False
-            self._queue.append(told)
             if self._thread is None:
                 self._thread = threading.Thread(
                     target=self._run, name="autogen-context-events", daemon=True
@@ -123,34 +125,31 @@ class Writer:
         return True
 
     def flush(self, timeout_s: float = EXIT_S) -> bool:
-        """Wait until everything in the queue is written; return False on timeout."""
-        if self._thread is None and not self._queue:
-            return True
-        done = threading.Event()
-        try:
-            self.put(done)
-        except RuntimeError:  # no thread can be started, as at interpreter shutdown
-            return False
+        """Wait until all queued events are written; return False on timeout."""
         self._wake.set()
-        return done.wait(timeout_s)
+        queue = self._queue
+        with queue.all_tasks_done:
+            return queue.all_tasks_done.wait_for(lambda: not queue.unfinished_tasks, timeout_s)
 
     def _run(self) -> None:
         idle_s = 0.0
-        while True:
+        while idle_s < IDLE_S or not self._has_ended():
             self._wake.wait(EACH_S)
             self._wake.clear()
-            waiting = [self._queue.popleft() for _ in range(len(self._queue))]
+            waiting = [self._queue.get_nowait() for _ in range(self._queue.qsize())]
             idle_s = 0.0 if waiting else idle_s + EACH_S
-            self._write([each for each in waiting if not isinstance(each, threading.Event)])
-            for each in waiting:
-                if isinstance(each, threading.Event):
-                    each.set()
-            with self._lock:
-                if idle_s >= IDLE_S and not self._queue:
-                    self._thread = None
-                    return
+            self._write(waiting)
+            for _ in waiting:
+                self._queue.task_done()
 
-    def _write(self, events: list[EventBuilder]) -> None:
+    def _has_ended(self) -> bool:
+        """End the idle thread, unless an event has come meanwhile."""
+        with self._lock:
+            if self._queue.empty():
+                self._thread = None
+            return self._thread is None
+
+    def _write(self, events: Sequence[EventBuilder]) -> None:
         if self._file is None:
             for event in events:
                 event(0)
@@ -179,7 +178,6 @@ class LogFile:
         self._keep = keep
         self._stretch = 0  # incremented after a rotation, a failure or a replaced file
         self._known = (0, 0)  # inode and size of the file last written
-        self._file: FileIO | None = None  # open and locked during ``append``
 
     def append(self, events: Sequence[EventBuilder]) -> tuple[int, str]:
         """Append events, each completely or not at all; return how many were lost, and why."""
@@ -190,76 +188,63 @@ class LogFile:
             except Exception as error:  # noqa: BLE001 - a failing log loses events, never the agent
                 lost, why = lost + 1, type(error).__name__
                 self._stretch += 1
-        self._close()
         return lost, why
 
     def _append(self, event: EventBuilder) -> None:
         """Append an event; if the file would become too large, start another one with the complete event."""
-        try:
-            file = self._opened()
-        except OSError:
-            event(self._stretch)  # the next events depend on it
-            raise
-        line = line_of(event(self._stretch))
-        size = file.seek(0, os.SEEK_END)
-        if size and size + len(line) > self._max_bytes:
-            self._rotate()
-            file, size = self._opened(), 0
+        event(self._stretch)  # written or not: the next events depend on it
+        with self._locked() as file:
+            size, inode = file.seek(0, os.SEEK_END), os.fstat(file.fileno()).st_ino
+            self._stretch += inode != self._known[0] or size < self._known[1]
+            self._known = inode, size
             line = line_of(event(self._stretch))
+            if size and size + len(line) > self._max_bytes:
+                self._rotate()
+            else:
+                self._write(file, size, line)
+                return
+        self._append(event)
+
+    @contextmanager
+    def _locked(self) -> Generator[FileIO]:
+        """Open the file, locked where the system supports that."""
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        while True:
+            with FileIO(self._path, "a+", opener=_private) as file:
+                _lock(file)
+                try:
+                    with suppress(FileNotFoundError):
+                        if os.path.samestat(os.fstat(file.fileno()), self._path.stat()):
+                            yield file
+                            return
+                    # It was renamed meanwhile.
+                finally:
+                    _lock(file, free=True)  # a forked process may hold the file open too
+
+    def _write(self, file: FileIO, size: int, line: bytes) -> None:
+        """Write a whole line, after a line that a killed process may have left unfinished."""
+        file.seek(max(0, size - 1))
+        data = memoryview(line if file.read(1) in (b"", b"\n") else b"\n" + line)
         try:
-            data = memoryview(closing(file, size) + line)
             while data:
                 data = data[file.write(data) or 0 :]
         except BaseException:
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 file.truncate(size)
             raise
         self._known = self._known[0], file.tell()
 
-    def _opened(self) -> FileIO:
-        """Return the open file, locked where the system supports that."""
-        while self._file is None:
-            try:
-                file = FileIO(self._path, "a+", opener=_private)
-            except FileNotFoundError:
-                self._path.parent.mkdir(mode=0o700, parents=True)
-                continue
-            _lock(file)
-            now = os.fstat(file.fileno())
-            if not self._path.exists() or self._path.stat().st_ino != now.st_ino:
-                file.close()  # it was renamed meanwhile
-                continue
-            self._file = file
-            self._stretch += now.st_ino != self._known[0] or now.st_size < self._known[1]
-            self._known = now.st_ino, now.st_size
-        return self._file
-
-    def _close(self) -> None:
-        if self._file is not None:
-            _lock(self._file, free=True)  # a forked process may hold the file open too
-            self._file.close()
-            self._file = None
-
     def _rotate(self) -> None:
         for number in range(self._keep - 1, -1, -1):
-            with contextlib.suppress(FileNotFoundError):
+            with suppress(FileNotFoundError):
                 numbered(self._path, number).replace(numbered(self._path, number + 1))
         if not self._keep:
             self._path.unlink()
-        self._close()
 
 
 def line_of(event: Event) -> bytes:
     """Return an event as a line of JSON."""
     return f"{json.dumps(event, allow_nan=False, default=asdict)}\n".encode()
-
-
-def closing(file: FileIO, size: int) -> bytes:
-    """Return a newline if the file ends in a partial line, left by a killed process."""
-    if not size:
-        return b""
-    file.seek(-1, os.SEEK_END)
-    return b"" if file.read(1) == b"\n" else b"\n"
 
 
 def numbered(path: Path, number: int) -> Path:
@@ -272,7 +257,7 @@ def _private(path: str, flags: int) -> int:
 
 
 def _lock(file: FileIO, *, free: bool = False) -> None:
-    with contextlib.suppress(ImportError, OSError):  # not supported everywhere
+    with suppress(ImportError, OSError):  # not supported everywhere
         import fcntl  # noqa: PLC0415 - not on every system
 
         fcntl.flock(file, fcntl.LOCK_UN if free else fcntl.LOCK_EX)

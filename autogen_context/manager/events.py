@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
+from operator import sub
 from time import perf_counter, time
 from typing import TYPE_CHECKING, Literal, NamedTuple, NotRequired, cast
 from uuid import uuid4
@@ -32,11 +33,11 @@ from autogen_context.tokens.measure import Count
 from autogen_context.tokens.prices import Price
 from autogen_context.triggers.price import CostEstimate
 from autogen_context.view.certificate import Certificate
-from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision, Decisions
 from autogen_context.view.view import ContextView, as_message
 
 if TYPE_CHECKING:
+    from autogen_context.manager.engine import Engine
     from autogen_context.manager.metrics import Metrics
 
 TEXT_CHARS = 200  # recorded of a unit's text, if text is recorded
@@ -79,12 +80,12 @@ class SentTokens(Size):
 
 
 class PriceEvent(TypedDict):
-    """Input prices: cached and written tokens as fractions of an uncached one; dollars per million uncached, and speed, if known."""
+    """What a ``Price`` says of input tokens, under its names."""
 
-    cached: float
-    write: float
-    dollars: float | None
-    tokens_per_s: NotRequired[float | None]
+    cached_fraction: float
+    write_fraction: float
+    input_per_million: float | None
+    tokens_per_s: float | None
 
 
 class QualityEvent(TypedDict):
@@ -139,14 +140,18 @@ class ImpossibleEvent(Header):
     history: Size
 
 
-class Captured(NamedTuple):
-    """The immutable values of a turn, with which its event is completed later."""
+class TurnTaken(NamedTuple):
+    """The immutable values of a turn, of which its event is made later."""
 
-    event: TurnEvent
-    decisions: Decisions
+    header: Header
+    prepared: Prepared[object]
+    view: ContextView
+    history: Size
+    ms: float
+    compaction_ms: float
     same: int  # leading units unchanged since the previous turn
-    new: tuple[Candidate, ...]  # the remaining units
-    preamble: tuple[int, int]  # its tokens, and the host's messages before it
+    new: Sequence[Candidate]  # the remaining units
+    preamble_tokens: int
     pinned: frozenset[int]
     before: Mapping[int, tuple[int, int]]  # tokens of notices and retrieved content before a unit
 
@@ -161,21 +166,21 @@ class TurnLog:
         self._metrics = metrics
         if metrics is not None:
             metrics.follow(self.log)
-        self._run, self._model, self._turn = uuid4().hex[:12], config.model, 0
         named = (each.agent for each in (log, metrics) if each is not None)
-        self._agent = config.agent or next(filter(None, named), "")
-        self._series = Series(price_in(config), record_text=log is not None and log.record_text)
-        self._caches: list[tuple[Counting, tuple[int, int, int]]] = []
+        agent = config.agent or next(filter(None, named), "")
+        self._header = Header(
+            v=1, run=uuid4().hex[:12], agent=agent, model=config.model, turn=0, at=0.0
+        )
+        self._events = TurnEvents(price_in(config), record_text=log is not None and log.record_text)
+        self._cache: Counting | None = None
+        self._cache_counts = (0, 0, 0)
         self._known: list[Candidate] = []
         self._decisions = Decisions()
-        self._pins: frozenset[bytes] = frozenset()
-        self._pinned: frozenset[int] = frozenset()
-        self._preamble = ("", 0)
         self._certificates: deque[tuple[Certificate, int]] = deque(maxlen=16)
 
     def turn(
         self,
-        conversation: Conversation,
+        engine: "Engine",
         view: ContextView,
         prepared: Prepared[object],
         *,
@@ -184,79 +189,54 @@ class TurnLog:
         planned_s: float,
     ) -> None:
         """Record a prepared turn; ``planned_s`` is the time when all new messages had been read."""
-        known, decisions, text = self._known, view.decisions, view.preamble.text
-        candidates, certificate = conversation.candidates, prepared.certificate
+        known, candidates = self._known, engine.conversation.candidates
+        decisions, text, now_s = view.decisions, view.preamble.text, perf_counter()
         same = min(len(known), len(candidates))
         while same and known[same - 1] is not candidates[same - 1]:
             same -= 1
-        if text != self._preamble[0]:
-            self._preamble = text, count(as_message(text)) if text else 0
-        goes_on = same == len(known) and decisions.continues(self._decisions)
         # If the view only grew, only the newest unit can have new pieces before it.
-        looked = (len(decisions) - 1,) if goes_on and decisions else decisions.live
-        before = {i: injected(decisions[i].before, count) for i in looked}
-        now_s, counted = perf_counter(), certificate.counted_tokens
-        event: TurnEvent = {
-            **self._next_turn(),
-            "event": "turn",
-            "ms": round(1_000 * (now_s - started_s), 3),
-            "limit": certificate.limit_tokens,
-            "bound": certificate.bound,
-            "counted": counted,
-            "fixed": certificate.fixed_tokens,
-            "history": size_of(conversation),
-            "sent": {"messages": len(prepared.messages), "tokens": 0, "new": 0, "prefix": 0},
-            "compacted": prepared.compacted,
-            "estimate": prepared.cost_estimate,
-            "price": self._series.price,
-            "sections": {},
-            "since": 0,
-            "units": [],
-            "cut": None,
-            "compaction_ms": round(1_000 * (now_s - planned_s), 3) if prepared.compacted else 0.0,
-            "quality": None,
-        }
-        self._certificates.append((certificate, self._turn))
-        new = tuple(candidates[same:])
-        now = Captured(
-            event=event,
-            decisions=decisions,
+        goes_on = same == len(known) and decisions.continues(self._decisions)
+        looked = range(len(decisions))[-1:] if goes_on else decisions.live
+        self._header["turn"] += 1
+        self._certificates.append((prepared.certificate, self._header["turn"]))
+        taken = TurnTaken(
+            header=self._now,
+            prepared=prepared,
+            view=view,
+            history=size_of(engine),
+            ms=milliseconds(now_s - started_s),
+            compaction_ms=milliseconds(now_s - planned_s) if prepared.compacted else 0.0,
             same=same,
-            new=new,
-            preamble=(self._preamble[1], view.preamble.at if text else 0),
-            pinned=self._positions(
-                conversation, view, candidates[same - 1].unit.stop if same else 0
-            ),
-            before=before,
+            new=candidates[same:],
+            preamble_tokens=count(as_message(text)) if text else 0,
+            pinned=engine.pinned(view),
+            before={i: injected(decisions[i].before, count) for i in looked},
         )
-        if self._put(partial(self._series.event, now)):
-            known[same:] = new
-            self._decisions = decisions
-        for at, (cache, told) in enumerate(self._caches):
-            if (counts := cache.counts) != told:
-                hits, misses, invalidated = (n - m for n, m in zip(counts, told, strict=True))
-                self._tell("cache", hits=hits, misses=misses, invalidated=invalidated)
-                self._caches[at] = cache, counts
+        if self._put(partial(self._events.event, taken)):
+            known[same:], self._decisions = taken.new, decisions
+        if self._cache and (counts := self._cache.counts) != self._cache_counts:
+            since = map(sub, counts, self._cache_counts)
+            self._tell("cache", **dict(zip(("hits", "misses", "invalidated"), since, strict=True)))
+            self._cache_counts = counts
 
     def impossible(
-        self, conversation: Conversation, error: ContextWindowExceeded, *, started_s: float
+        self, engine: "Engine", error: ContextWindowExceeded, *, started_s: float
     ) -> None:
         """Record a turn that could not be prepared."""
-        event: ImpossibleEvent = {
-            **self._next_turn(),
-            "event": "impossible",
-            "ms": round(1_000 * (perf_counter() - started_s), 3),
-            "limit": error.limit_tokens,
-            "needed": error.floor_tokens,
-            "parts": error.parts,
-            "history": size_of(conversation),
-        }
-        self._put(lambda _: event)
+        self._header["turn"] += 1
+        self._tell(
+            "impossible",
+            ms=milliseconds(perf_counter() - started_s),
+            limit=error.limit_tokens,
+            needed=error.floor_tokens,
+            parts=error.parts,
+            history=size_of(engine),
+        )
 
     def follow(self, cache: Cache) -> None:
         """Record with each turn the cache's hits and misses since the previous one, if it counts them."""
         if isinstance(cache, Counting):
-            self._caches.append((cache, cache.counts))
+            self._cache, self._cache_counts = cache, cache.counts
 
     def usage(self, certificate: Certificate, *, prompt_tokens: int, cached_tokens: int) -> None:
         """Record what the provider billed for a turn."""
@@ -265,7 +245,7 @@ class TurnLog:
 
     def asked_back(self, handle: str, query: str, *, found: bool) -> None:
         """Record that the agent asked for evicted content; a handle that may be free text is not recorded."""
-        shown = handle if handle.isalnum() and len(handle) < TEXT_CHARS else ""  # may be free text
+        shown = handle if handle.isalnum() and len(handle) < TEXT_CHARS else ""
         self._tell("asked_back", handle=shown, query_chars=len(query), found=found)
 
     def summary(self, why: str) -> None:
@@ -284,72 +264,48 @@ class TurnLog:
                 why = type(error).__name__
                 raise
             finally:
-                ms = round(1_000 * (perf_counter() - started_s), 1)
+                ms = milliseconds(perf_counter() - started_s)
                 self._tell("model_call", what=what, ms=ms, ok=not why, why=why)
 
         return told
 
-    def _positions(
-        self, conversation: Conversation, view: ContextView, start: int
-    ) -> frozenset[int]:
-        """Return the positions of pinned messages; those before ``start`` are known from the last turn."""
-        if view.pins:
-            digests = conversation.history.digests
-            start = start if view.pins == self._pins else 0
-            known = {at for at in self._pinned if at < start}
-            new = {at for at in range(start, len(digests)) if digests[at] in view.pins}
-            self._pinned = frozenset(known | new)
-        elif self._pinned:
-            self._pinned = frozenset()
-        self._pins = view.pins
-        return self._pinned
-
     @property
-    def _header(self) -> Header:
-        return {
-            "v": 1,
-            "run": self._run,
-            "agent": self._agent,
-            "model": self._model,
-            "turn": self._turn,
-            "at": round(time(), 6),
-        }
-
-    def _next_turn(self) -> Header:
-        self._turn += 1
-        return self._header
+    def _now(self) -> Header:
+        return {**self._header, "at": round(time(), 6)}
 
     def _tell(self, event: str, **told: object) -> None:
-        said = {**self._header, "event": event, **told}
+        said = {**self._now, "event": event, **told}
         self._put(lambda _: said)
 
     def _put(self, told: EventBuilder) -> bool:
         return self.log.put(told if self._metrics is None else self._metrics.fed(told))
 
 
-def size_of(conversation: Conversation) -> Size:
+def milliseconds(seconds: float) -> float:
+    """Return a duration as events have it."""
+    return round(1_000 * seconds, 3)
+
+
+def size_of(engine: "Engine") -> Size:
     """Return the size of the host's list."""
+    conversation = engine.conversation
     return Size(messages=len(conversation.messages), tokens=conversation.tokens)
 
 
 def injected(pieces: Iterable[Piece], count: Callable[[Message], int]) -> tuple[int, int]:
     """Return the tokens of notices and of retrieved content among the pieces before a unit."""
-    told, retrieved = 0, 0
+    tokens = [0, 0]
     for piece in pieces:
         if isinstance(piece, Written):
-            tokens = count(piece.message)
-            if piece.message.text.startswith(OPENING):
-                told += tokens
-            else:
-                retrieved += tokens
-    return told, retrieved
+            tokens[not piece.message.text.startswith(OPENING)] += count(piece.message)
+    return tokens[0], tokens[1]
 
 
 # In the writer's thread
 
 
-@dataclass(slots=True)
-class Row:
+@dataclass(frozen=True, slots=True)
+class UnitSent:
     """The last recorded state of a unit."""
 
     unit: Unit
@@ -358,129 +314,158 @@ class Row:
     told: UnitEvent
     tokens: Mapping[str, int]  # sent, by section
 
+    @property
+    def messages(self) -> list[Message]:
+        """The messages sent of it."""
+        said = list[Message]()
+        for piece in self.decision.pieces:
+            if isinstance(piece, Written):
+                said.append(piece.message)
+            else:
+                said += self.unit.messages[
+                    piece.start - self.unit.start : piece.stop - self.unit.start
+                ]
+        return said
 
-class Series:
-    """Completes the turn events of one conversation, in order."""
 
-    def __init__(self, tariff: Price, *, record_text: bool) -> None:
-        self.price = PriceEvent(
-            cached=tariff.cached_fraction,
-            write=tariff.write_fraction,
-            dollars=tariff.input_per_million,
-            tokens_per_s=tariff.tokens_per_s,
-        )
-        self._tariff = tariff
+class TurnEvents:
+    """Makes the turn events of one conversation, in order."""
+
+    def __init__(self, price: Price, *, record_text: bool) -> None:
+        self._price = price
         self._record_text = record_text
         self._stretch = 0
-        self._rows: list[Row] = []
+        self._last: tuple[TurnTaken, TurnEvent] | None = None
+        self._units: list[UnitSent] = []
         self._decisions = Decisions()
         self._pinned: frozenset[int] = frozenset()
         self._sections: Counter[str] = Counter()
-        self._fixed, self._preamble = -1, (0, 0)  # of the last request
+        self._front = (-1, 0, 0)  # fixed tokens, the preamble's, and the host's messages before it
         self._cut: float | None = None
         self._named: dict[str, int] = {}  # value -> last unit in which the model used it
 
-    def event(self, now: Captured, stretch: int) -> Event:
-        """Return the event of a turn; the first one of a ``stretch`` lists all units."""
-        event, sent = now.event, now.event["sent"]
-        if not event["sections"]:  # else it is asked for again, for another file
-            rows = enumerate(self._rows[: now.same] if event["compacted"] else [])
-            shown = [(i, row) for i, row in rows if row.decision.action != "drop"]
-            event["units"], first = self._updated(now)
-            event["since"] = now.new[0].unit.start if now.new else event["history"]["messages"]
-            if event["compacted"]:
-                event["quality"] = self._quality(shown, event["units"])
-            counted, prefix = event["counted"], self._prefix(now, first)
-            cached = self._tariff.cached_tokens(prefix)
-            sent["tokens"], sent["new"] = counted - event["fixed"], max(0, counted - prefix)
-            sent["prefix"], sent["cached"] = prefix, cached
-            sent["cost"] = round(self._tariff.cost_tokens(counted, cached), 1)
-            event["sections"] = {name: self._sections[name] for name in SECTIONS}
-            event["sections"]["told"] += now.preamble[0]
-            event["cut"] = self._cut
+    def event(self, turn: TurnTaken, stretch: int) -> Event:
+        """Return the event of a turn, also when it is asked for again; the first one of a ``stretch`` lists all units."""
+        if self._last is None or self._last[0] is not turn:
+            self._last = turn, self._made(turn)
+        event = self._last[1]
         if stretch != self._stretch:
-            event["since"], event["units"] = 0, [row.told for row in self._rows]
+            event["since"], event["units"] = 0, [unit.told for unit in self._units]
         self._stretch = stretch
         return cast("Event", event)
 
-    def _quality(
-        self, shown: Iterable[tuple[int, Row]], units: Sequence[UnitEvent]
-    ) -> QualityEvent:
-        """Measure a compaction: ``shown`` are the units sent before it, ``units`` those it decided on."""
+    def _made(self, turn: TurnTaken) -> TurnEvent:
+        prepared, certificate = turn.prepared, turn.prepared.certificate
+        price, before = self._price, self._units[: turn.same] if prepared.compacted else []
+        units, first = self._updated(turn)
+        counted, prefix = certificate.counted_tokens, self._prefix(turn, first)
+        cached = price.cached_tokens(prefix)
+        sections = {name: self._sections[name] for name in SECTIONS}
+        sections["told"] += turn.preamble_tokens
+        return {
+            **turn.header,
+            "event": "turn",
+            "ms": turn.ms,
+            "limit": certificate.limit_tokens,
+            "bound": certificate.bound,
+            "counted": counted,
+            "fixed": certificate.fixed_tokens,
+            "history": turn.history,
+            "sent": {
+                "messages": len(prepared.messages),
+                "tokens": counted - certificate.fixed_tokens,
+                "new": max(0, counted - prefix),
+                "prefix": prefix,
+                "cached": cached,
+                "cost": round(price.cost_tokens(counted, cached), 1),
+            },
+            "compacted": prepared.compacted,
+            "estimate": prepared.cost_estimate,
+            "price": {
+                "cached_fraction": price.cached_fraction,
+                "write_fraction": price.write_fraction,
+                "input_per_million": price.input_per_million,
+                "tokens_per_s": price.tokens_per_s,
+            },
+            "sections": sections,
+            "since": turn.new[0].unit.start if turn.new else turn.history["messages"],
+            "units": units,
+            "cut": self._cut,
+            "compaction_ms": turn.compaction_ms,
+            "quality": self._quality(before, units) if prepared.compacted else None,
+        }
+
+    def _quality(self, before: Sequence[UnitSent], units: Sequence[UnitEvent]) -> QualityEvent:
+        """Measure a compaction: ``before`` are the units before it, ``units`` those it decided on."""
         lines = [
-            (line, any(self._named.get(value, i) > i for value in telling(line)))
-            for i, row in shown
-            if row.told["section"] in ("model", "tools")
-            for line in joined_text(sent_of(row)).splitlines()
+            (len(line), any(self._named.get(value, i) > i for value in telling(line)))
+            for i, unit in enumerate(before)
+            if unit.decision.action != "drop" and unit.told["section"] in ("model", "tools")
+            for line in joined_text(unit.messages).splitlines()
         ]
-        chars = sum(len(line) for line, _ in lines)
-        used = sum(len(line) for line, is_used in lines if is_used)
-        ranked = [(unit["score"] or 0.0, unit) for unit in units if unit["score"] is not None]
-        whole = sum(score * unit["before"] for score, unit in ranked)
-        stays = sum(score * min(unit["before"], unit["after"]) for score, unit in ranked)
+        ranked = [(unit["score"], unit) for unit in units if unit["score"] is not None]
         shortened = {unit["unit"] for unit in units if unit["action"] == "shorten"}
-        cut = [row for row in self._rows if row.decision.start in shortened]
-        before = [telling(joined_text(row.unit.messages)) for row in cut]
-        values = sum(map(len, before))
-        kept = sum(
-            len(b & telling(joined_text(sent_of(r)))) for b, r in zip(before, cut, strict=True)
-        )
+        values = [
+            (telling(joined_text(unit.unit.messages)), telling(joined_text(unit.messages)))
+            for unit in self._units
+            if unit.decision.start in shortened
+        ]
+        chars = sum(length for length, _ in lines)
+        used = sum(length for length, is_used in lines if is_used)
+        scores = sum(score * unit["before"] for score, unit in ranked)
+        stays = sum(score * min(unit["before"], unit["after"]) for score, unit in ranked)
+        found = sum(len(whole) for whole, _ in values)
+        kept = sum(len(whole & left) for whole, left in values)
         return QualityEvent(
             used=round(used / chars, 3) if chars else None,
-            relevance=round(10 * stays / whole, 2) if whole else None,
-            compression=round(10 * kept / values, 2) if values else None,
+            relevance=round(10 * stays / scores, 2) if scores else None,
+            compression=round(10 * kept / found, 2) if found else None,
         )
 
-    def _updated(self, now: Captured) -> tuple[list[UnitEvent], int]:
+    def _updated(self, turn: TurnTaken) -> tuple[list[UnitEvent], int]:
         """Return the changed unit events, and the first unit sent differently from the last request."""
-        rows, decisions, same = self._rows, now.decisions, now.same
-        for row in rows[same:]:
-            self._sections.subtract(row.tokens)
-        if len(rows) > same:
+        known, decisions, same = self._units, turn.view.decisions, turn.same
+        for gone in known[same:]:
+            self._sections.subtract(gone.tokens)
+        if len(known) > same:
             self._named = {value: i for value, i in self._named.items() if i < same}
-        del rows[same:]
-        goes_on = decisions.continues(self._decisions) and now.pinned == self._pinned
-        start = min(len(rows), max(0, len(self._decisions) - 1)) if goes_on else 0
-        units, first = list[UnitEvent](), len(decisions)
+        del known[same:]
+        is_pinned_alike = turn.pinned == self._pinned
+        goes_on = decisions.continues(self._decisions) and is_pinned_alike
+        start = min(len(known), max(0, len(self._decisions) - 1)) if goes_on else 0
+        changed, first = list[UnitEvent](), len(decisions)
         for i in range(start, len(decisions)):
-            decision, old = decisions[i], rows[i] if i < len(rows) else None
-            if old and old.decision is decision and now.pinned == self._pinned:
+            decision, old = decisions[i], known[i] if i < len(known) else None
+            if old and old.decision is decision and is_pinned_alike:
                 continue
-            unit = old.unit if old else now.new[i - same].unit
-            row = self._row(
-                unit, decision, now.pinned, now.before.get(i, old.before if old else None)
-            )
+            before = turn.before.get(i, old.before if old else (0, 0))
+            unit = old.unit if old else turn.new[i - same].unit
+            new = self._unit_sent(unit, decision, turn.pinned, before)
+            known[i : i + 1] = [new]
+            self._sections.update(new.tokens)
             if old is None:
-                rows.append(row)
                 said = joined_text([m for m in unit.messages if m.role == "assistant"])
                 self._named |= dict.fromkeys(values_of(said), i)
             else:
-                rows[i] = row
                 self._sections.subtract(old.tokens)
-            self._sections.update(row.tokens)
             if old is None or old.decision.sent != decision.sent:
                 first = min(first, i)
-            if old is None or old.told != row.told:
-                units.append(row.told)
+            if old is None or old.told != new.told:
+                changed.append(new.told)
         if not goes_on:
-            ranks = [d.rank.score for d in decisions if d.rank and d.action != "drop"]
-            self._cut = min(ranks, default=None)
-        self._decisions, self._pinned = decisions, now.pinned
-        return units, first
+            scores = [d.rank.score for d in decisions if d.rank and d.action != "drop"]
+            self._cut = min(scores, default=None)
+        self._decisions, self._pinned = decisions, turn.pinned
+        return changed, first
 
-    def _row(
-        self,
-        unit: Unit,
-        decision: Decision,
-        pinned: frozenset[int],
-        before: tuple[int, int] | None,
-    ) -> Row:
-        told, retrieved = before if before and decision.before else (0, 0)
-        section = section_of(unit, pinned)
-        rest = decision.tokens_after - told - retrieved
+    def _unit_sent(
+        self, unit: Unit, decision: Decision, pinned: frozenset[int], before: tuple[int, int]
+    ) -> UnitSent:
+        told, retrieved = before if decision.before else (0, 0)
+        section, calls, rank = section_of(unit, pinned), unit.messages[0].calls, decision.rank
         tokens = Counter({"told": told, "retrieved": retrieved})
-        tokens["told" if decision.action == "drop" else section] += rest
-        calls, rank = unit.messages[0].calls, decision.rank
+        own = "told" if decision.action == "drop" else section
+        tokens[own] += decision.tokens_after - told - retrieved
         event = UnitEvent(
             unit=decision.start,
             stop=decision.stop,
@@ -498,45 +483,34 @@ class Series:
         )
         if self._record_text:
             event["text"] = joined_text(unit.messages)[:TEXT_CHARS]
-        return Row(unit, decision, (told, retrieved), event, tokens)
+        return UnitSent(unit, decision, (told, retrieved), event, tokens)
 
-    def _prefix(self, now: Captured, first: int) -> int:
-        """Return the tokens of the prefix shared with the last request, tools included."""
-        fixed, preamble, rows = now.event["fixed"], now.preamble, self._rows
-        is_same, before = fixed == self._fixed, self._preamble
-        self._fixed, self._preamble = fixed, preamble
-        if not is_same:
+    def _prefix(self, turn: TurnTaken, first: int) -> int:
+        """Return the tokens of the prefix shared with the last request, tools included; ``first`` is the first unit that differs."""
+        fixed, before = turn.prepared.certificate.fixed_tokens, self._front
+        now = fixed, turn.preamble_tokens, turn.view.preamble.at if turn.preamble_tokens else 0
+        self._front = now
+        if before[0] != fixed:
             return 0
-        if preamble == before:
-            return fixed + preamble[0] + now.decisions.tokens - tokens_of(rows[first:])
-        at = min(
-            at for tokens, at in (before, preamble) if tokens
-        )  # where it came, changed or went
+        if before == now:
+            others = turn.view.tokens - tokens_of(self._units[first:])
+            return fixed + turn.preamble_tokens + others
+        at = min(each[2] for each in (before, now) if each[1])  # where it came, changed or went
         same = takewhile(
-            lambda row: row.told["section"] == "system" or row.told["stop"] <= at, rows[:first]
+            lambda unit: unit.told["section"] == "system" or unit.told["stop"] <= at,
+            self._units[:first],
         )
         return fixed + tokens_of(same)
 
 
-def tokens_of(rows: Iterable[Row]) -> int:
+def tokens_of(units: Iterable[UnitSent]) -> int:
     """Return the tokens sent of units."""
-    return sum(row.decision.tokens_after for row in rows)
+    return sum(unit.decision.tokens_after for unit in units)
 
 
 def telling(text: str) -> frozenset[str]:
     """Return the distinctive values in a text: paths, identifiers, numbers."""
     return frozenset(filter(is_telling, values_of(text)))
-
-
-def sent_of(row: Row) -> list[Message]:
-    """Return the messages sent of a unit."""
-    unit, said = row.unit, list[Message]()
-    for piece in row.decision.pieces:
-        if isinstance(piece, Written):
-            said.append(piece.message)
-        else:
-            said += unit.messages[piece.start - unit.start : piece.stop - unit.start]
-    return said
 
 
 def section_of(unit: Unit, pinned: frozenset[int]) -> str:

@@ -6,7 +6,7 @@ current span. Billed tokens follow OpenTelemetry's generative AI conventions; al
 
 import atexit
 import logging
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from functools import cache, partial
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
     from opentelemetry.util.types import AttributeValue
 
-    from autogen_context.manager.events import TurnEvent
+    from autogen_context.manager.events import Header, ImpossibleEvent, TurnEvent
 
     Attributes = Mapping[str, AttributeValue]
     Recorder = Callable[[float, Attributes], None]
@@ -55,6 +55,7 @@ INSTRUMENTS: Mapping[str, tuple[Kind, str, str]] = {
     "turn.duration": ("histogram", "s", "Time to prepare a turn, without waiting for models"),
     "compaction.duration": ("histogram", "s", "Time to plan and write a request that compacts"),
     "model_call.duration": ("histogram", "s", "Time of a model call made by a part"),
+    USAGE: ("histogram", "{token}", "Number of input and output tokens used"),
 }
 
 
@@ -86,12 +87,11 @@ class Metrics:
         self._trace, self._now_in = trace, context.get_current
         self._tracer = trace.get_tracer(NAME, tracer_provider=tracer_provider)
         meter = metrics.get_meter(NAME, meter_provider=meter_provider)
-        self._instruments = {
-            name: recorder_of(meter, f"{NAME}.{name}", *of) for name, of in INSTRUMENTS.items()
+        self._record = {
+            name: recorder_of(meter, name, *of)
+            for name, of in INSTRUMENTS.items()
+            if token_usage or name != USAGE
         }
-        if token_usage:
-            said = "Number of input and output tokens used"
-            self._instruments[USAGE] = recorder_of(meter, USAGE, "histogram", "{token}", said)
         self._logs: WeakSet[EventLog | Writer] = WeakSet()
         atexit.register(partial(flush, self._logs))  # runs before older providers shut down
 
@@ -139,106 +139,112 @@ class Metrics:
                 raise
 
     def _tell(self, event: Event, now_in: "Context") -> None:
-        names = {
-            name: str(event[key])
-            for name, key in (("gen_ai.agent.name", "agent"), ("gen_ai.request.model", "model"))
-            if event.get(key)
+        """Record the measurements of an event, and the spans of a turn."""
+        named = {
+            "gen_ai.agent.name": event.get("agent"),
+            "gen_ai.request.model": event.get("model"),
         }
-        kind = event["event"]
-        if kind == "turn":
-            self._tell_turn(cast("TurnEvent", event), names, now_in)
-        elif kind == "usage":
-            self._tell_usage(event, names)
-        elif kind == "impossible":
-            self._add("impossible_turns", 1, names)
-            self._span(event, {**names, "error.type": "ContextWindowExceeded"}, now_in)
-        elif kind == "cache":
-            for result in ("hits", "misses"):
-                self._add("cache.lookups", number(event[result]), names, result=result)
-            self._add("cache.invalidations", number(event["invalidated"]), names)
-        elif kind == "model_call":
-            said = names if event["ok"] else {**names, "error.type": str(event["why"])}
-            seconds = number(event["ms"]) / 1_000
-            self._record("model_call.duration", seconds, said, what=str(event["what"]))
-        elif kind == "asked_back":
-            self._add("recalls", 1, names, found=bool(event["found"]))
-
-    def _tell_turn(self, turn: "TurnEvent", names: "Attributes", now_in: "Context") -> None:
-        """Record the metrics and spans of a turn."""
-        sent, price, history = turn["sent"], turn["price"], turn["history"]["tokens"]
-        for section, tokens in {**turn["sections"], "fixed": turn["fixed"]}.items():
-            self._add("tokens", tokens, names, section=section)
-        cached = sent.get("cached", 0) * price["cached"]
-        for state, cost in (("cached", cached), ("uncached", sent.get("cost", 0) - cached)):
-            self._add("cost", cost, names, cache=state)
-            self._add("cost.dollars", cost * (price["dollars"] or 0) / MILLION, names, cache=state)
-        self._record("turn.duration", turn["ms"] / 1_000, names)
-        if history:
-            self._record("memory.fraction", sent["tokens"] / history, names)
-        span = self._span(
-            cast("Event", turn),
-            names,
-            now_in,
-            turn=turn["turn"],
-            run=turn["run"],
-            limit_tokens=turn["limit"],
-            tokens=turn["counted"],
-            history_tokens=history,
-            prefix_tokens=sent["prefix"],
-            compacted=turn["compacted"],
-        )
-        if turn["compacted"]:
-            why, ms = turn["estimate"].why if turn["estimate"] else "", turn["compaction_ms"]
-            self._add("compactions", 1, names, why=why)
-            self._record("compaction.duration", ms / 1_000, names)
-            for name, value in (turn["quality"] or {}).items():
-                if isinstance(value, int | float):
-                    self._record(f"quality.{name}", value, names)
-            self._span({**turn, "event": "compaction", "ms": ms}, names, span, why=why)
-
-    def _tell_usage(self, event: Event, names: "Attributes") -> None:
-        """Record what the provider billed."""
-        self._add("cached_tokens", number(event["cached"]), names)
-        if USAGE in self._instruments:
-            provider = price_of(str(event["model"])).provider
-            said = {
-                "gen_ai.operation.name": "chat",
-                "gen_ai.provider.name": PROVIDERS.get(provider, provider.lower()),
-                "gen_ai.token.type": "input",
+        names = {name: str(value) for name, value in named.items() if value}
+        for name, value, said in measurements(event):
+            if name in self._record and (value > 0 or INSTRUMENTS[name][0] == "gauge"):
+                self._record[name](value, {**names, **ours(said)})
+        if event["event"] == "impossible":
+            failed = cast("ImpossibleEvent", event)
+            said = {**names, "error.type": "ContextWindowExceeded"}
+            self._span("turn", failed, failed["ms"], said, now_in)
+        elif event["event"] == "turn":
+            turn = cast("TurnEvent", event)
+            facts: Attributes = {
+                "turn": turn["turn"],
+                "run": turn["run"],
+                "limit_tokens": turn["limit"],
+                "tokens": turn["counted"],
+                "history_tokens": turn["history"]["tokens"],
+                "prefix_tokens": turn["sent"]["prefix"],
+                "compacted": turn["compacted"],
             }
-            if event["model"]:
-                said["gen_ai.request.model"] = str(event["model"])
-            self._instruments[USAGE](number(event["prompt"]), said)
-
-    def _add(self, name: str, amount: float, names: "Attributes", **said: "AttributeValue") -> None:
-        if amount > 0:
-            self._record(name, amount, names, **said)
-
-    def _record(
-        self, name: str, value: float, names: "Attributes", **said: "AttributeValue"
-    ) -> None:
-        self._instruments[name](value, {**names, **ours(said)})
+            within = self._span("turn", turn, turn["ms"], {**names, **ours(facts)}, now_in)
+            if turn["compacted"]:
+                said = {**names, **ours({"why": why_of(turn)})}
+                self._span("compaction", turn, turn["compaction_ms"], said, within)
 
     def _span(
-        self, event: Event, names: "Attributes", now_in: "Context", **said: "AttributeValue"
+        self, name: str, event: "Header", ms: float, said: "Attributes", now_in: "Context"
     ) -> "Context":
         """Create a span ending at the event's time, and return the context within it."""
-        ends_ns = int(number(event["at"]) * 1e9)
-        kind = str(event["event"])
+        ends_ns = int(event["at"] * 1e9)
         span = self._tracer.start_span(
-            f"{NAME}.{'turn' if kind == 'impossible' else kind}",
+            f"{NAME}.{name}",
             context=now_in,
-            attributes={**names, **ours(said)},
-            start_time=ends_ns - int(number(event["ms"]) * 1e6),
+            attributes=said,
+            start_time=ends_ns - int(ms * 1e6),
         )
-        if kind == "impossible":
+        if "error.type" in said:
             span.set_status(self._trace.StatusCode.ERROR)
         span.end(ends_ns)
         return self._trace.set_span_in_context(span, now_in)
 
 
+def measurements(event: Event) -> "Iterator[tuple[str, float, Attributes]]":
+    """Yield the metrics of an event: name, value, attributes."""
+    match event:
+        case {"event": "turn"}:
+            yield from measurements_of_turn(cast("TurnEvent", event))
+        case {"event": "impossible"}:
+            yield "impossible_turns", 1, {}
+        case {"event": "usage", "prompt": int(prompt), "cached": int(cached), "model": model}:
+            provider = price_of(str(model)).provider
+            yield "cached_tokens", cached, {}
+            yield (
+                USAGE,
+                prompt,
+                {
+                    "gen_ai.operation.name": "chat",
+                    "gen_ai.provider.name": PROVIDERS.get(provider, provider.lower()),
+                    "gen_ai.token.type": "input",
+                },
+            )
+        case {"event": "cache", "hits": int(hits), "misses": int(misses), "invalidated": int(gone)}:
+            yield "cache.lookups", hits, {"result": "hits"}
+            yield "cache.lookups", misses, {"result": "misses"}
+            yield "cache.invalidations", gone, {}
+        case {"event": "model_call", "ms": float(ms), "what": str(what), "why": str(why)}:
+            failed = {"error.type": why} if why else {}
+            yield "model_call.duration", ms / 1_000, {**failed, "what": what}
+        case {"event": "asked_back", "found": bool(found)}:
+            yield "recalls", 1, {"found": found}
+        case _:
+            pass
+
+
+def measurements_of_turn(turn: "TurnEvent") -> "Iterator[tuple[str, float, Attributes]]":
+    """Yield the metrics of a turn."""
+    sent, price, history = turn["sent"], turn["price"], turn["history"]["tokens"]
+    for section, tokens in {**turn["sections"], "fixed": turn["fixed"]}.items():
+        yield "tokens", tokens, {"section": section}
+    cached = sent.get("cached", 0) * price["cached_fraction"]
+    for state, cost in (("cached", cached), ("uncached", sent.get("cost", 0) - cached)):
+        yield "cost", cost, {"cache": state}
+        yield "cost.dollars", cost * (price["input_per_million"] or 0) / MILLION, {"cache": state}
+    yield "turn.duration", turn["ms"] / 1_000, {}
+    if history:
+        yield "memory.fraction", sent["tokens"] / history, {}
+    if turn["compacted"]:
+        yield "compactions", 1, {"why": why_of(turn)}
+        yield "compaction.duration", turn["compaction_ms"] / 1_000, {}
+    for name, value in (turn["quality"] or {}).items():
+        if isinstance(value, int | float):
+            yield f"quality.{name}", value, {}
+
+
+def why_of(turn: "TurnEvent") -> str:
+    """Return why a turn compacted."""
+    return turn["estimate"].why if turn["estimate"] else ""
+
+
 def recorder_of(meter: "Meter", name: str, kind: Kind, unit: str, said: str) -> "Recorder":
     """Create an instrument and return the method that records a value."""
+    name = name if name == USAGE else f"{NAME}.{name}"
     if kind == "counter":
         return meter.create_counter(name, unit=unit, description=said).add
     if kind == "gauge":
@@ -252,13 +258,8 @@ def recorder_of(meter: "Meter", name: str, kind: Kind, unit: str, said: str) -> 
 
 
 def ours(said: "Attributes") -> "Attributes":
-    """Return attributes under this package's prefix."""
-    return {f"{NAME}.{name}": value for name, value in said.items()}
-
-
-def number(value: object) -> float:
-    """Return a number of an event; 0 for anything else."""
-    return value if isinstance(value, int | float) else 0
+    """Return attributes under this package's prefix, but for those of OpenTelemetry's conventions."""
+    return {name if "." in name else f"{NAME}.{name}": value for name, value in said.items()}
 
 
 def flush(logs: "WeakSet[EventLog | Writer]") -> None:

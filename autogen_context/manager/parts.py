@@ -57,7 +57,7 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "compressor": ("shorten", "a SemanticCompressor, or an object with the methods of Compressor"),
     "triggers": ("observe", "a SemanticHybridTrigger, or an object with a method observe(turn)"),
     "clock": ("__call__", "a function that tells the seconds since 1970, such as time.time"),
-    "original_store": ("forget", "a RedisOriginals, a DiskOriginals, or your own OriginalTier"),
+    "original_store": ("write", "a RedisOriginals, a DiskOriginals, or your own OriginalTier"),
     "files": ("root", "FileChangeTracker(folder), or a folder that is there"),
     "cache": ("remembered", "a ContextCache"),
     "events": ("put", "a file such as run.jsonl, or an EventLog"),

@@ -136,13 +136,13 @@ class TurnRunner:
             self.view, prepared = engine.prepare(self.view, payloads)
         except ContextWindowExceeded as error:
             if self._log is not None:
-                self._log.impossible(engine.conversation, error, started_s=started_s)
+                self._log.impossible(engine, error, started_s=started_s)
             raise
         if prepared.compacted:
             self.record("compaction", f"from {before} to {self.view.tokens} tokens")
         if self._log is not None:
             self._log.turn(
-                engine.conversation,
+                engine,
                 self.view,
                 prepared,
                 count=self.counter.message,

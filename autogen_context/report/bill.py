@@ -4,6 +4,7 @@ Promise: every number comes from the event log. A turn that could not be sent is
 comparison cover the same requests.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate, islice, takewhile
@@ -88,19 +89,16 @@ class Totals:
 
 def bill_of(run: Run) -> list[TurnRecord]:
     """Return the turns of a run with their cost, at the price recorded in the newest one."""
-    price, impossible = price_in(run), list(run.impossible)
-    records: list[TurnRecord] = []
-    cut: Mapping[str, set[int]] = {action: set[int]() for action in CUT}
+    price = price_in(run)
+    records = [not_sent(event, price) for event in run.impossible]
+    cut = set[tuple[str, int]]()
     whole_before = sent_before = 0
     for (turn, units), sliding in zip(run.states(), sliding_window(run, price), strict=True):
-        while impossible and impossible[0]["turn"] < turn["turn"]:
-            records.append(not_sent(impossible.pop(0), price, whole_before))
-            whole_before = records[-1].whole.tokens
-        history, prefix = turn["history"], turn["sent"]["prefix"]
-        whole, cut_before = history["tokens"] + turn["fixed"], cut
+        history, cut_before = turn["history"], cut
+        whole = history["tokens"] + turn["fixed"]
         if turn["compacted"]:
-            cut = {act: {at for at, unit in units.items() if unit["action"] == act} for act in CUT}
-        new = {act: len(cut[act] - cut_before[act]) for act in CUT}
+            cut = {(unit["action"], at) for at, unit in units.items() if unit["action"] in CUT}
+        new = Counter(action for action, _ in cut - cut_before)
         happened, detail = in_words(turn, new, sent_before)
         records.append(
             TurnRecord(
@@ -108,7 +106,9 @@ def bill_of(run: Run) -> list[TurnRecord]:
                 limit_tokens=turn["limit"],
                 room_tokens=room_in(turn),
                 whole=billed(price, history["messages"], whole, min(whole_before, whole)),
-                sent=billed(price, turn["sent"]["messages"], turn["counted"], prefix),
+                sent=billed(
+                    price, turn["sent"]["messages"], turn["counted"], turn["sent"]["prefix"]
+                ),
                 sliding=sliding,
                 compacted=turn["compacted"],
                 happened=happened,
@@ -116,32 +116,24 @@ def bill_of(run: Run) -> list[TurnRecord]:
             )
         )
         whole_before, sent_before = whole, turn["counted"]
-    return [*records, *(not_sent(event, price, whole_before) for event in impossible)]
+    return sorted(records, key=lambda record: record.turn)
 
 
 def price_in(run: Run) -> Price:
     """Return the price recorded in the newest turn; without a turn, that of the model."""
     if not run.turns:
         return price_of(run.impossible[-1]["model"] if run.impossible else "")
-    rates = run.turns[-1]["price"]
-    return replace(
-        price_of(run.turns[-1]["model"]),
-        cached_fraction=rates["cached"],
-        write_fraction=rates["write"],
-        input_per_million=rates["dollars"],
-        tokens_per_s=rates.get("tokens_per_s"),
-    )
+    return replace(price_of(run.turns[-1]["model"]), **run.turns[-1]["price"])
 
 
-def not_sent(event: ImpossibleEvent, price: Price, before_tokens: int) -> TurnRecord:
-    """Return the record of a turn that could not be sent; ``before_tokens`` is the history at the previous one."""
-    history, fixed = event["history"], event["parts"].get("tools and format", 0)
-    tokens = history["tokens"] + fixed
+def not_sent(event: ImpossibleEvent, price: Price) -> TurnRecord:
+    """Return the record of a turn that could not be sent."""
+    tokens = event["history"]["tokens"] + event["parts"].get("tools and format", 0)
     return TurnRecord(
         turn=event["turn"],
         limit_tokens=event["limit"],
         room_tokens=event["limit"],
-        whole=billed(price, history["messages"], tokens, min(before_tokens, tokens)),
+        whole=billed(price, event["history"]["messages"], tokens, 0),
         sent=None,
         sliding=None,
         compacted=False,

@@ -114,14 +114,19 @@ def life_of(run: Run, message: int, *, until: int) -> list[Change]:
 def keeping(unit: UnitEvent, now: TurnEvent, requests: int) -> KeepingCost:
     """Return the cost of sending a unit in full in this many requests."""
     price = now["price"]
+    cached, write, dollars = (
+        price["cached_fraction"],
+        price["write_fraction"],
+        price["input_per_million"],
+    )
     tokens = max(0, unit["before"] - unit["after"])
-    total = tokens * (price["write"] + max(0, requests - 1) * price["cached"])
+    total = tokens * (write + max(0, requests - 1) * cached)
     return KeepingCost(
         tokens=tokens,
-        uncached=tokens * price["write"],
-        cached=tokens * price["cached"],
+        uncached=tokens * write,
+        cached=tokens * cached,
         requests=requests,
         total=total,
-        dollars=None if price["dollars"] is None else total * price["dollars"] / MILLION,
+        dollars=None if dollars is None else total * dollars / MILLION,
         room_tokens=now["limit"] - now["bound"].tokens,
     )

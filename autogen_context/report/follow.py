@@ -27,49 +27,18 @@ HEADERS = {
 }
 
 
-class FollowedPage:
-    """The current page of a log, rendered again when the log changes."""
-
-    def __init__(self, log: Path) -> None:
-        self._log = log
-        self._lock = Lock()  # concurrent requests share one rendering
-        self._made = ("", "")
-
-    @property
-    def version(self) -> str:
-        """Changes when the log grows, is truncated or rotated; empty while there is no log."""
-        try:
-            now = self._log.stat()
-        except FileNotFoundError:
-            return ""
-        return f"{now.st_ino}-{now.st_size}-{now.st_mtime_ns}"
-
-    @property
-    def html(self) -> str:
-        """The page as HTML.
-
-        Raises:
-            ValueError: the log was written by a newer version of this package.
-        """
-        with self._lock:
-            version = self.version  # later writes are picked up by the next request
-            if version != self._made[0] or not self._made[1]:
-                runs = runs_of(read_events(self._log)) if version else []
-                self._made = version, page_of(runs, title=self._log.name, version=version)
-            return self._made[1]
-
-
 class PageServer(ThreadingHTTPServer):
     """An HTTP server for the page of a log on the loopback interface, at ``url``."""
 
     daemon_threads = True
 
     def __init__(self, log: Path, *, port: int = 0) -> None:
-        self.page = FollowedPage(log)
         super().__init__(("127.0.0.1", port), PageRequest)
-        self.path = (
-            f"/{secrets.token_urlsafe(16)}/"  # other users of this machine can reach the port
-        )
+        self._log = log
+        self._rendering = Lock()  # concurrent requests share one rendering
+        self._page = ("", "")  # the version of the log, and its page
+        # Other users of this machine can reach the port.
+        self.path = f"/{secrets.token_urlsafe(16)}/"
         self.url = f"http://127.0.0.1:{self.server_port}{self.path}"
 
     def answer(self, host: str, path: str) -> tuple[HTTPStatus, str, str]:
@@ -78,12 +47,21 @@ class PageServer(ThreadingHTTPServer):
             return HTTPStatus.MISDIRECTED_REQUEST, "text/plain", "this server has another name"
         try:
             if path == self.path:
-                return HTTPStatus.OK, "text/html", self.page.html
+                return HTTPStatus.OK, "text/html", self.page()
             if path == f"{self.path}version":
-                return HTTPStatus.OK, "application/json", json.dumps(self.page.version)
+                return HTTPStatus.OK, "application/json", json.dumps(version_of(self._log))
         except (ValueError, OverflowError, OSError) as error:
             return HTTPStatus.INTERNAL_SERVER_ERROR, "text/plain", str(error)
         return HTTPStatus.NOT_FOUND, "text/plain", "not found; use the address that was printed"
+
+    def page(self) -> str:
+        """Return the page of the log as it is now; errors as of ``read_events`` and ``page_of``."""
+        with self._rendering:
+            version = version_of(self._log)  # later writes are picked up by the next request
+            if version != self._page[0] or not self._page[1]:
+                runs = runs_of(read_events(self._log)) if version else []
+                self._page = version, page_of(runs, title=self._log.name, version=version)
+            return self._page[1]
 
 
 class PageRequest(BaseHTTPRequestHandler):
@@ -107,6 +85,15 @@ class PageRequest(BaseHTTPRequestHandler):
     @override
     def log_message(self, format: str, *args: object) -> None:
         """Log nothing, to keep the user's terminal clean."""
+
+
+def version_of(log: Path) -> str:
+    """Return what changes when the log grows, is truncated or rotated; empty while there is no log."""
+    try:
+        now = log.stat()
+    except FileNotFoundError:
+        return ""
+    return f"{now.st_ino}-{now.st_size}-{now.st_mtime_ns}"
 
 
 def follow(log: Path, *, told: Callable[[str], None], port: int = 0) -> None:

@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from itertools import accumulate
+from operator import add
 from statistics import mean, median
 from typing import TYPE_CHECKING
 
@@ -108,13 +109,9 @@ def visible(text: str) -> str:
     said = text[:MOST_CHARS]
     more = f" … {len(text) - len(said):,} characters more" if len(said) < len(text) else ""
     if not said.isprintable():
-        said = re.sub(r"[^\n\t -~]", lambda found: written_out(found[0]), said)
+        chars = (c if c.isprintable() or c in "\n\t" else f"\\u{ord(c):04X}" for c in said)
+        said = "".join(chars)
     return said + more
-
-
-def written_out(char: str) -> str:
-    """Return a printable character as it is, any other as its escaped code point."""
-    return char if char.isprintable() else f"\\u{ord(char):04X}"
 
 
 def as_script_data(data: object) -> "Markup":
@@ -139,21 +136,21 @@ def data_of(run: Run, records: Sequence[TurnRecord]) -> dict[str, object]:
         numbers = (unit["before"], unit["after"], unit["score"], unit["place"], unit["among"])
         return [at, unit["stop"], *map(word, texts), *numbers, word(unit.get("text", ""))]
 
-    lives = [
-        [start, end, [row(at, unit) for at, unit in changes]]
-        for start, end, changes in lives_of(run)
-    ]
     price = price_in(run)
     return {
         "cached": price.cached_fraction,
         "dollars": price.input_per_million,
-        "units": lives,
+        "units": [
+            [start, end, [row(at, unit) for at, unit in changes]]
+            for start, end, changes in lives_of(run)
+        ],
         "words": list(words),
         "turns": [
             [
                 *(turn["turn"], turn["history"]["messages"], record.whole.tokens, turn["counted"]),
-                *(turn["sent"]["prefix"], record.price_ratio, happened(record), turn["cut"]),
-                *(turn["ms"], turn["fixed"]),
+                *(turn["sent"]["prefix"], record.price_ratio),
+                visible("; ".join(filter(None, (record.happened, record.detail)))),
+                *(turn["cut"], turn["ms"], turn["fixed"]),
                 [turn["sections"].get(section, 0) for section in SECTIONS],
             ]
             for turn, record in zip(run.turns, records, strict=True)
@@ -166,7 +163,7 @@ def lives_of(run: Run) -> list[tuple[int, int | None, list[tuple[int, UnitEvent]
 
     Turns are indices into the log, from 0.
     """
-    ended: list[tuple[int, int | None, list[tuple[int, UnitEvent]]]] = []
+    ended: list[tuple[int, int, list[tuple[int, UnitEvent]]]] = []
     lives: dict[int, list[tuple[int, UnitEvent]]] = {}
     for at, turn in enumerate(run.turns):
         told = {unit["unit"]: unit for unit in turn["units"]}
@@ -179,17 +176,9 @@ def lives_of(run: Run) -> list[tuple[int, int | None, list[tuple[int, UnitEvent]
             changes = lives.setdefault(start, [])
             if not changes or changes[-1][1] != unit:
                 changes.append((at, unit))
-    return sorted([*ended, *((start, None, life) for start, life in lives.items())], key=by_start)
-
-
-def by_start(life: tuple[int, int | None, object]) -> tuple[int, float]:
-    """Sort key: by position, then by removal turn."""
-    return life[0], float("inf") if life[1] is None else life[1]
-
-
-def happened(record: TurnRecord) -> str:
-    """Describe what a turn did, with its reason."""
-    return visible("; ".join(filter(None, (record.happened, record.detail))))
+    every = [*ended, *((start, len(run.turns), changes) for start, changes in lives.items())]
+    every.sort(key=lambda life: life[:2])  # by position, then by end
+    return [(start, None if end == len(run.turns) else end, life) for start, end, life in every]
 
 
 def shown(run: Run, records: Sequence[TurnRecord]) -> dict[str, object]:
@@ -261,13 +250,12 @@ def asked_in_words(event: Event, units: Iterable[UnitEvent]) -> str:
 
 def quality_of(run: Run) -> Mapping[str, float]:
     """Return the mean of each quality measure over the compactions of a run."""
-    measured = [turn["quality"] for turn in run.turns if turn["quality"]]
-    values = {
-        "used": [each["used"] for each in measured if each["used"] is not None],
-        "relevance": [each["relevance"] for each in measured if each["relevance"] is not None],
-        "compression": [e["compression"] for e in measured if e["compression"] is not None],
-    }
-    return {name: mean(each) for name, each in values.items() if each}
+    found = defaultdict[str, list[float]](list)
+    for turn in run.turns:
+        for name, value in (turn["quality"] or {}).items():
+            if isinstance(value, int | float):
+                found[name].append(value)
+    return {name: mean(values) for name, values in found.items()}
 
 
 def sum_of(events: Iterable[Mapping[str, object]], key: str) -> int:
@@ -280,28 +268,30 @@ def left_by_reason(units: Iterable[UnitEvent]) -> list[tuple[str, str, int, int]
 
     Reasons that differ only in numbers share a row, worded as for the largest unit.
     """
-    found: dict[tuple[str, str], list[UnitEvent]] = {}
-    for unit in units:
+    found = defaultdict[tuple[str, str], list[UnitEvent]](list)
+    for unit in sorted(units, key=lambda unit: unit["after"] - unit["before"]):
         if unit["after"] < unit["before"]:
-            key = unit["action"], _NUMBER.sub("", visible(unit["reason"]))
-            found.setdefault(key, []).append(unit)
-    rows: list[tuple[str, str, int, int]] = []
-    for (action, _), gone in found.items():
-        largest = max(gone, key=lambda unit: unit["before"] - unit["after"])
-        tokens = sum(unit["before"] - unit["after"] for unit in gone)
-        done = DONE.get(action) or visible(action)
-        rows.append((done, visible(largest["reason"]), len(gone), tokens))
+            found[unit["action"], _NUMBER.sub("", visible(unit["reason"]))].append(unit)
+    rows = [
+        (
+            DONE.get(action) or visible(action),
+            visible(gone[0]["reason"]),
+            len(gone),
+            sum_of(gone, "before") - sum_of(gone, "after"),
+        )
+        for (action, _), gone in found.items()
+    ]
     return sorted(rows, key=lambda row: -row[3])
 
 
 def by_tool(units: Iterable[UnitEvent]) -> list[tuple[str, int, int, int]]:
     """Return (tool or section, units, original tokens, tokens sent now), most tokens sent first."""
-    found: dict[str, list[UnitEvent]] = {}
+    found = defaultdict[str, list[UnitEvent]](list)
     for unit in units:
         name = unit["tool"] or SECTIONS.get(unit["section"], unit["section"])
-        found.setdefault(visible(name), []).append(unit)
+        found[visible(name)].append(unit)
     rows = [
-        (name, len(theirs), sum(u["before"] for u in theirs), sum(u["after"] for u in theirs))
+        (name, len(theirs), sum_of(theirs, "before"), sum_of(theirs, "after"))
         for name, theirs in found.items()
     ]
     return sorted(rows, key=lambda row: (-row[3], -row[2]))
@@ -322,33 +312,29 @@ def columns_of(run: Run) -> list[TurnEvent]:
 
 def sections_svg(columns: Sequence[TurnEvent]) -> "Markup":
     """Draw the window per turn as stacked sections, with the limit and a tick for each compaction."""
-    limits = [room_in(turn) for turn in columns]
+    limits, wide = [room_in(turn) for turn in columns], WIDTH / len(columns)
     most = max(*limits, *(turn["counted"] for turn in columns)) or 1
-    wide, parts = WIDTH / len(columns), list[str]()
-    below = [0] * len(columns)
+
+    def stepped(values: Iterable[int]) -> str:
+        return "".join(f"V{level(value, most)}H{i * wide:.1f}" for i, value in enumerate(values, 1))
+
+    parts, top = list[str](), [0] * len(columns)
     for name in ("fixed", *SECTIONS):
         sizes = [t["fixed"] if name == "fixed" else t["sections"].get(name, 0) for t in columns]
-        above = [low + size for low, size in zip(below, sizes, strict=True)]
+        top = list(map(add, top, sizes))
         if any(sizes):
-            there, back = steps(above, most, wide), steps(below, most, wide, back=True)
-            parts.append(f'<path class="s-{name}" d="M{there}L{back}Z"/>')
-        below = above
-    limit = steps(limits, most, wide)
+            parts.append(f'<path class="s-{name}" d="M0 {HEIGHT}{stepped(top)}V{HEIGHT}Z"/>')
     at = [f"{(i + 0.5) * wide:.1f}" for i, turn in enumerate(columns) if turn["compacted"]]
     ticks = "".join(f"M{x} 0V{MARGIN - 5}" for x in at)
+    limit = f"M0 {level(limits[0], most)}{stepped(limits)}"
+    # Each section reaches down to the bottom, where those before it are drawn over it.
     return drawing(
-        [*parts, f'<path class="limit" d="M{limit}"/>', f'<path class="ticks" d="{ticks}"/>']
+        [
+            *reversed(parts),
+            f'<path class="limit" d="{limit}"/>',
+            f'<path class="ticks" d="{ticks}"/>',
+        ]
     )
-
-
-def steps(values: Sequence[int], most: int, wide: float, *, back: bool = False) -> str:
-    """Return SVG path data for a step line, left to right or, with ``back``, right to left."""
-    ends = (1, 0) if back else (0, 1)
-    points = [
-        f"{(i + ends[0]) * wide:.1f} {level(value, most)}H{(i + ends[1]) * wide:.1f}"
-        for i, value in enumerate(values)
-    ]
-    return "L".join(reversed(points) if back else points)
 
 
 def prices_svg(so_far: Mapping[str, Sequence[float]]) -> "Markup":

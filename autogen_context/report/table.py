@@ -4,10 +4,12 @@ Promise: a table fits 80 columns, is plain text in a pipe, and conveys nothing b
 """
 
 import sys
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import zip_longest
+from typing import Literal, TextIO
 
 from autogen_context.errors import MissingExtra
+from autogen_context.report import printable
 from autogen_context.report.bill import (
     HOLD,
     BilledRequest,
@@ -18,17 +20,13 @@ from autogen_context.report.bill import (
     totals_of,
 )
 
-if TYPE_CHECKING:
-    from rich.table import Table
-    from rich.text import Text
-
 TURN_HEADERS = (
     *("turn", "mes-\nsages", "history\ntokens"),
-    *("sent\ntokens", "cached\n%", "price\nratio"),
+    *("sent\ntokens", "cached\n%", "price\nratio", "what happened"),
 )
 CONVERSATION_HEADERS = (
-    *("turns", "longest\ntokens", "as sent\ntokens", "above\nlimit"),
-    *("impos-\nsible", "compac-\ntions", "price\nratio"),
+    *("no.", "conversation", "turns", "longest\ntokens", "as sent\ntokens"),
+    *("above\nlimit", "impos-\nsible", "compac-\ntions", "price\nratio"),
 )
 
 
@@ -46,38 +44,29 @@ def print_turns(
         file: the output; by default, standard output.
     """
     shown = sampled(records, every=every)
-    table = new_table(*TURN_HEADERS)
-    table.add_column("what happened", overflow="fold")
-    for record in shown:
-        sent = record.sent
-        cells = (
-            f"{record.turn:,}",
-            f"{record.whole.messages:,}",
-            f"{record.whole.tokens:,}",
-            f"{sent.tokens:,}" if sent else "-",
-            cached_percent(sent) if sent else "-",
-            in_hundredths(record.price_ratio),
-        )
-        style = "" if record.happened == HOLD else "bold"
-        table.add_row(*cells, plain(record.happened), style=style if sent else "bold red")
-    show(table, file)
+    styles = ["bold red" if r.sent is None else "bold" * (r.happened != HOLD) for r in shown]
+    rows = [turn_row(record) for record in shown]
+    print_table(TURN_HEADERS, rows, texts=("what happened",), styles=styles, file=file)
     if len(shown) < len(records):
         say(f"{len(records) - len(shown):,} turns in which it held are not shown.", file)
     print_totals(totals_of(records), file=file)
 
 
+def turn_row(record: TurnRecord) -> Sequence[str]:
+    """Return the cells of a turn."""
+    sent = (f"{record.sent.tokens:,}", cached_percent(record.sent)) if record.sent else ("-", "-")
+    whole, ratio = record.whole, in_hundredths(record.price_ratio)
+    history = (f"{record.turn:,}", f"{whole.messages:,}", f"{whole.tokens:,}")
+    return *history, *sent, ratio, record.happened
+
+
 def print_totals(totals: Totals, *, file: TextIO | None = None) -> None:
     """Print totals: sending everything next to what was sent."""
-    table = new_table()
-    table.add_column("totals")
-    table.add_column("sending everything", justify="right")
-    table.add_column("as sent", justify="right")
-    for label, *values in totals_rows(totals):
-        table.add_row(label, *values)
-    show(table, file)
+    headers = ("totals", "sending everything", "as sent")
+    print_table(headers, totals_rows(totals), texts=("totals",), file=file)
 
 
-def totals_rows(totals: Totals) -> Iterable[tuple[str, str, str]]:
+def totals_rows(totals: Totals) -> Iterator[Sequence[str]]:
     """Yield the rows of the totals table: label, sending everything, as sent."""
     whole, sent = totals.whole, totals.sent
     limit = "its limit" if totals.limit_tokens is None else f"the limit of {totals.limit_tokens:,}"
@@ -97,11 +86,10 @@ def totals_rows(totals: Totals) -> Iterable[tuple[str, str, str]]:
 
 def print_conversations(named: Sequence[tuple[str, Totals]], *, file: TextIO | None = None) -> None:
     """Print one row for each conversation."""
-    table = new_table("no.")
-    table.add_column("conversation")  # the only column that may shrink
-    add_numbers(table, CONVERSATION_HEADERS)
-    for number, (name, totals) in enumerate(named, 1):
-        cells = (
+    rows = [
+        (
+            f"{number:,}",
+            name,
             f"{totals.turns:,}",
             f"{totals.whole.most_tokens:,}",
             f"{totals.sent.most_tokens:,}",
@@ -110,38 +98,43 @@ def print_conversations(named: Sequence[tuple[str, Totals]], *, file: TextIO | N
             f"{totals.compactions:,}",
             in_hundredths(totals.price_ratio),
         )
-        table.add_row(f"{number:,}", plain(name, no_wrap=True), *cells)
-    show(table, file)
+        for number, (name, totals) in enumerate(named, 1)
+    ]
+    headers, texts = CONVERSATION_HEADERS, ("conversation",)
+    print_table(headers, rows, texts=texts, overflow="ellipsis", file=file)
 
 
-def new_table(*numbers: str) -> "Table":
-    """Return an empty table in the house style, with a numeric column for each header."""
+def print_table(
+    headers: Iterable[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    texts: Collection[str],
+    overflow: Literal["fold", "ellipsis"] = "fold",
+    styles: Sequence[str] = (),
+    file: TextIO | None = None,
+) -> None:
+    """Print rows after an empty line, at most as wide as the terminal, or 80 columns if there is none.
+
+    The columns ``texts`` are wrapped or cut to the room that the numbers leave, and shown without markup.
+    """
     try:
         from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - optional
+        from rich.console import Console  # noqa: PLC0415 - optional
         from rich.table import Table  # noqa: PLC0415 - optional
+        from rich.text import Text  # noqa: PLC0415 - optional
     except ImportError as error:
         raise MissingExtra("cli", needed_for="printing tables") from error
     table = Table(
-        box=SIMPLE_HEAD,
-        show_edge=False,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-        header_style="bold",
+        box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold"
     )
-    add_numbers(table, numbers)
-    return table
-
-
-def add_numbers(table: "Table", headers: Iterable[str]) -> None:
-    """Add numeric columns, which are never wrapped."""
     for header in headers:
-        table.add_column(header, justify="right", no_wrap=True)
-
-
-def show(table: "Table", file: TextIO | None) -> None:
-    """Print a table after an empty line, at most as wide as the terminal, or 80 columns if there is none."""
-    from rich.console import Console  # noqa: PLC0415 - optional; new_table has imported rich
-
+        is_text = header in texts
+        table.add_column(header, justify="left" if is_text else "right", no_wrap=not is_text)
+    for row, style in zip_longest(rows, styles):
+        cells = [
+            Text(printable(cell), no_wrap=overflow == "ellipsis", overflow=overflow) for cell in row
+        ]
+        table.add_row(*cells, style=style)
     console = Console(file=file or sys.stdout, highlight=False)
     with console.capture() as capture:
         console.print(table)
@@ -152,14 +145,6 @@ def show(table: "Table", file: TextIO | None) -> None:
 def say(line: str, file: TextIO | None) -> None:
     """Print a line of text."""
     (file or sys.stdout).write(f"{line}\n")
-
-
-def plain(text: str, *, no_wrap: bool = False) -> "Text":
-    """Return text to show literally, without markup and with control characters replaced by ``?``."""
-    from rich.text import Text  # noqa: PLC0415 - as above
-
-    shown = "".join(char if char.isprintable() else "?" for char in text)
-    return Text(shown, no_wrap=no_wrap, overflow="ellipsis" if no_wrap else "fold")
 
 
 def cached_percent(requests: BilledRequest | Sum) -> str:

@@ -18,11 +18,11 @@ from autogen_context.tokens.calibrate import Calibration
 from autogen_context.tokens.measure import Count, Source, TokenCounter, counter_for, fetch_ranks
 
 ESTIMATE_LOWEST_RATIO = 0.25  # an estimate is at most about four times the exact count
-REMEMBERED_TEXTS = 50_000
+REMEMBERED_TEXTS = 10_000
 # Separate text parts cost more than parts joined by newlines: up to 4 tokens if both ends are long runs of newlines
 # (o200k_base and cl100k_base, 2026-11).
 PER_PART = 4
-LONGEST_KEY = 4_096  # characters; the cache key of a longer text is its digest
+LONGEST_KEY = 256  # characters; the cache key of a longer text is its digest
 
 # Prefixes of a model name: providers, regions, folders and the marker of fine-tuned models.
 _BEFORE_THE_NAME = re.compile(r"^(?:.*/)?(?:ft:)?(?:[a-z-]+\.)*")

@@ -22,62 +22,54 @@ from autogen_context.cache.fingerprint import (
 )
 from support.waiting import tick
 
-Change = Callable[[Path], object]
+Change = Callable[[Path], object]  # of the folder ``project``
 # For it all that happened happened long ago: every time proves something.
 READER = FingerprintReader(now_ns=lambda: NEVER_NS - 1)
 
 
-def fingerprints_of(*names: Path | str) -> tuple[Fingerprint, ...]:
+def fingerprints_of(*names: Path | str, reader: FingerprintReader = READER) -> list[Fingerprint]:
     """What these are now; what is done from now on has another time."""
-    found = READER.read(absolute_names(names)).fingerprints
+    found = reader.read(absolute_names(names)).fingerprints
     tick()
-    return found
-
-
-def still_holds(old: tuple[Fingerprint, ...]) -> bool:
-    """Whether it is all as it was."""
-    return READER.renewed(old) is not None
+    return list(found)
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
-    """A file in a folder of its own, beside a link to another one, and a folder that a link names."""
-    for name, text in {"file.txt": "text!", "one": "a", "two": "bb"}.items():
-        (tmp_path / "folder").mkdir(exist_ok=True)
-        (tmp_path / "folder" / name).write_text(text)
-    (tmp_path / "folder" / "link").symlink_to("one")
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "link").write_text("a")
-    (tmp_path / "current").symlink_to("folder")
-    return tmp_path / "folder" / "file.txt"
+def project(tmp_path: Path) -> Path:
+    """A folder of three files and a link to one of them, beside another folder, and a link to the first one."""
+    for name, text in {
+        "project/file": "text!",
+        "project/one": "a",
+        "project/two": "bb",
+        "other/link": "a",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "project" / "link").symlink_to("one")
+    (tmp_path / "current").symlink_to("project")
+    return tmp_path / "project"
 
 
-def with_old_times(file: Path) -> None:
-    """Other content, as long as before, with the times that the file had."""
-    found = file.stat()
-    file.write_text("other")
-    os.utime(file, ns=(found.st_atime_ns, found.st_mtime_ns))
-
-
-def replaced(file: Path) -> None:
-    """Another file takes its name, as large and as old."""
-    found, other = file.stat(), file.with_name("another")
+def written_over(project: Path, *, by_another_file: bool) -> None:
+    """Other content, as long as before, with the times that the file had; from within, or by a file that takes its name."""
+    file = project / "file"
+    found, other = file.stat(), project / "another" if by_another_file else file
     other.write_text("other")
     os.utime(other, ns=(found.st_atime_ns, found.st_mtime_ns))
     other.replace(file)
 
 
-def in_another_folder(file: Path) -> None:
-    """The folder above gives its name to another one with the same file in it."""
-    file.parent.rename(file.parent.with_name("before"))
-    file.parent.mkdir()
-    file.write_text("other")
+def in_another_folder(project: Path) -> None:
+    """The folder gives its name to another one with a file of the same name in it."""
+    project.rename(project.with_name("before"))
+    project.mkdir()
+    (project / "file").write_text("other")
 
 
-def a_pipe_now(file: Path) -> None:
-    """A pipe takes its name."""
-    file.unlink()
-    os.mkfifo(file)
+def a_pipe_now(project: Path) -> None:
+    """A pipe takes the name of the file."""
+    (project / "file").unlink()
+    os.mkfifo(project / "file")
 
 
 def retargeted(link: Path, target: str) -> None:
@@ -92,83 +84,81 @@ def there_and_gone(path: Path) -> None:
     path.unlink()
 
 
+def in_a_new_folder(file: Path) -> None:
+    """A file comes with its folder."""
+    file.parent.mkdir()
+    file.touch()
+
+
 def elsewhere_and_back(link: Path) -> None:
     """A link leads elsewhere in between."""
     retargeted(link, "two")
     retargeted(link, "one")
 
 
-CHANGES: dict[str, Change] = {
-    "grown": lambda file: file.write_text("text and more"),
-    "same size": lambda file: file.write_text("other"),
-    "old times": with_old_times,
-    "deleted": Path.unlink,
-    "replaced": replaced,
-    "pipe in its place": a_pipe_now,
-    "folder above replaced": in_another_folder,
+SEEN: dict[str, tuple[str, Change]] = {
+    "grown": ("file f*", lambda project: (project / "file").write_text("text and more")),
+    "same size": ("file f*", lambda project: (project / "file").write_text("other")),
+    "old times": ("file f*", partial(written_over, by_another_file=False)),
+    "deleted": ("file f* .", lambda project: (project / "file").unlink()),
+    "replaced": ("file f*", partial(written_over, by_another_file=True)),
+    "pipe in its place": ("file f*", a_pipe_now),
+    "folder above replaced": ("file f* .", in_another_folder),
+    "link retargeted": (
+        "../current/link l*",
+        lambda project: retargeted(project / "link", "two"),
+    ),
+    "target written": ("../current/link l*", lambda project: (project / "one").write_text("b")),
+    "target deleted": ("../current/link l*", lambda project: (project / "one").unlink()),
+    "folder link retargeted": (
+        "../current/link",
+        lambda project: retargeted(project.parent / "current", "other"),
+    ),
+    "created": ("new n* .", lambda project: (project / "new").touch()),
+    "created in a new folder": (
+        "new/file **/n*/file",
+        lambda project: in_a_new_folder(project / "new" / "file"),
+    ),
 }
-LINKS: dict[str, Change] = {
-    "retargeted": lambda file: retargeted(file.with_name("link"), "two"),
-    "target written": lambda file: file.with_name("one").write_text("other"),
-    "target deleted": lambda file: file.with_name("one").unlink(),
-    "folder link retargeted": lambda file: retargeted(file.parent.parent / "current", "other"),
+NOT_SEEN: dict[str, tuple[str, Change]] = {
+    "touched": ("file one", lambda project: os.utime(project / "file")),
+    "written in a folder": (".", lambda project: (project / "file").write_text("other")),
+    "there and gone": (". new n*", lambda project: there_and_gone(project / "new")),
+    "elsewhere and back": ("link", lambda project: elsewhere_and_back(project / "link")),
+    "a folder for a missing file": ("new/file", lambda project: (project / "new").mkdir()),
+    "elsewhere": ("file one n*", lambda project: (project / "two").write_text("other")),
 }
 
 
-@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_a_change_is_seen(file: Path, change: Change) -> None:
-    """Whatever was done to the file, its name, its times or the folders above it."""
-    old, by_pattern = fingerprints_of(file), fingerprints_of(f"{file.parent}/*.txt")
-    assert still_holds(old)
-    assert still_holds(by_pattern)
-    change(file)
-    assert not still_holds(old)
-    assert not still_holds(by_pattern)
+@pytest.mark.parametrize(("names", "change"), SEEN.values(), ids=SEEN)
+def test_a_change_is_seen(project: Path, names: str, change: Change) -> None:
+    """Whatever was done to a file, its name, its times, what a link leads to, or the folders above it."""
+    (project.parent / "other" / "link").write_text("of another")
+    old = fingerprints_of(*(project / name for name in names.split()))
+    assert all(READER.renewed([one]) for one in old)
+    change(project)
+    assert not any(READER.renewed([one]) for one in old)
+    assert not any(READER.hold_at_a_glance([one]) for one in old)
 
 
-@pytest.mark.parametrize("change", LINKS.values(), ids=LINKS)
-def test_links_are_followed(file: Path, change: Change) -> None:
-    """Through links of files and of folders, to what is there in the end."""
-    old = fingerprints_of(file.parent.parent / "current" / "link")
-    assert still_holds(old)
-    (file.parent.parent / "other" / "link").write_text("of another")
-    change(file)
-    assert not still_holds(old)
+@pytest.mark.parametrize(("names", "change"), NOT_SEEN.values(), ids=NOT_SEEN)
+def test_what_is_the_same_again_holds(project: Path, names: str, change: Change) -> None:
+    """Of a file the content decides, of a folder the names in it."""
+    old = fingerprints_of(*(project / name for name in names.split()))
+    change(project)
+    assert all(READER.renewed([one]) for one in old)
 
 
-@pytest.mark.parametrize("names", [["file.txt"], ["*.txt"], ["**"], ["file.txt", "gone"]], ids=str)
-def test_what_is_only_touched_is_the_same(file: Path, names: Sequence[str]) -> None:
-    """Of files the content decides, of patterns where contents are read; the times of now are kept then."""
+@pytest.mark.parametrize("names", [["file"], ["f*"], ["**"], ["file", "gone"]], ids=str)
+def test_what_is_only_touched_has_new_times(project: Path, names: Sequence[str]) -> None:
+    """Where contents are read, of patterns as well; then it holds at a glance."""
     whole = FingerprintReader(pattern_contents=True, now_ns=lambda: NEVER_NS - 1)
-    old = whole.read([str(file.parent / name) for name in names]).fingerprints
-    tick()
-    os.utime(file)
+    old = fingerprints_of(*(project / name for name in names), reader=whole)
+    os.utime(project / "file")
     renewed = whole.renewed(old)
-    assert renewed is not None
-    assert renewed != old
+    assert renewed
+    assert list(renewed) != old
     assert whole.hold_at_a_glance(renewed) == ("*" not in names[0])
-
-
-def test_a_file_that_is_created_is_seen(tmp_path: Path) -> None:
-    """What was missing has a fingerprint too, under folders that were missing as well."""
-    missing = tmp_path / "new" / "file.txt"
-    old = fingerprints_of(missing, tmp_path / "other")
-    missing.parent.mkdir()
-    assert still_holds(old)
-    missing.touch()
-    assert not still_holds(old)
-
-
-def test_of_a_folder_the_names_count(tmp_path: Path) -> None:
-    """Names that come and go are seen, what is written into files is not."""
-    (tmp_path / "kept").touch()
-    old = fingerprints_of(tmp_path)
-    (tmp_path / "kept").write_text("text")
-    assert still_holds(old)
-    (tmp_path / "new").touch()
-    assert not still_holds(old)
-    (tmp_path / "new").unlink()
-    assert still_holds(old)
 
 
 PATTERNS = {
@@ -199,39 +189,35 @@ def test_a_pattern_names_files(tmp_path: Path, pattern: str, expected: str) -> N
     assert sorted(names) == sorted(filter(None, expected.split(" ")))
 
 
-def test_times_prove_nothing_within_a_tick(file: Path) -> None:
+def test_times_prove_nothing_within_a_tick(project: Path) -> None:
     """A change within the tick of the last one has the same time: a reading says when that tick is over.
 
     A stamp of whole seconds may be of a file system that stamps every two seconds.
     """
+    file = project / "file"
     changed_ns = file.stat().st_ctime_ns
-    for late_ns, settled in [(0, False), (TICK_NS - 1, False), (TICK_NS, True), (-TICK_NS, False)]:
+    for late_ns, proves in [(0, False), (TICK_NS - 1, False), (TICK_NS, True), (-TICK_NS, False)]:
         now = FingerprintReader(now_ns=partial(int, changed_ns + late_ns))
         reading = now.read([str(file)])
-        assert (reading.settles_in_s <= 0) == settled
+        assert now.proves(reading) == proves
         assert reading.settles_in_s == pytest.approx((TICK_NS - late_ns) / 1e9)
         assert now.read([f"{file.parent}/*"]).settles_in_s >= reading.settles_in_s
     assert settled_ns(7_000_000_000) == 7_000_000_000 + COARSE_TICK_NS
     assert settled_ns(7_000_000_001) == 7_000_000_001 + TICK_NS
 
 
-THERE_AND_BACK: dict[str, tuple[str, Change]] = {
-    "a match of a pattern": ("*.py", lambda folder: there_and_gone(folder / "new.py")),
-    "a missing file": ("none", lambda folder: there_and_gone(folder / "none")),
-    "a link": ("link", lambda folder: elsewhere_and_back(folder / "link")),
-}
+THERE_AND_BACK = ["there and gone", "elsewhere and back"]
 
 
-@pytest.mark.parametrize(("name", "change"), THERE_AND_BACK.values(), ids=THERE_AND_BACK)
-def test_there_and_back_leaves_a_mark(file: Path, name: str, change: Change) -> None:
-    """What is as before again is no proof that nothing else was there in between."""
-    names = [f"{file.parent}/{name}"]
-    before = READER.read(names)
-    assert READER.mark(names) == before.mark
+@pytest.mark.parametrize("name", THERE_AND_BACK)
+def test_there_and_back_is_no_proof(project: Path, name: str) -> None:
+    """What is as before again may have been something else in between."""
+    names, change = NOT_SEEN[name]
+    before = [READER.read([str(project / each)]) for each in names.split()]
+    assert all(map(READER.proves, before))
     tick()
-    change(file.parent)
-    assert READER.mark(names) != before.mark
-    assert still_holds(before.fingerprints)
+    change(project)
+    assert not any(map(READER.proves, before))
 
 
 def test_what_says_nothing_of_its_changes_never_settles(tmp_path: Path) -> None:
@@ -246,29 +232,32 @@ def test_what_says_nothing_of_its_changes_never_settles(tmp_path: Path) -> None:
             assert name == "/proc/self/stat" or READER.renewed(reading.fingerprints) is None
 
 
-def test_a_large_file_is_followed_by_its_times(file: Path) -> None:
+def test_a_large_file_is_followed_by_its_times(project: Path) -> None:
     """One of a gigabyte is not read; a touch counts as a change then."""
+    file = project / "file"
     os.truncate(file, 1024**3)
     old = fingerprints_of(file)
     assert old[0].content == ""
-    assert READER.renewed(old) == old
+    assert READER.renewed(old) == tuple(old)
     os.utime(file)
     assert READER.renewed(old) is None
     os.truncate(file, 10)
-    assert FingerprintReader(limit_bytes=10).read([str(file)]).fingerprints[0].content
-    assert not FingerprintReader(limit_bytes=9).read([str(file)]).fingerprints[0].content
+    for limit, is_read in ((10, True), (9, False)):
+        reading = FingerprintReader(limit_bytes=limit).read([str(file)])
+        assert bool(reading.fingerprints[0].content) == is_read
 
 
-def test_by_content_a_write_through_a_map_is_seen(file: Path) -> None:
+def test_by_content_a_write_through_a_map_is_seen(project: Path) -> None:
     """The system notes the first one to a page; of those that follow there is no trace in the times."""
     exact = FingerprintReader(compare="content", now_ns=lambda: NEVER_NS - 1)
-    with file.open("r+b") as opened, mmap.mmap(opened.fileno(), 0) as mapped:
+    with (project / "file").open("r+b") as opened, mmap.mmap(opened.fileno(), 0) as mapped:
         mapped[0:1] = b"1"
-        before = exact.read([str(file)])
+        before = exact.read([str(project / "file")])
         assert exact.renewed(before.fingerprints) is not None
+        assert exact.proves(before)
         mapped[0:1] = b"2"
         assert exact.renewed(before.fingerprints) is None
-        assert exact.mark([str(file)]) != before.mark
+        assert not exact.proves(before)
 
 
 @pytest.mark.parametrize("names", ["src/a.py", [""], ["a\0b"]], ids=["one text", "empty", "nul"])

@@ -251,7 +251,7 @@ def test_nothing_runs_before_something_is_followed_and_after_the_end(root: Path,
 def test_what_means_nothing_is_refused(root: Path, watch: FileWatch) -> None:
     """With its name and value."""
     for seconds in (0.0, -1.0, float("nan")):
-        with pytest.raises(ValueError, match=f"debounce_s={seconds}: give a number of seconds"):
+        with pytest.raises(ValueError, match=f"debounce_s={seconds}: give seconds above 0"):
             FileWatch(debounce_s=seconds)
     with pytest.raises(ValueError, match=r"root='.*no/file': give a folder; this is not one"):
         watch.follow(os.path.join(root, "no", "file"))  # noqa: PTH118 - as a text

@@ -158,8 +158,8 @@ def test_a_turn_that_cannot_be_sent_is_a_row(capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(
     ("line", "named"),
     [
-        ("none.json", "none.json: there is no such file"),
-        (".", "this is a folder"),
+        ("none.json", "none.json: it cannot be read (No such file or directory); check the path"),
+        (".", "it cannot be read (Is a directory)"),
         ("run.json --window -5", "error: 'window_tokens' is -5"),
         (f"run.json --window {'9' * 20}", f"error: 'window_tokens' is {'9' * 20}: "),
         ("run.json --window 100 --reserve 200", "reserve_tokens"),

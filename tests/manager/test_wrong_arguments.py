@@ -160,6 +160,7 @@ async def test_a_manager_names_what_is_wrong(
         pytest.param("triggers", print, id="a function for triggers"),
         pytest.param("clock", 5.0, id="a time"),
         pytest.param("original_store", "redis://localhost", id="a url"),
+        pytest.param("original_store", OriginalStore(100), id="a store instead of a tier"),
         pytest.param("events", 5, id="a number for a file"),
         pytest.param("files", "nowhere", id="no folder to follow"),
         pytest.param("project", Path("nowhere"), id="no folder to read"),

@@ -157,7 +157,7 @@ async def test_a_key_goes_where_it_was_meant_for(monkeypatch: pytest.MonkeyPatch
     [
         ({"model": " "}, "model=' ': give the model's name"),
         ({"model": "m", "base_url": "localhost"}, "base_url='localhost': give an address like"),
-        ({"model": "m", "timeout_s": 0}, "timeout_s=0: give a positive number of seconds"),
+        ({"model": "m", "timeout_s": 0}, "timeout_s=0: give seconds above 0"),
         ({"model": "m", "retries": -1}, "retries=-1: give 0 or more"),
         ({"model": "m", "concurrency": 0}, "concurrency=0: give 1 or more"),
     ],

@@ -93,6 +93,7 @@ def test_a_sliding_window_sends_the_newest_that_fit() -> None:
 def test_what_the_host_took_back_is_billed_nowhere() -> None:
     """Neither in the sliding window nor with everything."""
     back = turn(2, [unit(1, before=50)], since=1, limit=150)
+    back["turn"] = 7
     last = bill_of(Run(id="r", turns=[*growing(6).turns, back]))[-1]
     assert (last.whole.tokens, last.sliding and last.sliding.tokens) == (200, 150)
 

@@ -70,7 +70,12 @@ def test_the_page_has_the_numbers_of_the_log(run: Run) -> None:
 
 def test_an_engine_of_ones_own_takes_seconds() -> None:
     """Uncached tokens by those that it reads in a second, in place of dollars that nobody asks."""
-    told = {"cached": 0.0, "write": 1.0, "dollars": None, "tokens_per_s": 2.0}
+    told = {
+        "cached_fraction": 0.0,
+        "write_fraction": 1.0,
+        "input_per_million": None,
+        "tokens_per_s": 2.0,
+    }
     run = growing(8, price=told, model="llama.cpp/m")
     page = page_of([run], title="run")
     assert totals_of(bill_of(run)).whole.cost_tokens == 800

@@ -80,7 +80,12 @@ def turn(number: int, units: Sequence[UnitEvent], **told: object) -> TurnEvent:
         "sent": {"messages": number, "tokens": tokens, "new": 100, "prefix": tokens - 100},
         "compacted": False,
         "estimate": None,
-        "price": {"cached": 0.5, "write": 1.0, "dollars": 2.5},
+        "price": {
+            "cached_fraction": 0.5,
+            "write_fraction": 1.0,
+            "input_per_million": 2.5,
+            "tokens_per_s": None,
+        },
         "sections": {"system": 100, "people": tokens - 100},
         "since": number - 1,
         "units": list(units),
