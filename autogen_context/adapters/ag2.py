@@ -9,10 +9,10 @@ calls within a turn; an ``AssemblyPolicy`` sees neither tools nor usage. ``on_ll
 import asyncio
 import json
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import Any, Self, cast
 
 from ag2 import Agent, tool
 from ag2.annotations import Context
@@ -23,8 +23,14 @@ from ag2.tools.schemas import ToolSchema
 from ag2.tools.tool import Tool
 from typing_extensions import override
 
-from autogen_context.adapters.ag2_format import Ag2Format, Payloads, Prompt, events_of
-from autogen_context.adapters.register import REGISTERED, AgentContext, completed, take_up
+from autogen_context.adapters.ag2_format import Ag2Format, events_of, payloads_of
+from autogen_context.adapters.register import (
+    REGISTERED,
+    AgentContext,
+    Prompt,
+    completed,
+    take_up,
+)
 from autogen_context.errors import CompletionFailed
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.parts import ManagerOptions
@@ -43,15 +49,8 @@ STATE_PATH = "/autogen_context/{agent}/{stream}.json"  # in the agent's knowledg
 CACHED_BESIDE = frozenset({"anthropic", "bedrock"})  # bill cached input apart from prompt_tokens
 
 
-class Ag2Conversation(NamedTuple):
-    """One stream: its manager and the payloads built from its events."""
-
-    manager: IncrementalContextManager
-    payloads: Payloads
-
-
-class Ag2Context(AgentContext[BaseEvent]):
-    """The context that ``register`` returns for an AG2 1.x agent, with one manager per stream.
+class Ag2Context(AgentContext[BaseEvent], BaseMiddleware):
+    """The context that ``register`` returns for an AG2 1.x agent: its middleware, with one manager per stream.
 
     ``manager`` and ``last_prepared`` belong to the stream that was prepared last. If the agent has a knowledge store, the
     state of each conversation is saved there after each turn, so that another process can continue it.
@@ -63,136 +62,110 @@ class Ag2Context(AgentContext[BaseEvent]):
     def __init__(self, agent: Agent, options: ManagerOptions) -> None:
         super().__init__(Ag2Format(), options)
         self.agent = agent
-        self._conversations: OrderedDict[str, Ag2Conversation] = OrderedDict()
-        self._first: IncrementalContextManager | None = self.manager  # usable before it starts
+        self._managers: OrderedDict[str, IncrementalContextManager] = OrderedDict()
+
+    def __call__(self, event: BaseEvent, context: Context) -> Self:  # noqa: ARG002 - AG2 asks for the middleware of each turn
+        """Return the middleware of a turn; one serves all, since its state is that of the streams."""
+        return self
 
     def manager_of(self, stream_id: object) -> IncrementalContextManager | None:
         """Return the manager of the stream with this ``id``; ``None`` if it is unknown or was evicted."""
-        conversation = self._conversations.get(str(stream_id))
-        return conversation.manager if conversation else None
-
-    async def conversation(self, context: Context) -> Ag2Conversation:
-        """Return the conversation of a stream; a new one is restored from the agent's knowledge store."""
-        key = str(context.stream.id)
-        conversation = self._conversations.get(key)
-        if conversation is None:
-            manager, self._first = self._first or self._new_manager(), None
-            store, path = self._store(context), self._path(key)
-            kept = await store.read(path) if store else None
-            if kept is not None:
-                take_up(manager, kept, place=path)
-            conversation = self._conversations[key] = Ag2Conversation(manager, Payloads())
-            while len(self._conversations) > CONVERSATIONS:
-                _, oldest = self._conversations.popitem(last=False)
-                await oldest.manager.aclose()
-        self._conversations.move_to_end(key)
-        self.manager = conversation.manager
-        return conversation
-
-    async def call_model(
-        self,
-        ask: Callable[..., Awaitable[ModelResponse]],
-        events: Sequence[BaseEvent],
-        context: Context,
-    ) -> ModelResponse:
-        """Send the model the prepared events and record the billed tokens, which calibrate the token count."""
-        conversation = await self.conversation(context)
-        text = "\n".join(context.prompt)
-        before: list[object] = [Prompt(text)] if text else []
-        payloads = [*before, *conversation.payloads.of(events)]
-        prepared = await conversation.manager.prepare(payloads, schemas_of(ask))
-        self.last_prepared = cast("Prepared[BaseEvent]", prepared)
-        response = await ask(events_of(prepared.messages[len(before) :]), context)
-        usage = response.usage
-        if usage.prompt_tokens:
-            cached, billed = usage.cache_read_input_tokens or 0, usage.prompt_tokens
-            if response.provider in CACHED_BESIDE:
-                billed += cached + (usage.cache_creation_input_tokens or 0)
-            conversation.manager.record_usage(
-                prepared, prompt_tokens=int(billed), cached_tokens=int(cached)
-            )
-        return response
-
-    async def turn_ended(self, context: Context) -> None:
-        """Save the state of the conversation in the agent's knowledge store, if it has one."""
-        key = str(context.stream.id)
-        store, conversation = self._store(context), self._conversations.get(key)
-        if store is not None and conversation is not None:
-            state = await asyncio.to_thread(conversation.manager.save_state)
-            await store.write(self._path(key), json.dumps(state))
-
-    @override
-    async def aclose(self) -> None:
-        for conversation in self._conversations.values():
-            await conversation.manager.aclose()
-        await self.manager.aclose()
-
-    def _path(self, stream: str) -> str:
-        return STATE_PATH.format(agent=self.agent.name, stream=stream)
-
-    @staticmethod
-    def _store(context: Context) -> KnowledgeStore | None:
-        store: object = context.dependencies.get(KnowledgeStore)
-        return store if isinstance(store, KnowledgeStore) else None
-
-
-class ContextMiddleware(BaseMiddleware):
-    """Prepares each model request of a turn; AG2 creates one instance per turn."""
-
-    def __init__(self, event: BaseEvent, context: Context, *, of: Ag2Context) -> None:
-        super().__init__(event, context)
-        self._of = of
+        return self._managers.get(str(stream_id))
 
     @override
     async def on_turn(self, call_next: Any, event: BaseEvent, context: Context) -> ModelResponse:
+        """Run a turn, then save the state of the conversation in the agent's knowledge store, if it has one."""
         try:
             response: ModelResponse = await call_next(event, context)
             return response
         finally:
-            await self._of.turn_ended(context)
+            store, manager = store_in(context), self.manager_of(context.stream.id)
+            if store is not None and manager is not None:
+                state = await asyncio.to_thread(manager.save_state)
+                await store.write(self._path(context), json.dumps(state))
 
     @override
     async def on_llm_call(
         self, call_next: Any, events: Sequence[BaseEvent], context: Context
     ) -> ModelResponse:
-        return await self._of.call_model(call_next, events, context)
+        """Send the model the prepared events and record the billed tokens, which calibrate the token count."""
+        manager = self.manager = await self._manager_in(context)
+        text = "\n".join(context.prompt)
+        before: list[object] = [Prompt(text)] if text else []
+        prepared = await manager.prepare([*before, *payloads_of(events)], schemas_of(call_next))
+        self.last_prepared = cast("Prepared[BaseEvent]", prepared)
+        sent = events_of(prepared.messages[len(before) :])
+        response: ModelResponse = await call_next(sent, context)
+        usage = response.usage
+        if usage.prompt_tokens:
+            cached, billed = usage.cache_read_input_tokens or 0, usage.prompt_tokens
+            if response.provider in CACHED_BESIDE:
+                billed += cached + (usage.cache_creation_input_tokens or 0)
+            manager.record_usage(prepared, prompt_tokens=int(billed), cached_tokens=int(cached))
+        return response
 
+    @override
+    async def aclose(self) -> None:
+        for manager in {self.manager, *self._managers.values()}:
+            await manager.aclose()
 
-def recall_tool(of: Ag2Context) -> Tool:
-    """Return the ``recall_context`` tool, which answers for the stream that calls it."""
+    async def _manager_in(self, context: Context) -> IncrementalContextManager:
+        """Return the manager of a stream; a new one is restored from the agent's knowledge store."""
+        key, store = str(context.stream.id), store_in(context)
+        manager = self._managers.pop(key, None)
+        if manager is None:
+            manager = self._new_manager() if self._managers else self.manager
+            state = await store.read(self._path(context)) if store else None
+            if state is not None:
+                take_up(manager, state, place=self._path(context))
+        self._managers[key] = manager
+        if len(self._managers) > CONVERSATIONS:
+            _, oldest = self._managers.popitem(last=False)
+            await oldest.aclose()
+        return manager
 
-    async def recall_context(
-        context: Context, handle: Any = "", query: Any = "", lines: Any = ""
-    ) -> str:
-        manager = of.manager_of(context.stream.id)
-        arguments = {"handle": handle, "query": query, "lines": lines}
-        return (
-            await asyncio.to_thread(answer_recall, manager, arguments) if manager else NOTHING_LEFT
+    def _path(self, context: Context) -> str:
+        return STATE_PATH.format(agent=self.agent.name, stream=context.stream.id)
+
+    def recall_tool(self) -> Tool:
+        """Return the ``recall_context`` tool, which retrieves originals for the stream that calls it."""
+
+        async def recall_context(
+            context: Context, handle: Any = "", query: Any = "", lines: Any = ""
+        ) -> str:
+            manager = self.manager_of(context.stream.id)
+            if manager is None:
+                return NOTHING_LEFT
+            arguments = {"handle": handle, "query": query, "lines": lines}
+            return await asyncio.to_thread(answer_recall, manager, arguments)
+
+        function: Any = recall_tool_schema()["function"]
+        return tool(
+            recall_context,
+            name=RECALL_TOOL_NAME,
+            description=RECALL_DESCRIPTION,
+            schema=function["parameters"],
         )
-
-    function: Any = recall_tool_schema()["function"]
-    return tool(
-        recall_context,
-        name=RECALL_TOOL_NAME,
-        description=RECALL_DESCRIPTION,
-        schema=function["parameters"],
-    )
 
 
 def register_ag2(agent: Agent, model: str | None, options: ManagerOptions) -> Ag2Context:
     """Keep an AG2 1.x agent within its context window; see ``autogen_context.register``."""
-    if any(
-        getattr(each.middleware, "func", None) is ContextMiddleware for each in agent.middleware
-    ):
+    if any(isinstance(each.middleware, Ag2Context) for each in agent.middleware):
         raise ValueError(REGISTERED)
     named = getattr(agent.config, "model", None)
     said = {"model": named, "single_system": True, "reserve_tokens": 0}
     options = completed(options, model, said=said, client=complete_with(agent))
     context = Ag2Context(agent, options)
     if agent.tools:
-        agent.add_tool(recall_tool(context))
-    agent.add_middleware(partial(ContextMiddleware, of=context))
+        agent.add_tool(context.recall_tool())
+    agent.add_middleware(context)
     return context
+
+
+def store_in(context: Context) -> KnowledgeStore | None:
+    """Return the agent's knowledge store, if it has one."""
+    store: object = context.dependencies.get(KnowledgeStore)
+    return store if isinstance(store, KnowledgeStore) else None
 
 
 def schemas_of(ask: object) -> list[Mapping[str, object]]:

@@ -33,8 +33,10 @@ from ag2.events import (
     ToolResultEvent,
     ToolResultsEvent,
 )
+from typing_extensions import override
 
-from autogen_context.messages.message import Image, Message, ToolCall, content_digest
+from autogen_context.adapters.register import Prompt
+from autogen_context.messages.message import HostFormat, Image, Message, ToolCall, content_digest
 from autogen_context.messages.message import ToolResult as Result
 from autogen_context.messages.openai_chat import canonical
 
@@ -42,13 +44,6 @@ SENT = (ModelRequest, ModelResponse, ToolResultsEvent, CompactionSummary)
 OF_A_RESPONSE = (ProviderReplay, BuiltinToolCallEvent, BuiltinToolResultEvent)
 TEXTS = (TextInput, DataInput)  # a tuple, since AG2's classes overload ``|``
 SUMMARY = "[Summary of earlier conversation]\n"  # the prefix that AG2's clients add
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """The system prompt, which AG2 keeps apart from its events."""
-
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,24 +64,9 @@ class Response:
         return tuple(each for each in self.events if not isinstance(each, ModelResponse))
 
 
-class Payloads:
-    """Builds payloads from the events of a stream that are sent; the same events give the same objects."""
-
-    def __init__(self) -> None:
-        self._made: dict[tuple[int, ...], tuple[tuple[BaseEvent, ...], object]] = {}
-
-    def of(self, events: Iterable[BaseEvent]) -> list[object]:
-        """Return the payloads of these events; those of events no longer present are dropped from the cache."""
-        made, self._made = self._made, {}
-        payloads: list[object] = []
-        for group in groups(events):
-            if len(group) == 1 and isinstance(group[0], SENT):
-                payloads.append(group[0])
-                continue
-            key = tuple(map(id, group))
-            self._made[key] = made.get(key) or (group, payload_of(group))
-            payloads.append(self._made[key][1])
-        return payloads
+def payloads_of(events: Iterable[BaseEvent]) -> list[object]:
+    """Return the payloads of the events of a stream that are sent, equal for the same events."""
+    return [payload_of(group) for group in groups(events)]
 
 
 def groups(events: Iterable[BaseEvent]) -> Iterator[tuple[BaseEvent, ...]]:
@@ -115,7 +95,9 @@ def groups(events: Iterable[BaseEvent]) -> Iterator[tuple[BaseEvent, ...]]:
 
 
 def payload_of(group: tuple[BaseEvent, ...]) -> object:
-    """Return what stands for several events, or for one that is not sent by itself."""
+    """Return an event that is sent by itself, or what stands for several, or for one that is not."""
+    if len(group) == 1 and isinstance(group[0], SENT):
+        return group[0]
     results = [each for each in group if isinstance(each, ToolResultEvent)]
     return ToolResultsEvent(results) if results else Response(group)
 
@@ -130,11 +112,12 @@ def events_of(payloads: Iterable[object]) -> list[BaseEvent]:
     return events
 
 
-class Ag2Format:
+class Ag2Format(HostFormat):
     """The host format of AG2 1.x."""
 
     own_name = ""
 
+    @override
     def read(self, payload: object, /) -> Message:
         """Read the message in a payload; raise ``ValueError`` for any other type."""
         if isinstance(payload, Prompt):
@@ -169,24 +152,7 @@ class Ag2Format:
             f"{type(payload).__name__}"
         )
 
-    def snapshot(self, payload: object, /) -> object:
-        """Return the sent content of a payload as an immutable value."""
-        if isinstance(payload, (Prompt, CompactionSummary)):
-            return self.read(payload)
-        if isinstance(payload, Response):
-            return tuple(map(as_json, payload.beside)), self.read(payload.said)
-        parts: Sequence[Input] = ()
-        if isinstance(payload, ModelRequest):
-            parts = payload.parts
-        elif isinstance(payload, ToolResultsEvent):
-            parts = [part for each in payload.results for part in each.result.parts]
-        media = tuple(map(as_json, (part for part in parts if not isinstance(part, TextInput))))
-        return self.read(payload), media
-
-    def digest(self, snapshot: object, /) -> bytes:
-        """Return a 16-byte digest of a snapshot."""
-        return content_digest(repr(snapshot))
-
+    @override
     def rewrite(self, payload: object, message: Message, /) -> object:
         """Return a copy of ``payload`` with the texts of ``message``."""
         if isinstance(payload, Response) and message.role == "assistant":
@@ -208,6 +174,7 @@ class Ag2Format:
             return written_request
         return Prompt(message.text) if isinstance(payload, Prompt) else self.compose(message)
 
+    @override
     def compose(self, message: Message, /) -> BaseEvent:
         """Create an event for one of our own messages; a system message becomes a request, as AG2 has no such event."""
         if message.results:
@@ -246,7 +213,8 @@ def text_of(parts: Iterable[Input]) -> str:
 
 def images_of(parts: Iterable[Input]) -> tuple[Image, ...]:
     """Return one image of unknown size per non-text part, since no provider documents the cost of files or audio."""
-    return tuple(Image() for part in parts if not isinstance(part, TEXTS))
+    media = (as_json(part) for part in parts if not isinstance(part, TEXTS))
+    return tuple(Image(digest=content_digest(each).hex()) for each in media)
 
 
 def as_json(event: BaseEvent) -> str:

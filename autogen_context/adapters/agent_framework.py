@@ -28,9 +28,16 @@ from pydantic import BaseModel
 from typing_extensions import override
 
 from autogen_context.adapters.agent_framework_format import AgentFrameworkFormat
-from autogen_context.adapters.register import REGISTERED, AgentContext, completed, take_up
+from autogen_context.adapters.register import (
+    REGISTERED,
+    AgentContext,
+    Prompt,
+    completed,
+    take_up,
+)
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.parts import ManagerOptions
+from autogen_context.manager.prepared import Prepared
 from autogen_context.messages.tool_schema import (
     RECALL_DESCRIPTION,
     RECALL_TOOL_NAME,
@@ -74,7 +81,6 @@ class AgentFrameworkContext(AgentContext[Message], ChatMiddleware):
         self.agent = agent
         self._key = f"{STATE_KEY}:{agent.name or agent.id}"
         self._without_session = self.manager
-        self._instructions = Message("system", [])
 
     def manager_of(self, session: AgentSession | None) -> IncrementalContextManager:
         """Return the manager of a session, restored from the session's saved state if there is one."""
@@ -102,13 +108,14 @@ class AgentFrameworkContext(AgentContext[Message], ChatMiddleware):
             await call_next()
             return
         manager = self.manager = self.manager_of(context.session)
-        instructions = self._of_instructions(options)
-        before = [instructions] if instructions.contents else []
+        given: str | Sequence[str] = options.get("instructions") or ""
+        text = given if isinstance(given, str) else "\n".join(given)
+        before: list[object] = [Prompt(text)] if text else []
         messages = [*before, *with_reasoning(context.messages)]
-        prepared = self.last_prepared = await manager.prepare(messages, schemas_in_options(options))
-        context.messages = [
-            named(message, self.agent.name) for message in prepared.messages[len(before) :]
-        ]
+        prepared = await manager.prepare(messages, schemas_in_options(options))
+        self.last_prepared = cast("Prepared[Message]", prepared)
+        sent = cast("list[Message]", prepared.messages[len(before) :])
+        context.messages = [named(message, self.agent.name) for message in sent]
 
         def record(response: ChatResponse[Any]) -> ChatResponse[Any]:
             usage = response.usage_details or {}
@@ -122,17 +129,6 @@ class AgentFrameworkContext(AgentContext[Message], ChatMiddleware):
         await call_next()
         if isinstance(context.result, ChatResponse):
             record(context.result)
-
-    def _of_instructions(self, options: Mapping[str, Any]) -> Message:
-        """Return the instructions as the system message a client makes of them.
-
-        It is the same object for the same text, so that the history behind it is compared by identity.
-        """
-        given: str | Sequence[str] = options.get("instructions") or ""
-        text = given if isinstance(given, str) else "\n".join(given)
-        if text != self._instructions.text:
-            self._instructions = Message("system", [text] if text else [])
-        return self._instructions
 
     def recall_tool(self) -> FunctionTool:
         """Return the ``recall_context`` tool, which retrieves originals for the session that calls it."""

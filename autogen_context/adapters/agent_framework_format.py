@@ -14,8 +14,17 @@ from typing import cast
 
 from agent_framework import Content
 from agent_framework import Message as HostMessage
+from typing_extensions import override
 
-from autogen_context.messages.message import Image, Message, ToolCall, ToolResult, content_digest
+from autogen_context.adapters.register import Prompt
+from autogen_context.messages.message import (
+    HostFormat,
+    Image,
+    Message,
+    ToolCall,
+    ToolResult,
+    content_digest,
+)
 from autogen_context.messages.openai_chat import canonical
 
 AT_HOME = frozenset({"function_approval_request", "function_approval_response", "usage"})
@@ -23,7 +32,7 @@ NOT_SENT = frozenset({"raw_representation", "additional_properties", "annotation
 ANOTHER_MESSAGE = '{"role": ""}'  # overhead of each further content sent as its own message
 
 
-class AgentFrameworkFormat:
+class AgentFrameworkFormat(HostFormat):
     """The host format of Agent Framework 1.x; answers without an author are those of the agent with this name."""
 
     own_name = ""
@@ -31,8 +40,11 @@ class AgentFrameworkFormat:
     def __init__(self, agent_name: str = "") -> None:
         self._agent_name = agent_name
 
+    @override
     def read(self, payload: object, /) -> Message:
         """Read the message in a payload; raise ``ValueError`` for any other type."""
+        if isinstance(payload, Prompt):
+            return Message(role="system", text=payload.text)
         message = as_message(payload)
         sent = [content for content in message.contents if content.type not in AT_HOME]
         texts = [content.text or "" for content in sent if content.type == "text"]
@@ -53,23 +65,16 @@ class AgentFrameworkFormat:
                 for result in results
             ),
             name=self._name_of(message),
-            images=(Image(),) * len(images),
+            images=tuple(Image(digest=content_digest(as_json(each)).hex()) for each in images),
             extra="\n".join([*others, *[ANOTHER_MESSAGE] * (messages - 1)]),
             text_parts=max(1, len(texts)),
         )
 
-    def snapshot(self, payload: object, /) -> object:
-        """Return the sent content of a payload as immutable text values."""
-        message = as_message(payload)
-        contents = [as_json(each) for each in message.contents if each.type not in AT_HOME]
-        return message.role, self._name_of(message), tuple(contents)
-
-    def digest(self, snapshot: object, /) -> bytes:
-        """Return a 16-byte digest of a snapshot."""
-        return content_digest(repr(snapshot))
-
-    def rewrite(self, payload: object, message: Message, /) -> HostMessage:
+    @override
+    def rewrite(self, payload: object, message: Message, /) -> object:
         """Return a copy of ``payload`` with the texts of ``message``."""
+        if isinstance(payload, Prompt):
+            return Prompt(message.text)
         before = as_message(payload)
         if before.role != message.role:
             return self.compose(message)
@@ -97,6 +102,7 @@ class AgentFrameworkFormat:
             additional_properties=before.additional_properties,
         )
 
+    @override
     def compose(self, message: Message, /) -> HostMessage:
         """Create a framework message for one of our own messages."""
         results = [Content.from_function_result(r.call_id, result=r.text) for r in message.results]

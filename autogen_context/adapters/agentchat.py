@@ -26,9 +26,9 @@ from typing_extensions import override
 from autogen_context.adapters.agentchat_context import (
     AgentTool,
     ManagedChatCompletionContext,
-    as_complete,
     complete_with,
     schemas_of,
+    with_completion,
 )
 from autogen_context.adapters.agentchat_format import AgentChatFormat
 from autogen_context.adapters.register import REGISTERED, AgentContext, completed
@@ -92,8 +92,9 @@ def register_agentchat(
         )
     context.is_registered = True
     changed: dict[str, Any] = {CLIENT: RegisteredClient(client, context), CONTEXT: context}
-    if client.model_info["function_calling"] and takes_tools(attributes):
-        benches, strict = attributes[TOOLS], attributes.get("_output_content_type") is not None
+    benches = attributes.get(TOOLS)
+    if client.model_info["function_calling"] and takes_tools(benches, attributes):
+        strict = attributes.get("_output_content_type") is not None
         if isinstance(benches, list):
             changed[TOOLS] = [*benches, RecallWorkbench(context, strict=strict)]
         else:  # agentchat 0.5 has a single workbench
@@ -102,14 +103,12 @@ def register_agentchat(
     return context
 
 
-def takes_tools(attributes: dict[str, Any]) -> bool:
-    """Return True if a tool can be added to the agent and the agent can act on its result.
+def takes_tools(benches: Any, attributes: Mapping[str, Any]) -> bool:
+    """Return True if a tool can be added to the agent's workbenches and the agent can act on its result.
 
     An agent that has no tools and ends its run with the first tool result would answer with a recalled original.
     """
-    if TOOLS not in attributes:
-        return False
-    benches, is_one = attributes[TOOLS], not isinstance(attributes[TOOLS], list)
+    is_one = not isinstance(benches, list)
     if is_one and not hasattr(benches, "_tools"):
         return False
     several: list[Any] = [benches] if is_one else benches
@@ -148,10 +147,9 @@ class ManagedChatCompletionClient(AgentContext[LLMMessage], ChatCompletionClient
         model: str | None = None,
         **options: Unpack[ManagerOptions],
     ) -> None:
-        options = completed(options, model, said=said_by(client), client=client)
-        options["model_client"] = as_complete(options.get("model_client"))
-        super().__init__(AgentChatFormat(), options)
         self._client = client
+        options = completed(options, model, said=said_by(client), client=client)
+        super().__init__(AgentChatFormat(), with_completion(options))
 
     @override
     async def create(self, messages: Request, *, tools: Tools = (), **options: Any) -> CreateResult:

@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from typing_extensions import override
 
 from autogen_context.adapters.agentchat_format import AgentChatFormat, as_llm_message
-from autogen_context.adapters.register import AgentContext, completed, with_reserve
+from autogen_context.adapters.register import AgentContext, completed
 from autogen_context.argument import listed
 from autogen_context.config.config import ContextConfig
 from autogen_context.manager.parts import ManagerOptions
@@ -37,19 +37,8 @@ AgentTool = Tool | ToolSchema | Callable[..., object]
 """A tool as accepted by ``AssistantAgent``, or its schema."""
 
 
-class ProjectConfig(BaseModel):
-    """The arguments of a ``ProjectContext``, but for its cache and counter."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    root: str
-    budget_tokens: int
-    most_files: int
-    shared_head: bool
-
-
 class ManagedContextConfig(BaseModel):
-    """Component config of a ``ManagedChatCompletionContext``; folders are stored as paths."""
+    """Component config of a ``ManagedChatCompletionContext``; folders are stored as paths, a project as its arguments."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -58,7 +47,7 @@ class ManagedContextConfig(BaseModel):
     tools: list[Json] | None = None
     initial_messages: list[LLMMessage] | None = None
     files: str | None = None
-    project: str | ProjectConfig | None = None
+    project: str | Json | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -117,15 +106,17 @@ class ManagedChatCompletionContext(
         ChatCompletionContext.__init__(self, [as_llm_message(each) for each in given] or None)
         self._system_message = system_message
         self._tools = None if tools is None else schemas_of(tools)
-        options = with_reserve(
-            completed(options, model), unseen=[system_message, tools].count(None)
-        )
-        options["model_client"] = as_complete(options.get("model_client"))
+        unseen = [system_message, tools].count(None)
+        options = with_completion(completed(options, model, unseen=unseen))
         super().__init__(AgentChatFormat(), options)
-        self._options = options
         self.is_registered = False
         self._answered_by = ""
         self._is_answer_due = False
+
+    @property
+    def messages(self) -> Sequence[LLMMessage]:
+        """The conversation: all messages that were added."""
+        return tuple(self._messages)
 
     @override
     async def add_message(self, message: LLMMessage) -> None:
@@ -143,7 +134,7 @@ class ManagedChatCompletionContext(
         self._is_answer_due = False
 
     def go_on_with(self, other: ChatCompletionContext) -> None:
-        """Copy the conversation of another context, which is not changed."""
+        """Copy the conversation of another context."""
         self._messages = list(other._messages)  # noqa: SLF001 - the base class's saved state
         self._initial_messages = other._initial_messages  # noqa: SLF001 - likewise
 
@@ -236,9 +227,7 @@ class ManagedChatCompletionContext(
             initial_messages=config.initial_messages,
             config=ContextConfig(**config.settings),
             files=config.files,
-            project=ProjectContext(**project.model_dump())
-            if isinstance(project, ProjectConfig)
-            else project,
+            project=ProjectContext(**project) if isinstance(project, dict) else project,
         )
 
 
@@ -274,9 +263,12 @@ def schemas_of(tools: Sequence[AgentTool]) -> list[Json]:
     return schemas
 
 
-def as_complete(asked: Any) -> Any:
-    """Return a client of AutoGen's as a completion function, anything else as it is."""
-    return complete_with(asked) if isinstance(asked, ChatCompletionClient) else asked
+def with_completion(options: ManagerOptions) -> ManagerOptions:
+    """Return the options with a client of AutoGen's as a completion function."""
+    client = options.get("model_client")
+    if isinstance(client, ChatCompletionClient):
+        return {**options, "model_client": complete_with(client)}
+    return options
 
 
 def complete_with(client: ChatCompletionClient) -> Complete:

@@ -19,9 +19,11 @@ from autogen_core.models import (
     SystemMessage,
     UserMessage,
 )
+from typing_extensions import override
 
 from autogen_context.messages.message import (
     SYSTEM_ROLES,
+    HostFormat,
     Image,
     Message,
     ToolCall,
@@ -33,11 +35,12 @@ OWN_SOURCE = "autogen_context"  # source of messages this library adds, such as 
 LLM_MESSAGES = (SystemMessage, UserMessage, AssistantMessage, FunctionExecutionResultMessage)
 
 
-class AgentChatFormat:
+class AgentChatFormat(HostFormat):
     """The host format of autogen-agentchat."""
 
     own_name = OWN_SOURCE
 
+    @override
     def read(self, payload: object, /) -> Message:
         """Read an ``LLMMessage``; raise ``ValueError`` for any other type."""
         message = as_llm_message(payload)
@@ -59,27 +62,15 @@ class AgentChatFormat:
             return Message(role="assistant", text=message.thought or "", calls=tuple(calls))
         if isinstance(message.content, str):
             return Message(role="user", text=message.content, name=message.source)
-        images = [part.image for part in message.content if isinstance(part, HostImage)]
+        images = (part for part in message.content if isinstance(part, HostImage))
         return Message(
             role="user",
             text="\n".join(part for part in message.content if isinstance(part, str)),
             name=message.source,
-            images=tuple(Image(width=image.width, height=image.height) for image in images),
+            images=tuple(map(read_image, images)),
         )
 
-    def snapshot(self, payload: object, /) -> object:
-        """Return the fields as immutable values that are equal for equal content."""
-        message = as_llm_message(payload)
-        said = message.content
-        content = said if isinstance(said, str) else tuple(map(fields_of_part, said))
-        if isinstance(message, AssistantMessage):
-            return message.type, content, message.thought, message.source
-        return message.type, content, getattr(message, "source", "")
-
-    def digest(self, snapshot: object, /) -> bytes:
-        """Return a 16-byte digest of a snapshot."""
-        return content_digest(repr(snapshot))
-
+    @override
     def rewrite(self, payload: object, message: Message, /) -> LLMMessage:
         """Return a copy of ``payload`` with the texts of ``message``."""
         before = as_llm_message(payload)
@@ -101,6 +92,7 @@ class AgentChatFormat:
             return before.model_copy(update={"content": calls, "thought": message.text or None})
         return self.compose(message)
 
+    @override
     def compose(self, message: Message, /) -> LLMMessage:
         """Create an ``LLMMessage`` for one of our own messages."""
         if message.results:
@@ -124,15 +116,12 @@ def as_llm_message(payload: object) -> LLMMessage:
     raise ValueError(f"a message must be one of {names}, got {type(payload).__name__}")
 
 
-def fields_of_part(part: str | HostImage | FunctionCall | FunctionExecutionResult) -> object:
-    """Return a content part as an immutable value; an image as its size and a digest of its pixels."""
-    if isinstance(part, str):
-        return part
-    if isinstance(part, HostImage):
-        return part.image.size, content_digest(part.image.tobytes())
-    if isinstance(part, FunctionCall):
-        return part.id, part.name, part.arguments
-    return part.content, part.name, part.call_id, part.is_error
+def read_image(image: HostImage) -> Image:
+    """Return the size and the digest of an image."""
+    pixels = image.image
+    return Image(
+        width=pixels.width, height=pixels.height, digest=content_digest(pixels.tobytes()).hex()
+    )
 
 
 def written_parts(

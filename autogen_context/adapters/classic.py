@@ -2,29 +2,47 @@
 
 Promise: every model request fits the window, with tool calls and results paired; the newest message, its tool calls and the
 termination word reach the agent unchanged, or, if the message is too long, as a shortened copy with the same role and
-ending; the host's own messages are never changed. Nothing here imports the host.
+ending; the host's own messages are never changed. A list that continues a known conversation goes to its manager; the number
+of managers is bounded. Nothing here imports the host.
 """
 
+import asyncio
+import copy
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import takewhile
 from operator import is_
-from threading import get_ident
-from typing import Any, Unpack
+from threading import Lock, Thread, get_ident
+from typing import Any, TypeVar, Unpack
+from weakref import finalize
 
-from autogen_context.adapters.classic_conversations import (
-    ChatDict,
-    Conversations,
-    complete_with,
-    give_recall_tool,
-)
-from autogen_context.adapters.register import REGISTERED, completed, with_reserve
+from autogen_context.adapters.classic_format import ClassicFormat, sent_fields
+from autogen_context.adapters.register import REGISTERED, AgentContext, completed
+from autogen_context.errors import CompletionFailed
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.parts import ManagerOptions
 from autogen_context.manager.prepared import Prepared
+from autogen_context.manager.runner import ToolSchemas
+from autogen_context.messages.message import SYSTEM_ROLES
+from autogen_context.messages.openai_chat import fields_of
+from autogen_context.messages.tool_schema import (
+    NOTHING_LEFT,
+    RECALL_TOOL_NAME,
+    answer_recall,
+    has_recall_tool,
+    recall_tool_schema,
+)
+from autogen_context.models.completion import Complete, whole
+
+ChatDict = dict[str, Any]  # the host's own type
+T = TypeVar("T")
 
 BEFORE_REPLY = "process_all_messages_before_reply"
 BEFORE_CALL, AFTER_CALL = "safeguard_llm_inputs", "safeguard_llm_outputs"  # as in autogen 0.14
 OPENAI_TYPES = frozenset({"openai", "azure"})
+OF_THE_AGENT = frozenset({"tools", "functions", "tool_choice", "response_format", "cache_seed"})
+CONVERSATIONS = 8  # managers kept; few agents alternate between more than eight peers
 
 
 class ContextTransform:
@@ -48,7 +66,7 @@ class ContextTransform:
 
     def __init__(self, model: str | None = None, **options: Unpack[ManagerOptions]) -> None:
         self._options = completed(options, model)
-        self.conversations = Conversations(with_reserve(self._options, unseen=2))
+        self.conversations = Conversations(completed(self._options, unseen=2))
 
     def apply_transform(self, messages: list[ChatDict]) -> list[ChatDict]:
         """Return the list to send in place of this one; called by ``TransformMessages`` or directly.
@@ -75,11 +93,11 @@ class ContextTransform:
         written = sum(id(message) not in came for message in after)
         return f"{len(before)} messages became {len(after)}, {written} of them written anew.", True
 
-    def add_to_agent(self, agent: Any) -> Conversations:
+    def add_to_agent(self, agent: Any) -> "Conversations":
         """Add hooks that prepare the messages of a ``ConversableAgent`` before each reply.
 
-        The system message and tools are measured at each turn, and an agent with tools gets ``recall_context``. If the agent has hooks around the model call, as in
-        ``autogen`` 0.14, the prompt tokens billed by OpenAI's API calibrate the token count.
+        The system message and tools are measured at each turn, and an agent with tools gets ``recall_context``. If the agent
+        has hooks around the model call, as in ``autogen`` 0.14, the tokens that OpenAI's API bills calibrate the token count.
 
         Returns:
             The agent's conversations, with ``manager`` and ``last_prepared`` of the last turn.
@@ -99,7 +117,7 @@ class ContextTransform:
         return conversations
 
 
-def register_classic(agent: Any, model: str | None, options: ManagerOptions) -> Conversations:
+def register_classic(agent: Any, model: str | None, options: ManagerOptions) -> "Conversations":
     """Keep a ``ConversableAgent`` with a model within its context window; see ``autogen_context.register``."""
     if not agent.llm_config:
         raise ValueError(
@@ -129,6 +147,95 @@ def check(agent: Any) -> None:
         )
 
 
+class Conversations(AgentContext[ChatDict]):
+    """The conversations of one agent, each with its own manager; the hooks do not name the peer.
+
+    If there is a model to ask or a project to read, a turn waits for them (within their time limit) on a separate event loop.
+
+    Attributes:
+        manager: the manager of the last turn's conversation; before the first turn, the one it will use.
+        last_prepared: the last prepared request; if the agent is known, it begins with its system message.
+    """
+
+    def __init__(self, options: ManagerOptions) -> None:
+        super().__init__(ClassicFormat(), options)
+        # Each manager with the last list it saw, most recently used last.
+        self._known: list[tuple[IncrementalContextManager, list[ChatDict]]] = []
+        self._lock = Lock()
+        self._waits = any(map(options.get, ("model_client", "vectors", "project")))
+
+    def prepare(
+        self, messages: list[ChatDict], *, system: str | None = None, tools: ToolSchemas = ()
+    ) -> list[ChatDict]:
+        """Return the list to send; ``system``, which the host adds itself, is counted but not included."""
+        if not messages:
+            return messages
+        with self._lock:
+            manager = self.manager = self._continued(messages)
+            own = [] if system is None else [{"role": "system", "content": system}]
+            if own and manager.config.single_system:  # only the agent's own may be a system message
+                messages = [
+                    {**each, "role": "user"} if each.get("role") in SYSTEM_ROLES else each
+                    for each in messages
+                ]
+            given = [*own, *messages]
+            self.last_prepared = (
+                self._waiting.run(manager.prepare(given, tools))
+                if self._waits
+                else manager.prepare_nowait(given, tools)
+            )
+            return self.last_prepared.messages[len(own) :]
+
+    @cached_property
+    def _waiting(self) -> "Waiting":
+        return Waiting()
+
+    def _continued(self, messages: list[ChatDict]) -> IncrementalContextManager:
+        """Return the manager whose last list shares the longest prefix with ``messages``; a new one if none qualifies.
+
+        The prefix must cover at least half of the last list; less means another conversation with the same beginning, and
+        the two would undo each other's compactions. Ties go to the most recently used manager.
+        """
+        shares = [(shared(seen, messages), i) for i, (_, seen) in enumerate(self._known)]
+        enough = [(n, i) for n, i in shares if n and 2 * n >= len(self._known[i][1])]
+        if enough:
+            manager, _ = self._known.pop(max(enough)[1])
+        else:
+            manager = self._new_manager() if self._known else self.manager
+        self._known = [*self._known, (manager, list(messages))][-CONVERSATIONS:]
+        return manager
+
+
+def shared(seen: Sequence[ChatDict], messages: Sequence[ChatDict]) -> int:
+    """Return the length of the common prefix; compares by identity first, since most messages are the same objects."""
+    at = sum(1 for _ in takewhile(bool, map(is_, seen, messages)))
+    return at + sum(1 for _ in takewhile(bool, map(is_same, seen[at:], messages[at:])))
+
+
+def is_same(one: ChatDict, other: ChatDict) -> bool:
+    """Return True if two messages are equal as sent."""
+    return one == other or sent_fields(fields_of(one)) == sent_fields(fields_of(other))
+
+
+class Waiting:
+    """An event loop in a daemon thread, for synchronous hooks; it stops when this object is garbage-collected."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        Thread(target=serve, args=(self._loop,), name="autogen_context", daemon=True).start()
+        finalize(self, self._loop.call_soon_threadsafe, self._loop.stop)
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine on the loop and wait for its result."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+
+def serve(loop: asyncio.AbstractEventLoop) -> None:
+    """Run the loop until it is stopped, then cancel its pending tasks."""
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        runner.get_loop().run_forever()
+
+
 class AgentConversations(Conversations):
     """The conversations of one agent, and its hooks. Its system message and tools are read at each turn, since they can change.
 
@@ -145,10 +252,17 @@ class AgentConversations(Conversations):
 
     def before_reply(self, messages: list[ChatDict]) -> list[ChatDict]:
         """Return the list to send; an agent with tools has the recall tool by then, so that it is counted."""
-        give_recall_tool(self._agent, self, messages)
-        config: Mapping[str, Any] = self._agent.llm_config or {}
+        agent = self._agent
+        last: object = messages[-1] if messages else None
+        is_call = isinstance(last, dict) and (last.get("tool_calls") or last.get("function_call"))
+        config: Mapping[str, Any] = agent.llm_config or {}
+        if (
+            config.get("tools") and isinstance(last, dict) and not is_call
+        ):  # the model is asked next
+            give_recall_tool(agent, self)
+            config = agent.llm_config
         tools: list[Any] = [*(config.get("tools") or ()), *(config.get("functions") or ())]
-        return self.prepare(messages, system=self._agent.system_message, tools=tools)
+        return self.prepare(messages, system=agent.system_message, tools=tools)
 
     def before_call(self, messages: list[ChatDict]) -> list[ChatDict]:
         """Store the tokens billed so far if this call sends the list prepared last."""
@@ -182,3 +296,69 @@ def billed(agent: Any) -> int:
     """Return the prompt tokens billed to an agent's client so far, without cached replies."""
     usage: Mapping[str, Any] = getattr(agent.client, "actual_usage_summary", None) or {}
     return sum(of["prompt_tokens"] for key, of in usage.items() if key != "total_cost")
+
+
+def give_recall_tool(agent: Any, conversations: Conversations) -> None:
+    """Add the recall tool to an agent with tools, and its function to their executors.
+
+    In classic AutoGen tool calls are not run by the agent that asks the model but by its peer, or in a group by any member
+    with the function. The executors are known before the agent's reply.
+    """
+    for executor in executors_of(agent):
+        recall = executor.function_map.get(RECALL_TOOL_NAME)
+        if recall is None:
+            recall = Answering().recall_context
+            executor.register_function({RECALL_TOOL_NAME: recall})
+        answering: object = getattr(recall, "__self__", None)
+        if not isinstance(answering, Answering):
+            warnings.warn(
+                f"an agent has a function {RECALL_TOOL_NAME!r} of its own: give that another name, or what left the window "
+                "cannot be asked back",
+                stacklevel=3,
+            )
+            return
+        answering.conversations = conversations
+    if not has_recall_tool(agent.llm_config["tools"]):
+        agent.update_tool_signature(recall_tool_schema(), is_remove=False)
+
+
+def executors_of(agent: Any) -> Iterator[Any]:
+    """Yield the agents that may run its tool calls: itself, its peers, and group members with functions."""
+    for peer in [agent, *agent.chat_messages]:
+        members = getattr(getattr(peer, "groupchat", None), "agents", ())
+        running = [peer, *(each for each in members if getattr(each, "function_map", None))]
+        yield from (each for each in running if hasattr(each, "register_function"))
+
+
+class Answering:
+    """The recall function of one executor; it is not told the caller and answers for the agent that replied last."""
+
+    conversations: Conversations | None = None
+
+    def recall_context(self, **arguments: object) -> str:
+        """Answer a tool call; for the arguments see ``RECALL_ARGUMENTS``."""
+        if self.conversations is None or self.conversations.last_prepared is None:
+            return NOTHING_LEFT
+        return answer_recall(self.conversations.manager, arguments)
+
+
+def complete_with(agent: Any) -> Complete:
+    """Return a completion function for a ``SemanticCompressor``: the agent's models without its tools, cache and usage."""
+
+    def ask(prompt: str) -> str:
+        if agent.client is None:
+            raise CompletionFailed("the agent has no client")
+        client = copy.copy(agent.client)
+        client.actual_usage_summary = client.total_usage_summary = None
+        client._config_list = [  # noqa: SLF001 - the host adds its tools to each call from here
+            {name: each for name, each in config.items() if name not in OF_THE_AGENT}
+            for config in client._config_list  # noqa: SLF001 - as above
+        ]
+        response = client.create(messages=[{"role": "user", "content": prompt}], cache_seed=None)
+        said = client.extract_text_or_completion_object(response)[0]
+        return whole(said, response.choices[0].finish_reason)
+
+    async def complete(prompt: str, /) -> str:
+        return await asyncio.to_thread(ask, prompt)
+
+    return complete

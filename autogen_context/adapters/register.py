@@ -7,6 +7,7 @@ import json
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Unpack
@@ -45,6 +46,13 @@ HOSTS: Mapping[str, Host] = {  # by the base class of its agents
 REGISTERED = "agent: it is registered already; register each once"
 
 
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """The system prompt, for hosts that keep it apart from the messages; equal for equal text."""
+
+    text: str
+
+
 class AgentContext(Generic[Payload]):
     """The context of one agent.
 
@@ -54,6 +62,7 @@ class AgentContext(Generic[Payload]):
     """
 
     def __init__(self, host: HostFormat, options: ManagerOptions) -> None:
+        self._options = options
         self._new_manager = partial(IncrementalContextManager, host=host, **options)
         self.manager = self._new_manager()
         self.last_prepared: Prepared[Payload] | None = None
@@ -147,45 +156,36 @@ def take_up(
 
 def completed(
     options: ManagerOptions,
-    model: str | None,
+    model: str | None = None,
     *,
     said: Mapping[str, object] | None = None,
     client: ModelClient | None = None,
+    unseen: int = 0,
 ) -> ManagerOptions:
     """Return the options with all settings in ``config``, the host's client for ``model_client="host"``, and a clock.
 
-    What the host ``said`` of its model has the lowest precedence.
+    What the host ``said`` of its model has the lowest precedence. For each of ``unseen`` parts of a request (prompt, tools)
+    room is reserved, unless the settings say how much.
     """
-    window_tokens, reserve_tokens = (
-        options.pop("window_tokens", None),
-        options.pop("reserve_tokens", None),
-    )
-    config = options["config"] = ContextConfig.for_entry(
-        options.pop("config", None),
+    completed: ManagerOptions = {"clock": time.time, **options}
+    config = ContextConfig.for_entry(
+        completed.pop("config", None),
         said={name: each for name, each in (said or {}).items() if each is not None},
         model=model,
-        window_tokens=window_tokens,
-        reserve_tokens=reserve_tokens,
+        window_tokens=completed.pop("window_tokens", None),
+        reserve_tokens=completed.pop("reserve_tokens", None),
     )
-    if said is not None and not config.model and config.window_tokens is None:
+    window = config.window_tokens
+    if said is not None and not config.model and window is None:
         warnings.warn(
             f"the agent does not say which model it asks: a window of {config.default_window_tokens} tokens is assumed; give "
             "model= or window_tokens=",
             stacklevel=4,
         )
-    if options.get("model_client") == "host" and client is not None:
-        options["model_client"] = client
-    options.setdefault("clock", time.time)
-    return options
-
-
-def with_reserve(options: ManagerOptions, *, unseen: int) -> ManagerOptions:
-    """Return the options with a reserve for each of ``unseen`` unknown parts (prompt, tools), unless they set one."""
-    config = options.get("config") or ContextConfig()
-    if "reserve_tokens" in config.model_fields_set or not unseen:
-        return options
-    window = config.window_tokens
-    each = min(UNSEEN_TOKENS, int(window * UNSEEN_FRACTION)) if window else UNSEEN_TOKENS
-    options = options.copy()
-    options["config"] = config.model_copy(update={"reserve_tokens": unseen * each})
-    return options
+    if unseen and "reserve_tokens" not in config.model_fields_set:
+        each = min(UNSEEN_TOKENS, int(window * UNSEEN_FRACTION)) if window else UNSEEN_TOKENS
+        config = config.model_copy(update={"reserve_tokens": unseen * each})
+    completed["config"] = config
+    if client is not None and completed.get("model_client") == "host":
+        completed["model_client"] = client
+    return completed

@@ -1,28 +1,27 @@
 """Select knowledge base entries and user facts relevant to a question and place them, marked as data, before it.
 
 Promise: the selection fits its share of the window and names its sources. Entries are quoted line by line in a block labelled
-as data, which no entry can end. A changed file is read again before the next question; an unchanged one is not, even in a later
-process. A folder that cannot be read loses its entries, never the answer.
+as data, which no entry can end. Changed files are read before the next question; an unchanged folder is not read again, even in
+a later process. A folder that cannot be read loses its entries, never the answer.
 """
 
 import asyncio
+import glob
 import json
 import logging
 import os
 import re
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, cast
-
-from pydantic import TypeAdapter, ValidationError
+from typing import NamedTuple, TypedDict, cast
 
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.files import read_regular
-from autogen_context.cache.fingerprint import state_of
+from autogen_context.cache.fingerprint import FileReading, FingerprintReader
 from autogen_context.compressor.shorten import shorten_text
 from autogen_context.errors import CompletionFailed, EmbeddingFailed
 from autogen_context.language.phrases import ends_of
@@ -53,7 +52,7 @@ GOES_ON_SCORE = 0.3  # 0..1; least relevance of an earlier question's entry to a
 QUERY_CHARS = 2_000  # at each end of a message; the middle is a paste
 LEAST_ENTRY = 40  # tokens; with less room, an entry is left out, not shortened
 MOST_BYTES = 1024 * 1024  # of one file
-KIND, WORDINGS = "knowledge", "wordings"  # in the cache
+FOLDER, WORDINGS = "knowledge 1", "wordings"  # in the cache; a number for the form of what is kept
 WORDING_WEIGHT = 0.8  # of scores for an alternative wording
 WORDINGS_PROMPT = (
     "Write three other wordings of the question below, as a text that answers it might put it, each on a line of its own. "
@@ -75,18 +74,10 @@ class KnowledgeEntry(NamedTuple):
     text: str
 
 
-class Read(NamedTuple):
-    """The entries of a file and its state when read; ``proof`` is empty if it may have changed during reading."""
+class Folder(TypedDict):
+    """What the cache keeps of a folder: its entries, and the index of their words."""
 
-    proof: str
-    entries: tuple[KnowledgeEntry, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
-    """The cached files and word index of a folder."""
-
-    files: dict[str, Read]
+    entries: list[KnowledgeEntry]
     lengths: list[int]
     postings: dict[str, list[int]]
 
@@ -96,9 +87,6 @@ class SelectedEntries(NamedTuple):
 
     entry: KnowledgeEntry
     score: float
-
-
-KEPT = TypeAdapter(Kept)
 
 
 class Knowledge:
@@ -117,16 +105,23 @@ class Knowledge:
         self.fault = ""  # why there are no embeddings, if the model failed
         self._cache, self._vectors, self._complete = cache, vectors, complete
         self._meanings: Sequence[Sequence[float]] = ()
-        self._files: dict[str, Read] | None = None
+        self._files = FingerprintReader()
+        self._seen: FileReading | None = None  # the files, as they were read
         self._index = LexicalIndex()
 
     async def refresh(self) -> None:
-        """Update the entries to the current files; only files that may have changed are read, and indexed if they did."""
+        """Update the entries to the current files; an unchanged folder is not read again."""
         if self.folder is None:
             return
-        if self._files is None:
-            await self._cache.warm(KIND, [str(self.folder)])
-        await asyncio.to_thread(self._refresh, str(self.folder))
+        if self._seen is None or not await asyncio.to_thread(self._files.proves, self._seen):
+            files = [f"{glob.escape(str(self.folder))}/**"]
+            seen = await asyncio.to_thread(self._files.read, files)
+            read = partial(read_folder, str(self.folder))
+            found = await self._cache.get_or_build(
+                f"{FOLDER}: {self.folder}", read, depends_on=files
+            )
+            self._have(found)
+            self._seen = seen if seen.settles_in_s <= 0 else None
         if self._vectors is not None and not self._meanings and not self.fault:
             texts = [f"{entry.title}\n{entry.text}" for entry in self.entries]
             try:
@@ -183,29 +178,12 @@ class Knowledge:
         least = max(LEAST_SCORE, NEAR_FRACTION * max(scores.values(), default=0.0))
         return {at: score for at, score in scores.items() if score >= least}
 
-    def _refresh(self, folder: str) -> None:
-        """Take the current files, beginning with those that an earlier process cached with their index."""
-        if self._files is None:
-            self._files = {}
-            with suppress(ValidationError, ValueError):
-                kept = KEPT.validate_python(self._cache.remembered(KIND, folder))
-                self._have(kept.files, LexicalIndex.of(kept.lengths, kept.postings))
-        files = files_below(folder, self._files)
-        if files == self._files:
-            return
-        entries = [entry for read in files.values() for entry in read.entries]
-        if entries == self.entries:  # they were only touched
-            self._files = files
-            return
-        lengths, postings = postings_of(map(weighed, entries))
-        self._have(files, LexicalIndex.of(lengths, postings))
-        value = {"files": files, "lengths": lengths, "postings": postings}
-        self._cache.remember(KIND, folder, value)
-
-    def _have(self, files: dict[str, Read], index: LexicalIndex) -> None:
-        self._files, self._index, self._meanings, self.fault = files, index, (), ""
-        self.entries = [entry for read in files.values() for entry in read.entries]
-        self.sources = frozenset(quotable(entry.source) for entry in self.entries)
+    def _have(self, found: Folder) -> None:
+        entries = [KnowledgeEntry(*each) for each in found["entries"]]
+        if entries != self.entries:  # the files were not only touched
+            self.entries, self._meanings, self.fault = entries, (), ""
+            self.sources = frozenset(quotable(entry.source) for entry in entries)
+            self._index = LexicalIndex.of(found["lengths"], found["postings"])
 
 
 def weighed(entry: KnowledgeEntry) -> str:
@@ -218,25 +196,20 @@ def shown_ends(text: str) -> str:
     return ends_of(text, QUERY_CHARS)
 
 
-def files_below(folder: str, known: Mapping[str, Read]) -> dict[str, Read]:
-    """Return the files below a folder by relative path; unchanged ones come from ``known``, unreadable ones are left out."""
-    found: dict[str, Read] = {}
+def read_folder(folder: str) -> Folder:
+    """Read and index the entries below a folder, without hidden files and what cannot be read."""
+    texts: dict[str, str] = {}
     for place, folders, names in os.walk(folder):
         folders[:] = [each for each in folders if not each.startswith(".")]
-        for file in names:
-            if file.startswith(".") or not file.lower().endswith(SUFFIXES):
-                continue
-            path = f"{place}/{file}"
-            name, now_ns, state = path[len(folder) + 1 :], time.time_ns(), state_of(path)
-            before = known.get(name)
-            if before is not None and before.proof == state.times:
-                found[name] = before
-                continue
-            with suppress(OSError):
-                text = read_regular(path, most_bytes=MOST_BYTES).decode("utf-8", "replace")
-                proof = state.times if state.settled_ns <= now_ns else ""
-                found[name] = Read(proof, tuple(entries_in(name, text.removeprefix("\ufeff"))))
-    return dict(sorted(found.items()))
+        for name in names:
+            if name.lower().endswith(SUFFIXES) and not name.startswith("."):
+                path = f"{place}/{name}"
+                with suppress(OSError):
+                    text = read_regular(path, most_bytes=MOST_BYTES).decode("utf-8", "replace")
+                    texts[path[len(folder) + 1 :]] = text.removeprefix("\ufeff")
+    entries = [each for name in sorted(texts) for each in entries_in(name, texts[name])]
+    lengths, postings = postings_of(map(weighed, entries))
+    return {"entries": entries, "lengths": lengths, "postings": postings}
 
 
 def entries_in(name: str, text: str) -> list[KnowledgeEntry]:
@@ -276,16 +249,16 @@ class KnowledgeProvider:
 
     name = "knowledge"
 
-    def __init__(self, knowledge: Knowledge, facts: Facts, count: Callable[[str], int]) -> None:
-        self.selected: list[SelectedEntries] = []  # for the newest question, best first
+    def __init__(self, knowledge: Knowledge, count: Callable[[str], int]) -> None:
+        self.facts = Facts()
         self.taken_back: list[str] = []  # texts of facts that the user deleted
-        self._knowledge = knowledge
-        self._facts = facts
-        self._count = count
+        self.selected: list[SelectedEntries] = []  # for the newest question, best first
+        self._knowledge, self._count = knowledge, count
 
-    def go_on(self, facts: Facts, taken_back: Sequence[str]) -> None:
-        """Use the facts of another conversation from now on."""
-        self._facts, self.taken_back = facts, list(taken_back)
+    def take_back(self, fact: Fact) -> None:
+        """Delete a fact, and tell the model that it no longer applies."""
+        self.facts.delete(fact.id)
+        self.taken_back.append(fact.text)
 
     async def before_turn(self, turn: ProviderTurn, /) -> None:
         """Update the entries from the folder and prepare the search for the newest question."""
@@ -328,7 +301,7 @@ class KnowledgeProvider:
 
     def _stated(self, question: str, room_tokens: int) -> str:
         """Return the user's facts that fit, chosen by constraint first, then relevance to the question, then recency."""
-        facts = list(self._facts)[::-1]
+        facts = list(self.facts)[::-1]
         near = relevances(shown_ends(question), [fact.text for fact in facts]) if facts else []
         rank = [(facts[at].kind != "constraint", -near[at], at) for at in range(len(facts))]
         taken: list[Fact] = []

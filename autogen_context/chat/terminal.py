@@ -280,19 +280,21 @@ class Terminal:
             self._say(line)
 
     async def _facts(self, rest: str) -> None:
-        session = self._session
+        session, facts = self._session, self._session.provider.facts
         verb, _, more = rest.partition(" ")
         number, _, words = more.partition(" ")
         if verb == "delete" and number:
-            self._say(f"Forgotten: {session.delete_fact(number).text}")
+            fact = session.fact(number)
+            session.provider.take_back(fact)
+            self._say(f"Forgotten: {fact.text}")
         elif verb == "edit" and words:
-            self._say(f"Now: {session.facts.edit(session.fact(number).id, words).text}")
+            self._say(f"Now: {facts.edit(session.fact(number).id, words).text}")
         elif verb:
             raise ValueError("/facts, /facts edit n text, or /facts delete n")
         else:
-            for at, fact in enumerate(session.facts, 1):
+            for at, fact in enumerate(facts, 1):
                 self._say(f"{at}. {fact.text} ({fact.kind})")
-            if not len(session.facts):
+            if not len(facts):
                 self._say("No facts recorded yet.")
 
     async def _pin(self, text: str) -> None:

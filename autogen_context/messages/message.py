@@ -43,6 +43,7 @@ class Image:
     width: int = 0
     height: int = 0
     detail: Text = "auto"
+    digest: Text = ""  # of its content, if ``snapshot`` relies on it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +65,7 @@ class Message:
 
 
 class HostFormat(Protocol):
-    """Reads and writes the messages of one host.
+    """Reads and writes the messages of one host; formats inherit what recognises a message.
 
     Attributes:
         own_name: author name that the host gives to user messages composed by the engine; may be empty.
@@ -77,12 +78,12 @@ class HostFormat(Protocol):
         ...
 
     def snapshot(self, payload: object, /) -> object:
-        """Return a private copy that compares equal for equal content and shares no mutable object."""
-        ...
+        """Return a private copy that compares equal for equal content; by default the message, which has all that is sent."""
+        return self.read(payload)
 
     def digest(self, snapshot: object, /) -> bytes:
         """Return 16 bytes that are equal exactly for snapshots of equal content."""
-        ...
+        return content_digest(repr(snapshot))
 
     def rewrite(self, payload: object, message: Message, /) -> object:
         """Return a new payload with the texts, calls, results and images of ``message`` and the other fields of ``payload``."""

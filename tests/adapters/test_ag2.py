@@ -72,5 +72,5 @@ async def test_cached_input_that_is_billed_apart_belongs_to_the_bill() -> None:
                 return ModelResponse(ModelMessage("ok"), usage=usage, provider=provider)
 
             said: list[BaseEvent] = [ModelRequest([TextInput("Hi.")])]
-            await context.call_model(ask, said, ConversationContext(MemoryStream()))
+            await context.on_llm_call(ask, said, ConversationContext(MemoryStream()))
             assert context.manager.usage.prompt_tokens == billed

@@ -11,8 +11,12 @@ from autogen import ConversableAgent, GroupChat, GroupChatManager
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.adapters.classic import AFTER_CALL, BEFORE_CALL, ContextTransform
-from autogen_context.adapters.classic_conversations import CONVERSATIONS
+from autogen_context.adapters.classic import (
+    AFTER_CALL,
+    BEFORE_CALL,
+    CONVERSATIONS,
+    ContextTransform,
+)
 from autogen_context.config import ContextConfig
 from autogen_context.errors import ContextWindowExceeded, InvalidTranscript
 from autogen_context.manager.parts import ManagerOptions

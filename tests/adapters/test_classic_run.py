@@ -11,8 +11,7 @@ from autogen import ConversableAgent, GroupChat, GroupChatManager
 from autogen.agentchat.contrib.capabilities.transform_messages import TransformMessages
 
 from autogen_context import register
-from autogen_context.adapters.classic import ContextTransform
-from autogen_context.adapters.classic_conversations import Conversations
+from autogen_context.adapters.classic import ContextTransform, Conversations
 from autogen_context.adapters.register import AgentContext
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME, recall_tool_schema
 from autogen_context.testing import (

@@ -10,19 +10,12 @@ import pytest
 
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.vectors import VectorStore
-from autogen_context.chat.knowledge import (
-    KEPT,
-    KIND,
-    Knowledge,
-    KnowledgeProvider,
-    entries_in,
-    files_below,
-)
+from autogen_context.chat import knowledge as knowledge_module
+from autogen_context.chat.knowledge import Knowledge, KnowledgeProvider, entries_in
 from autogen_context.chat.scripted import passages_in
 from autogen_context.manager.injected import block_of
 from autogen_context.messages.message import Message
 from autogen_context.messages.segment import segment
-from autogen_context.recall.facts import Facts
 from autogen_context.testing import approximate_tokens
 from autogen_context.view.notice import Notice, ProviderTurn
 
@@ -51,7 +44,7 @@ async def opened(folder: Path) -> Knowledge:
 
 def told(knowledge: Knowledge, *said: str, window_tokens: int = 1_500) -> tuple[Notice, ...]:
     """What is told for a conversation, the newest question last."""
-    provider = KnowledgeProvider(knowledge, Facts(), approximate_tokens)
+    provider = KnowledgeProvider(knowledge, approximate_tokens)
     units = segment([Message(role="user", text=text) for text in said])
     return provider.turn(ProviderTurn(units=tuple(units), window_tokens=window_tokens)).notices
 
@@ -135,35 +128,19 @@ async def test_what_a_question_goes_on_with(
     assert [each.entry.source.removesuffix(".md") for each in found] == expected
 
 
-async def test_what_was_worked_out_is_not_worked_out_again(folder: Path) -> None:
-    """A later process has the same entries and scores, and of a changed folder it reads what changed."""
+async def test_an_unchanged_folder_is_not_read_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not in a later process either, which has the same entries and scores."""
     write(folder, **PUMPS)
     await asyncio.sleep(0.1)  # what was written a moment ago is read once more
-    async with ContextCache(folder.parent / "cache") as cache:
-        first = Knowledge(folder, cache)
+    first = await opened(folder)
+    await first.refresh()
+    with monkeypatch.context() as patch:
+        patch.setattr(knowledge_module, "read_regular", None)
         await first.refresh()
-    async with ContextCache(folder.parent / "cache") as cache:
-        later = Knowledge(folder, cache)
-        await later.refresh()
-        assert later.select("Borin") == first.select("Borin")
-        kept = KEPT.validate_python(cache.remembered(KIND, str(folder)))
-        known = {name: read._replace(entries=()) for name, read in kept.files.items()}
-        write(folder, celdo="# Celdo\n\nIt costs 99 euros.")
-        files = files_below(str(folder), known)
-        assert [name for name, read in files.items() if read.entries] == ["celdo.md"]
-
-
-@pytest.mark.parametrize(
-    "kept", [None, "text", {"files": {}}, {"files": 1, "lengths": [], "postings": {}}]
-)
-async def test_a_cache_that_lies_costs_the_reading(folder: Path, kept: object) -> None:
-    """What is no index is not taken for one."""
-    write(folder, **PUMPS)
-    async with ContextCache() as cache:
-        cache.remember(KIND, str(folder), kept)
-        knowledge = Knowledge(folder, cache)
-        await knowledge.refresh()
-        assert knowledge.select("Borin")[0].entry.source == "borin.md"
+        later = await opened(folder)
+    assert later.select("Borin") == first.select("Borin")
 
 
 async def test_a_changed_file_is_noticed(folder: Path) -> None:
@@ -225,14 +202,12 @@ async def test_what_is_told_fits_its_share(folder: Path, window_tokens: int) -> 
 
 async def test_what_was_taken_back_is_told_as_such() -> None:
     """The words of a fact that was deleted may stand in the conversation still."""
-    facts = Facts()
-    facts.learn([Message(role="user", text="My name is Ann.")])
-    provider = KnowledgeProvider(Knowledge(None, ContextCache()), facts, approximate_tokens)
+    provider = KnowledgeProvider(Knowledge(None, ContextCache()), approximate_tokens)
+    provider.facts.learn([Message(role="user", text="My name is Ann.")])
     turn = ProviderTurn(window_tokens=1_500)
     assert "Ann" in provider.turn(turn).notices[0].detail
-    facts.delete(next(iter(facts)).id)
-    provider.taken_back.append("My name is Ann")
-    facts.learn([Message(role="user", text="I live in Graz.")], start=1)
+    provider.take_back(next(iter(provider.facts)))
+    provider.facts.learn([Message(role="user", text="I live in Graz.")], start=1)
     assert "no longer so: My name is Ann" in provider.turn(turn).notices[0].detail
 
 

@@ -62,8 +62,8 @@ async def test_it_goes_on_from_what_was_saved(settings: ChatSettings) -> None:
         await said(session, "My name is Ann.")
         await said(session, "I live in Graz.")
         await said(session, "What does the Borin pump cost?")
-        session.facts.edit(session.fact("1").id, "My name is Anne")
-        assert session.delete_fact("2").text == "I live in Graz"
+        session.provider.facts.edit(session.fact("1").id, "My name is Anne")
+        session.provider.take_back(session.fact("2"))
         path = await session.save("pumps")
         exchanges = list(session.exchanges)
     assert (
@@ -74,7 +74,7 @@ async def test_it_goes_on_from_what_was_saved(settings: ChatSettings) -> None:
     async with ChatSession(settings) as session:
         await session.load("pumps")
         assert session.exchanges == exchanges
-        assert [fact.text for fact in session.facts] == ["My name is Anne"]
+        assert [fact.text for fact in session.provider.facts] == ["My name is Anne"]
         assert "Anne" in await said(session, "What is my name?")
 
 
@@ -193,7 +193,7 @@ async def test_a_paste_states_nothing_and_is_not_pinned(settings: ChatSettings) 
     async with ChatSession(settings) as session:
         rows = "\n".join(f"Valve {at} must stay below {at} bar" for at in range(900))
         await said(session, f"My name is Ann.\n{rows}")
-        assert [fact.text for fact in session.facts] == ["My name is Ann"]
+        assert [fact.text for fact in session.provider.facts] == ["My name is Ann"]
         with pytest.raises(ValueError, match="to be pinned"):
             session.pin("Valve 7")
         assert await said(session, "What is my name?")

@@ -28,10 +28,11 @@ from autogen_core.models import (
 )
 from PIL import Image as Pixels
 
-from autogen_context.adapters.ag2_format import Ag2Format, Prompt
+from autogen_context.adapters.ag2_format import Ag2Format
 from autogen_context.adapters.agent_framework_format import AgentFrameworkFormat
 from autogen_context.adapters.agentchat_format import AgentChatFormat
 from autogen_context.adapters.classic_format import ClassicFormat
+from autogen_context.adapters.register import Prompt
 from autogen_context.messages.message import HostFormat
 
 ARGUMENTS = '{"q": "a long question"}'
