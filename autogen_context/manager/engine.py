@@ -229,17 +229,19 @@ class Engine:
         missing since a pin or a changed history.
         """
         tokens, rates, pace = room.needed_tokens, self._setup.rates, view.pace
-        is_vain = pace.is_vain(tokens, limit_tokens=self.window.limit_tokens)
+        is_vain = tokens < pace.retry_at_tokens
         is_above = tokens > room.budget.compact_at_tokens
         is_forced = tokens > room.tokens or (is_above and (view.must_replan or not is_vain))
         if view.must_replan and not is_forced:
             protected = self.conversation.protected(self.pinned(view))
             is_forced = not satisfied(view.decisions, protected)
-        rewrite = self._possible(view, room, tokens - view.tokens)
+        rewrite = self._possible(view, room, tokens - view.decisions.tokens)
+        last_s = now_s if pace.last_turn_s is None else pace.last_turn_s
+        idle_s = 0.0 if now_s is None or last_s is None else now_s - last_s
         return estimate(
-            price_of_rewrite(rewrite, rates, is_cold=rates.is_cold(idle_s=pace.idle_s(now_s))),
+            price_of_rewrite(rewrite, rates, is_cold=rates.is_cold(idle_s=idle_s)),
             waited_tokens=pace.waited_tokens,
-            turns=pace.expected_turns,
+            turns=pace.turns + 1,
             is_forced=is_forced,
             is_vain=is_vain,
         )
@@ -267,11 +269,11 @@ class Engine:
             if not free:
                 raise
             free, changes = 0, self._planned(view, beside, pinned)
-        promised = self._possible(view, room, beside).saved_tokens
-        view = self.rewritten(view, changes, view.tokens + beside, promised_tokens=promised)
+        view = self.rewritten(view, changes)
         notices = view.notices.anew(overruled=self.planner.overruled(), waits=not free)
         view = self.files.without_unseen(replace(view, notices=notices, sent=0), candidates)
-        self._warn_of_protected(view, beside, pinned)
+        if view.pace.retry_at_tokens:
+            self._warn_of_protected(view, beside, pinned)
         return view
 
     def without_finished(
@@ -290,26 +292,17 @@ class Engine:
             uncut,
             protected=self.conversation.protected(self.pinned(view)),
             room_tokens=room.tokens,
-            is_vain=view.pace.is_vain(tokens, limit_tokens=self.window.limit_tokens),
             is_cold=is_cold,
         )
         view = replace(view, pace=pace)
-        if finished is not None and finished.is_done:
-            promised = finished.cost_estimate.price.rewrite.saved_tokens
-            first = min(changes)
-            view = self.rewritten(view, changes, tokens, promised_tokens=promised, since=first)
+        if changes:
+            view = self.rewritten(view, changes, since=min(changes))
         return view, finished
 
     def rewritten(
-        self,
-        view: ContextView,
-        changes: Mapping[int, Decision],
-        tokens: int,
-        *,
-        promised_tokens: int,
-        since: int = 0,
+        self, view: ContextView, changes: Mapping[int, Decision], *, since: int = 0
     ) -> ContextView:
-        """Return the view with changed decisions, and store the originals of what leaves a request of ``tokens``."""
+        """Return the view with changed decisions, none of a unit before ``since``; store the originals of what leaves."""
         candidates, before = self.conversation.candidates, view.decisions
         settled = self._arrived = self.arrival.settle(
             before.changed(changes),
@@ -321,16 +314,13 @@ class Engine:
         self._keep_originals(
             [(candidates[i], settled[i]) for i in changes if settled[i] is not before[i]]
         )
-        pace = view.pace.compacted(
-            tokens,
-            promised_tokens=promised_tokens,
-            saved_tokens=before.tokens - settled.tokens,
-            limit_tokens=self.window.limit_tokens,
-        )
+        view = replace(view, decisions=settled, rewrites=view.rewrites + 1)
+        room, retry = self.room(view), 0
+        if room.used_tokens > room.budget.compact_at_tokens:  # what is protected stays above it
+            retry = room.used_tokens + max(1, (room.tokens - room.used_tokens) // 2)
         numbers = {"tokens_before": before.tokens, "tokens_after": settled.tokens}
-        view = replace(view, decisions=settled, rewrites=view.rewrites + 1, pace=pace)
-        logger.info("compacted", extra={**numbers, "room_tokens": self.room(view).tokens})
-        return view
+        logger.info("compacted", extra={**numbers, "room_tokens": room.tokens})
+        return replace(view, pace=replace(view.pace, retry_at_tokens=retry))
 
     def retrieved(self, view: ContextView, room: RequestRoom) -> tuple[bool, Message | None]:
         """Return whether a person asks about something that left the window, and the retrieved context that fits."""
@@ -361,7 +351,7 @@ class Engine:
         count, last = self._counter.message, view.decisions.last
         if answer is not None:
             view = view.with_before_last(Written(message=answer), count(answer))
-        if last is None or not (view.notices.due or view.preamble.is_late):
+        if last is None or not (view.notices.due or view.preamble.offer.parts):
             return view
         if not has_place(view, self.conversation.candidates):
             return view
@@ -500,15 +490,15 @@ class Engine:
     def _warn_of_protected(
         self, view: ContextView, used_tokens: int, pinned: frozenset[int]
     ) -> None:
-        """Warn once if protected messages alone exceed ``compact_at_fraction``, so that each turn may compact."""
-        mark = self.room(view).budget.compact_at_tokens
+        """Warn once that protected messages alone exceed ``compact_at_fraction``, so that many turns may compact."""
         cause = view.pins, self.window.limit_tokens
-        if view.tokens + used_tokens <= mark or cause == self._warned:
+        if cause == self._warned:
             return
         self._warned = cause
         parts: Counter[str] = Counter({"tools and format": used_tokens})
         for i, why in self.conversation.protected(pinned).items():
             parts[why] += view.decisions[i].tokens_after
+        mark = self.room(view).budget.compact_at_tokens
         logger.warning(
             "the protected messages leave no room below compact_at_fraction; unpin messages, shorten the system prompt, or raise "
             "window_tokens or compact_at_fraction",

@@ -52,14 +52,13 @@ class Finishing:
         *,
         protected: Iterable[int],
         room_tokens: int,
-        is_vain: bool,
         is_cold: bool,
     ) -> tuple[Pace, FinishedEstimate | None, dict[int, Decision]]:
         """Return the next pace, the estimate for the best finished spans, if any, and the decisions by which they are cut.
 
         ``uncut`` is the request as it is. With ``dry_run`` nothing is cut.
         """
-        conversation, pace, turns = self._planner.conversation, view.pace, view.pace.expected_turns
+        conversation, pace, turns = self._planner.conversation, view.pace, view.pace.turns + 1
         if not self._proposals.follow(conversation.candidates, since=max(0, pace.seen_units - 1)):
             return pace, None, {}
         stays = frozenset(protected).union(conversation.voices.instructions)
@@ -73,7 +72,7 @@ class Finishing:
             price,
             waited_tokens=pace.finished_waited_tokens,
             turns=turns,
-            is_vain=is_vain,
+            is_vain=uncut.window_tokens < pace.retry_at_tokens,
             turns_to_full=max(0, room_tokens - uncut.window_tokens) / grown,
         )
         is_done = self._cuts and cost.rewrites

@@ -131,7 +131,7 @@ class TurnRunner:
             self.follow(payloads, tools)
         if self.providers.each:
             self._ask_providers()
-        before, planned_s = self.view.tokens, time.perf_counter()
+        before, planned_s = self.view.decisions.tokens, time.perf_counter()
         try:
             self.view, prepared = engine.prepare(self.view, payloads)
         except ContextWindowExceeded as error:

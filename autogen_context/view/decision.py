@@ -179,19 +179,22 @@ class Decisions(Sequence[Decision]):
 
     def continues(self, other: "Decisions") -> bool:
         """Return True if this sequence only extends another one's decisions, but for the newest of them."""
-        at, settled = len(other._full), other._open[:-1]
-        if self._line is not other._line or len(self) < len(other):
+        full, settled = len(other._full), other._open[:-1]
+        if self._line is not other._line:
             return False
-        if at and self._full[at - 1] is not other._full[at - 1]:
+        if (len(self._full), len(self._open)) < (full, len(other._open)):
+            return False
+        if full and self._full[full - 1] is not other._full[full - 1]:
             return False  # both extend a third one, each in its own way
-        chunk = self._full[at] if at < len(self._full) else self._open
+        chunk = self._full[full] if full < len(self._full) else self._open
         return chunk[: len(settled)] == settled
 
     def settled_since(self, other: "Decisions") -> list[Decision] | None:
         """Return the settled decisions added since another sequence; ``None`` if this one does not continue it."""
         if not self.continues(other):
             return None
-        return [self[i] for i in range(max(0, len(other) - 1), len(self) - 1)]
+        chunks = chain(*self._full[len(other._full) :], self._open)
+        return list(chunks)[max(0, len(other._open) - 1) : -1]
 
     @override
     def __len__(self) -> int:

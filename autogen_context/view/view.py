@@ -17,8 +17,6 @@ from autogen_context.view.certificate import Checked
 from autogen_context.view.decision import Decisions, faults_of_decisions
 from autogen_context.view.notice import Notices, PreambleOffer
 
-HELPED_FRACTION = 0.5  # of the expected saving; a rewrite that saved less did not help
-
 
 def from_hex(value: object) -> bytes:
     """Parse hexadecimal digits."""
@@ -61,10 +59,7 @@ class BilledUsage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """What decides when to compact, carried from turn to turn; ``triggers.price.after_turn`` computes the next one.
-
-    After a compaction that did not help, a request is compacted again from ``retry_at_tokens`` on, or with another limit.
-    """
+    """What decides when to compact, carried from turn to turn; ``triggers.price.after_turn`` computes the next one."""
 
     turns: int = 0
     waited_tokens: float = 0.0
@@ -72,29 +67,7 @@ class Pace:
     seen_units: int = 0
     finished_waited_tokens: float = 0.0
     finished_saving_tokens: float = 0.0
-    retry_at_tokens: int = 0
-    limit_tokens: int = 0  # at the last compaction
-
-    @property
-    def expected_turns(self) -> int:
-        """Estimate of the remaining turns, this one included: as many as there have been."""
-        return self.turns + 1
-
-    def idle_s(self, now_s: float | None) -> float:
-        """Return the seconds since the last turn; 0 without a clock."""
-        return 0.0 if now_s is None or self.last_turn_s is None else now_s - self.last_turn_s
-
-    def compacted(
-        self, tokens: int, *, promised_tokens: int, saved_tokens: int, limit_tokens: int
-    ) -> Self:
-        """Return the pace after a compaction of a request of ``tokens``."""
-        helped = saved_tokens > 0 and saved_tokens >= HELPED_FRACTION * promised_tokens
-        retry = 0 if helped else tokens + max(1, promised_tokens)
-        return replace(self, waited_tokens=0.0, retry_at_tokens=retry, limit_tokens=limit_tokens)
-
-    def is_vain(self, tokens: int, *, limit_tokens: int) -> bool:
-        """Return True if the last compaction did not help, and the limit and nearly all tokens are as they were then."""
-        return limit_tokens == self.limit_tokens and tokens < self.retry_at_tokens
+    retry_at_tokens: int = 0  # of a request; below it another compaction would not help
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
