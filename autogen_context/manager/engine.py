@@ -43,7 +43,6 @@ from autogen_context.triggers.price import (
     CostEstimate,
     FinishedEstimate,
     Rewrite,
-    after_turn,
     estimate,
     price_of_rewrite,
 )
@@ -163,7 +162,8 @@ class Engine:
             view = self.compacted(view, extra_tokens)
             request = self._request(view)
         compacted, units = view.rewrites > rewrites, len(self.conversation.candidates)
-        pace = after_turn(view.pace, cost, rewrote=compacted, units=units, now_s=now_s)
+        waited = cost.waited_tokens
+        pace = view.pace.after_turn(waited, rewrote=compacted, units=units, now_s=now_s)
         view = replace(view, pace=pace, must_replan=False, sent=view.decisions.stop)
         self._arrived = view.decisions
         prepared = Prepared(

@@ -20,7 +20,7 @@ from autogen_context.view.view import ContextView
 if TYPE_CHECKING:  # modules that ask models are imported on demand
     from autogen_context.manager.engine import Engine
     from autogen_context.prioritizer.advice import Advice, Advising
-    from autogen_context.triggers.intent import Intents
+    from autogen_context.triggers.intent import IntentModel
 
 
 class Prefetcher:
@@ -33,7 +33,7 @@ class Prefetcher:
     """
 
     def __init__(self, setup: Setup, counter: MessageCounter, state: State) -> None:
-        self._config, vectors = setup.config, setup.options.get("vectors")
+        self._setup, vectors = setup, setup.options.get("vectors")
         self._embedding = None if vectors is None else Prefetch(vectors, setup.background)
         self.memory = Recaller(self._embedding.cosines if self._embedding else None)
         self._summaries = summaries_of(setup, counter, state.summaries)
@@ -48,7 +48,7 @@ class Prefetcher:
 
     async def before_turn(self, engine: "Engine", view: ContextView) -> None:
         """Await embeddings and summaries for this turn, and start those for later ones."""
-        config, conversation = self._config, engine.conversation
+        config, conversation = self._setup.config, engine.conversation
         if self._embedding:
             timeout_s = config.embedding_timeout_s
             await self._embedding.embed(conversation.messages, timeout_s=timeout_s)
@@ -62,7 +62,8 @@ class Prefetcher:
         if self._advising and is_full:
             self._advising.ask(conversation.newest_request)
         if self._intents:
-            self._intents.ask(conversation.candidates)
+            setup = self._setup
+            self._intents.ask_newest(conversation.candidates, setup.kinds, setup.background)
 
 
 def summaries_of(
@@ -90,15 +91,15 @@ def advising_of(setup: Setup, known: "Mapping[str, Advice]") -> "Advising | None
     return Advising(client, known, setup.background, setup.cache)
 
 
-def intents_of(setup: Setup) -> "Intents | None":
-    """Return who asks a model for intents, if the triggers use them."""
+def intents_of(setup: Setup) -> "IntentModel | None":
+    """Return the model that is asked for intents, if the triggers use one."""
     triggers = setup.options.get("triggers")
     if triggers is None or not setup.judges_finished:
         return None
-    from autogen_context.triggers.intent import IntentModel, Intents  # noqa: PLC0415 - as above
+    from autogen_context.triggers.intent import IntentModel  # noqa: PLC0415 - as above
 
     model: object = getattr(triggers, "known", None)
-    return Intents(model, setup.kinds, setup.background) if isinstance(model, IntentModel) else None
+    return model if isinstance(model, IntentModel) else None
 
 
 def client_of(setup: Setup, what: str) -> Complete | None:

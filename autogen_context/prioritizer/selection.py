@@ -238,9 +238,9 @@ class Selection:
         for negative, _, at in (*self._heap, *self._too_large):
             best[at.unit] = max(best[at.unit], -negative)
         best |= self._best
-        places = sorted(best, key=lambda unit: (-best[unit], -unit))
+        places, among = sorted(best, key=lambda unit: (-best[unit], -unit)), len(best)
         return {
-            unit: Rank(score=best[unit], place=place, among=len(best))
+            unit: Rank(score=best[unit], place=place, among=among)
             for place, unit in enumerate(places, 1)
         }
 

@@ -59,7 +59,7 @@ class BilledUsage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """What decides when to compact, carried from turn to turn; ``triggers.price.after_turn`` computes the next one."""
+    """What decides when to compact, carried from turn to turn."""
 
     turns: int = 0
     waited_tokens: float = 0.0
@@ -68,6 +68,21 @@ class Pace:
     finished_waited_tokens: float = 0.0
     finished_saving_tokens: float = 0.0
     retry_at_tokens: int = 0  # of a request; below it another compaction would not help
+
+    def after_turn(
+        self, waited_tokens: float, *, rewrote: bool, units: int, now_s: float | None
+    ) -> Self:
+        """Return the pace for the next turn; ``rewrote`` if this turn compacted, so that nothing was waited for."""
+        finished = self.finished_waited_tokens + self.finished_saving_tokens
+        return replace(
+            self,
+            turns=self.turns + 1,
+            waited_tokens=0.0 if rewrote else waited_tokens,
+            last_turn_s=now_s,
+            seen_units=units,
+            finished_waited_tokens=0.0 if rewrote else finished,
+            finished_saving_tokens=0.0 if rewrote else self.finished_saving_tokens,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

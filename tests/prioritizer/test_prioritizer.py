@@ -1,6 +1,5 @@
 """What matters: the one score that a manager chooses by, a prioritizer of one's own, and labelled parts."""
 
-import json
 from collections.abc import Sequence
 from typing import get_args
 
@@ -30,6 +29,7 @@ from autogen_context.prioritizer.prioritizer import (
 from autogen_context.prioritizer.references import References
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
+from support.saying import asks, call_of, tells
 from support.scoring import references_of, returns
 
 
@@ -73,17 +73,10 @@ def worked(steps: int) -> list[ChatMessage]:
     messages: list[ChatMessage] = [{"role": "user", "content": "Mend the vault."}]
     for step in range(steps):
         path = f"src/part_{step}.py"
-        call = {"name": "read_file", "arguments": json.dumps({"path": path})}
+        call = call_of(f"c{step}", "read_file", path=path)
         said = f"Step {step}, as in src/part_{max(0, step - 2)}.py"
         text = "".join(f"vault_{step * 37 + n} = {step * 7919 + n}\n" for n in range(12))
-        messages += [
-            {
-                "role": "assistant",
-                "content": said,
-                "tool_calls": [{"id": f"c{step}", "type": "function", "function": call}],
-            },
-            {"role": "tool", "tool_call_id": f"c{step}", "content": f"# {path}\n{text}"},
-        ]
+        messages += [asks(call, text=said), tells(f"c{step}", f"# {path}\n{text}")]
     return messages
 
 

@@ -28,6 +28,7 @@ from autogen_context.recall.exchanges import (
     tiers,
 )
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
+from support.saying import step
 from support.units import read_all
 
 FEW = settings(max_examples=25)
@@ -202,14 +203,10 @@ def test_strong_emotion_stays_in_a_manager(intensity: float) -> None:
     """F28: of many messages that are alike and state nothing, the one that was said with strong emotion is still there."""
     said: list[dict[str, object]] = []
     for day in range(60):
-        look = {"name": "look", "arguments": "{}"}
-        call = {"id": f"c{day}", "type": "function", "function": look}
         heard = {"emotion_data": {"emotional_intensity": intensity if day == 5 else 0.1}}
         text = f"It was raining outside on day {day + 100} of that summer, and nobody came along."
         said.append({"role": "user", "content": text, "metadata": heard})
-        said.append({"role": "assistant", "content": "", "tool_calls": [call]})
-        seen = f"seen row_{day} " * 20
-        said.append({"role": "tool", "tool_call_id": f"c{day}", "content": seen})
+        said += step(f"c{day}", "look", f"seen row_{day} " * 20)
     manager = IncrementalContextManager(model="gpt-4o", window_tokens=2_000, reserve_tokens=0)
     prepared = manager.prepare_nowait(said)
     assert prepared.compacted
