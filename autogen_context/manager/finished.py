@@ -10,7 +10,7 @@ from dataclasses import replace
 from autogen_context.manager.compaction import CompactionPlanner, left_out, with_notice
 from autogen_context.manager.parts import Setup
 from autogen_context.prioritizer.prioritizer import Need
-from autogen_context.prioritizer.selection import BlockSelector, standing
+from autogen_context.prioritizer.selection import fill, standing
 from autogen_context.triggers.hybrid import SemanticHybridTrigger
 from autogen_context.triggers.price import (
     LEFT_FRACTION,
@@ -105,11 +105,17 @@ class Finishing:
                 continue
             planner.references.cut({*compared, *inner})
             scores = planner.prioritizer.scores(planner.references, need)
-            selector = BlockSelector(planner.references, counter, scores)
             tokens = sum(decided[i].tokens_after for i in inner)
             others = {i: each for i, each in enumerate(decided) if i not in inner}
             sent = {i: each for i, each in others.items() if each.action != "drop"}
-            filled = selector.fill(sent, int(tokens * LEFT_FRACTION), among=inner)
+            filled = fill(
+                planner.references,
+                inner,
+                taken=sent,
+                scores=scores,
+                counter=counter,
+                room_tokens=int(tokens * LEFT_FRACTION),
+            )
             # Units cut earlier already have a notice in their place.
             seen = {**others, **filled.stays}
             seen |= {i: kept(candidates[i], "") for i, each in others.items() if each.hides}
