@@ -31,7 +31,6 @@ from autogen_context.models.similarity import similarities
 from autogen_context.prioritizer.attention import (
     LexicalIndex,
     fused,
-    postings_of,
     relatedness,
     relevances,
 )
@@ -183,7 +182,7 @@ class Knowledge:
         if entries != self.entries:  # the files were not only touched
             self.entries, self._meanings, self.fault = entries, (), ""
             self.sources = frozenset(quotable(entry.source) for entry in entries)
-            self._index = LexicalIndex.of(found["lengths"], found["postings"])
+            self._index = LexicalIndex(found["lengths"], found["postings"])
 
 
 def weighed(entry: KnowledgeEntry) -> str:
@@ -208,8 +207,10 @@ def read_folder(folder: str) -> Folder:
                     text = read_regular(path, most_bytes=MOST_BYTES).decode("utf-8", "replace")
                     texts[path[len(folder) + 1 :]] = text.removeprefix("\ufeff")
     entries = [each for name in sorted(texts) for each in entries_in(name, texts[name])]
-    lengths, postings = postings_of(map(weighed, entries))
-    return {"entries": entries, "lengths": lengths, "postings": postings}
+    index = LexicalIndex()
+    for entry in entries:
+        index.add(weighed(entry))
+    return {"entries": entries, "lengths": index.lengths, "postings": index.postings}
 
 
 def entries_in(name: str, text: str) -> list[KnowledgeEntry]:

@@ -25,14 +25,14 @@ from autogen_context.prioritizer.advice import Advice, key_of
 from autogen_context.prioritizer.prioritizer import ContextPrioritizer, Need
 from autogen_context.prioritizer.references import References
 from autogen_context.prioritizer.selection import (
-    BlockSelector,
     Explanation,
     Unchosen,
     efficiency_of,
     explained,
+    fill,
     standing,
 )
-from autogen_context.recall.exchanges import said_now
+from autogen_context.recall.exchanges import IMMEDIATE_EXCHANGES, said_now, why_dropped
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision, kept, replaced, tokens_of
 from autogen_context.view.notice import Name, Notice, Topic
@@ -40,7 +40,7 @@ from autogen_context.view.protected import Protection, choose_protected
 from autogen_context.view.view import ContextView
 
 OUT_OF_REACH = "left out: it was too long ago to be compared with what stays"
-REPEATED = "left out: the same system message is sent once"
+REPEATED = "the same system message is sent once"
 FRAME = "-"  # a placeholder, to measure the notice without its content
 STATED: Mapping[Topic, Kind] = {"requirement": "constraint", "decision": "decision"}
 
@@ -95,7 +95,6 @@ class CompactionPlanner:
         self.follow()
         protected, need = conversation.protected(pinned), self._need(limit_tokens, stale)
         compared = standing(self.references, need)
-        self.references.cut(compared)
         near = (
             standing(self.references, replace(need, relevance={})) if need.relevance else compared
         )
@@ -107,14 +106,8 @@ class CompactionPlanner:
         limit = limit_tokens - fixed_tokens
         total = max(0, min(limit, budget.total_tokens))
         asked = {*view.decisions.live, *compared, *near, *protected}
-        systems = [i for i in conversation.voices.systems if i in asked]
-        texts = {i: candidates[i].unit.messages[0].text for i in systems}
-        sent = {text for i, text in texts.items() if i in protected}
-        again = {
-            i: replaced(candidates[i], "drop", REPEATED, (), 0)
-            for i, text in texts.items()
-            if text in sent and i not in protected
-        }
+        needless = self._needless(asked, protected)
+        self.references.cut([i for i in compared if i not in needless])
 
         # In their order: protected units, people's messages, the newest units, and of the rest the highest scores.
         chosen = choose_protected(candidates, protected, limit_tokens=limit, fit=self._fit)
@@ -131,25 +124,33 @@ class CompactionPlanner:
             is_used=self._is_used,
         )
         budget = replace(budget, total_tokens=total)
+        # For a question about the past, what answers it goes before anything but rules.
+        said = [e for e in said if e.unit not in needless and (e.is_rule or not need.relevance)]
         chosen |= people_first(said, protected, chosen, budget=budget, beside_tokens=beside)
         beside = min(beside, total - tokens_of(chosen) - frame)
         newest_first = range(len(candidates) - 1, -1, -1)
         last = next((candidates[i].tokens for i in newest_first if i not in chosen), 0)
         whole = last if last <= budget.newest_unit_fraction * beside else 0
         room = max(int(beside * budget.newest_fraction), whole)
-        recent = newest_that_fit(candidates, taken=chosen | again, room_tokens=room)
+        recent = newest_that_fit(candidates, taken=chosen | needless, room_tokens=room)
         chosen |= recent
         told_tokens = max(0, int(beside * budget.told_fraction))
         scores = self.prioritizer.scores(self.references, need)
-        selector = BlockSelector(self.references, self._counter, scores, self._shares(budget))
-        room = max(0, beside - tokens_of(recent) - told_tokens)
-        filled = selector.fill(chosen | again, room)
+        filled = fill(
+            self.references,
+            self.references.standing,
+            taken=chosen | needless,
+            scores=scores,
+            counter=self._counter,
+            room_tokens=max(0, beside - tokens_of(recent) - told_tokens),
+            shares=self._shares(budget),
+        )
         chosen |= filled.stays
 
         # The rest is dropped; a notice in its place tells what was in it.
         dropped = {
             i: left_again(view.decisions, i)
-            or again.get(i)
+            or needless.get(i)
             or left_out(candidates[i], filled.left.get(i))
             for i in sorted({*asked, *filled.left}.difference(chosen))
         }
@@ -167,6 +168,24 @@ class CompactionPlanner:
         decided = chosen | dropped
         room = min(limit - tokens_of(decided), gone)
         return decided | with_notice(dropped, notices, room_tokens=room, count=count)
+
+    def _needless(
+        self, units: Iterable[int], protected: Mapping[int, Protection]
+    ) -> dict[int, Decision]:
+        """Drop what is sent once already or says nothing: repeated system messages, courtesies before the last exchanges."""
+        candidates, voices = self._conversation.candidates, self._conversation.voices
+        systems, said = frozenset(voices.systems), voices.instructions[-IMMEDIATE_EXCHANGES:]
+        sent = {candidates[i].unit.messages[0].text for i in systems.intersection(protected)}
+        found: dict[int, Decision] = {}
+        for i in set(units).difference(protected):
+            messages, why = candidates[i].unit.messages, ""
+            if i in systems:
+                why = REPEATED if messages[0].text in sent else ""
+            elif i < min(said, default=0) and len(messages) == 1:
+                why = why_dropped(messages[0], candidates[i - 1].unit.messages[-1] if i else None)
+            if why:
+                found[i] = replaced(candidates[i], "drop", f"left out: {why}", (), 0)
+        return found
 
     def _budget_for(
         self, need: Need, limit_tokens: int, fixed_tokens: int, *, has_summaries: bool

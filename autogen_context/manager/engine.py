@@ -30,13 +30,7 @@ from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.piece import RoleRules, Written, messages_of
 from autogen_context.messages.tool_schema import has_recall_tool
 from autogen_context.tokens.calibrate import Calibration
-from autogen_context.triggers.price import (
-    CostEstimate,
-    Rewrite,
-    after_turn,
-    estimate,
-    price_of_rewrite,
-)
+from autogen_context.triggers.price import CostEstimate, Rewrite, estimate, price_of_rewrite
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Decision, Decisions
 from autogen_context.view.protected import satisfied
@@ -148,7 +142,8 @@ class Engine:
             view = self.compacted(view, extra_tokens)
             request = self._request(view)
         compacted, units = view.rewrites > rewrites, len(self.conversation.candidates)
-        pace = after_turn(view.pace, cost, rewrote=compacted, units=units, now_s=now_s)
+        waited = cost.waited_tokens
+        pace = view.pace.after_turn(waited, rewrote=compacted, units=units, now_s=now_s)
         view = replace(view, pace=pace, must_replan=False, sent=view.decisions.stop)
         self._arrived = view.decisions
         prepared = Prepared(

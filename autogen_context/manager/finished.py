@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from autogen_context.manager.compaction import CompactionPlanner, left_out, notice_of, with_notice
 from autogen_context.manager.parts import Parts, cuts_finished
 from autogen_context.prioritizer.prioritizer import Need
-from autogen_context.prioritizer.selection import BlockSelector, standing
+from autogen_context.prioritizer.selection import fill, standing
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.triggers.hybrid import SemanticHybridTrigger
 from autogen_context.triggers.price import (
@@ -145,11 +145,17 @@ def without(
             continue
         references.cut({*compared, *inner})
         scores = planner.prioritizer.scores(references, need)
-        selector = BlockSelector(references, counter, scores)
         tokens = sum(decided[i].tokens_after for i in inner)
         others = {i: each for i, each in enumerate(decided) if i not in inner}
         sent = {i: each for i, each in others.items() if each.action != "drop"}
-        filled = selector.fill(sent, int(tokens * LEFT_FRACTION), among=inner)
+        filled = fill(
+            references,
+            inner,
+            taken=sent,
+            scores=scores,
+            counter=counter,
+            room_tokens=int(tokens * LEFT_FRACTION),
+        )
         chosen = {**others, **filled.stays}
         # Units cut earlier already have a notice in their place.
         seen = chosen | {i: kept(candidates[i], "") for i, d in others.items() if d.hides}

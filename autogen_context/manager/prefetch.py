@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # modules that ask models are imported on demand
     from autogen_context.manager.engine import Engine
     from autogen_context.manager.events import TurnLog
     from autogen_context.prioritizer.advice import Advice, Advising
-    from autogen_context.triggers.intent import Intents
+    from autogen_context.triggers.intent import IntentModel
     from autogen_context.triggers.turn import Trigger
 
 
@@ -50,7 +50,7 @@ class Prefetcher:
         self._summarises = (
             summarizing(self.compressor, self._model_client, EstimateCounter()) is not None
         )
-        self._intents = intents_of(setup, triggers, self._background)
+        self._intents = intents_of(setup, triggers)
         self._given_cache = cache
         if cache is not None and events is not None:
             events.follow(cache)
@@ -135,7 +135,8 @@ class Prefetcher:
         if self._advising and engine.is_full(view, at_fraction=config.prepare_at_fraction):
             self._advising[-1].ask(engine.conversation.newest_request)
         if self._intents is not None:
-            self._intents.ask(engine.conversation.candidates)
+            candidates = engine.conversation.candidates
+            self._intents.ask_newest(candidates, self.setup.kinds, self._background)
 
     async def aclose(self) -> None:
         """End background work within the time limit of ``Background``."""
@@ -162,13 +163,11 @@ def summarizing(
     return compressor if isinstance(compressor, Summarises) else None
 
 
-def intents_of(
-    setup: Setup, triggers: "Trigger | None", background: Background
-) -> "Intents | None":
-    """Return who asks a model for intents, if the triggers use them."""
+def intents_of(setup: Setup, triggers: "Trigger | None") -> "IntentModel | None":
+    """Return the model that is asked for intents, if the triggers use one."""
     if triggers is None or not (cuts_finished(setup.config, triggers) or setup.config.dry_run):
         return None
-    from autogen_context.triggers.intent import IntentModel, Intents  # noqa: PLC0415 - as above
+    from autogen_context.triggers.intent import IntentModel  # noqa: PLC0415 - as above
 
     model: object = getattr(triggers, "known", None)
-    return Intents(model, setup.kinds, background) if isinstance(model, IntentModel) else None
+    return model if isinstance(model, IntentModel) else None

@@ -61,7 +61,7 @@ class BilledUsage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """What decides when to compact, carried from turn to turn; ``triggers.price.after_turn`` computes the next one.
+    """What decides when to compact, carried from turn to turn.
 
     After a compaction that did not help, a request is compacted again from ``retry_at_tokens`` on, or with another limit.
     """
@@ -83,6 +83,21 @@ class Pace:
     def idle_s(self, now_s: float | None) -> float:
         """Return the seconds since the last turn; 0 without a clock."""
         return 0.0 if now_s is None or self.last_turn_s is None else now_s - self.last_turn_s
+
+    def after_turn(
+        self, waited_tokens: float, *, rewrote: bool, units: int, now_s: float | None
+    ) -> Self:
+        """Return the pace for the next turn; ``rewrote`` if this turn compacted, so that nothing was waited for."""
+        finished = self.finished_waited_tokens + self.finished_saving_tokens
+        return replace(
+            self,
+            turns=self.turns + 1,
+            waited_tokens=0.0 if rewrote else waited_tokens,
+            last_turn_s=now_s,
+            seen_units=units,
+            finished_waited_tokens=0.0 if rewrote else finished,
+            finished_saving_tokens=0.0 if rewrote else self.finished_saving_tokens,
+        )
 
     def compacted(
         self, tokens: int, *, promised_tokens: int, saved_tokens: int, limit_tokens: int

@@ -139,7 +139,7 @@ class Unbilled(LoopbackServer):
 
     @override
     def _chat(self, record: ServedRequest, body: JsonObject) -> Reply:
-        answer = json.loads(super()._chat(record, body).parts[0])
+        answer = json.loads(super()._chat(record, body).body)
         del answer["usage"]
         return json_reply(answer)
 

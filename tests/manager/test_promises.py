@@ -21,6 +21,7 @@ from autogen_context.testing.transcripts import broken_transcripts, histories, t
 from autogen_context.testing.wire import Json
 from support import keeping
 from support.keeping import outcome_of
+from support.saying import step
 
 # The windows are drawn without regard to the model that lends its chat format.
 pytestmark = pytest.mark.filterwarnings("ignore:window_tokens=")
@@ -309,9 +310,7 @@ def test_1_the_bound_covers_the_bill(
     keeper = manager(8_000)
     messages: Transcript = [{"role": "user", "content": "the task"}]
     for n, size in enumerate(sizes):
-        call = {"id": f"c{n}", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-        messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
-        messages.append({"role": "tool", "tool_call_id": f"c{n}", "content": "x" * 4 * size})
+        messages += step(f"c{n}", "f", "x" * 4 * size)
         turn = prepared(keeper, messages)
         calls = sum(bool(m.get("tool_calls")) for m in turn.messages)
         billed = tokens(turn.messages) + hidden - (0 if bills_overheads else 4 * calls)

@@ -6,7 +6,6 @@ Promise: state ``n`` of the file is ``state(n)``; ``None`` is that there is no f
 import os
 import random
 import time
-from collections.abc import Callable
 from pathlib import Path
 from threading import Event, Thread
 
@@ -14,16 +13,7 @@ from typing_extensions import override
 
 SIZE = 24
 PAUSE_AFTER = 10
-WAYS = (
-    "same size",
-    "grown",
-    "old times",
-    "renamed over",
-    "link",
-    "hard link",
-    "deleted",
-    "renamed away",
-)
+WAYS = ("same size", "grown", "old times", "renamed over", "link", "hard link", "deleted", "renamed away")  # fmt: skip
 
 
 def way(number: int) -> str:
@@ -41,45 +31,29 @@ def state(number: int) -> str | None:
 
 def change(path: Path, number: int) -> None:
     """Bring about a state, from whatever there is, in one step that a reader sees whole or not at all."""
-    text = state(number)
-    if text is None and path.is_file() and way(number) == "renamed away":
-        path.replace(path.with_name("away"))
-    elif text is None:
+    text, how = state(number), way(number)
+    if text is None:
+        if how == "renamed away" and path.is_file():
+            path.replace(path.with_name("away"))
         path.unlink(missing_ok=True)
-    elif way(number) in _IN_PLACE and path.is_file() and len(path.read_text()) == len(text):
-        _IN_PLACE[way(number)](path, text)
-    else:
-        _put_in_place(path, number, text)
-
-
-def _write_over(path: Path, text: str) -> None:
-    descriptor = os.open(path, os.O_WRONLY)
-    os.pwrite(descriptor, text.encode(), 0)
-    os.close(descriptor)
-
-
-def _write_with_old_times(path: Path, text: str) -> None:
-    found = path.stat()
-    _write_over(path, text)
-    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
-
-
-_IN_PLACE: dict[str, Callable[[Path, str], None]] = {
-    "same size": _write_over,
-    "old times": _write_with_old_times,
-}
-
-
-def _put_in_place(path: Path, number: int, text: str) -> None:
-    """Let another file, a link to one, or a second name of one take the path."""
-    new, target = path.with_name("new"), path.with_name(f"target{number % 8}")
+        return
+    is_in_place = how in ("same size", "old times") and path.is_file()
+    if is_in_place and len(path.read_text()) == len(text):
+        before = path.stat()
+        descriptor = os.open(path, os.O_WRONLY)
+        os.pwrite(descriptor, text.encode(), 0)
+        os.close(descriptor)
+        if how == "old times":
+            os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        return
+    new, number = path.with_name("new"), number % 8
     new.unlink(missing_ok=True)
     new.write_text(text)
-    if way(number) == "link":  # what the path leads to now is replaced as a whole, too
-        new.replace(target)
+    if how == "link":  # what the path leads to now is replaced as a whole, too
+        target = new.replace(path.with_name(f"target{number}"))
         new.symlink_to(target)
-    elif way(number) == "hard link":
-        second = path.with_name(f"second{number % 8}")
+    elif how == "hard link":
+        second = path.with_name(f"second{number}")
         second.unlink(missing_ok=True)
         second.hardlink_to(new)
     new.replace(path)
