@@ -17,7 +17,7 @@ help:
 
 # One stamp per set of packages, made again when pyproject.toml changes. The demo and the tests need no torch: the tests of
 # embeddings run where the extra is installed, as in .ci/run, which says EXTRAS=all.
-EXTRAS ?= classic,ag2,agent-framework,code,redis,fast,yaml,cli,testing
+EXTRAS ?= classic,ag2,agent-framework,redis,fast,yaml,cli,testing
 GROUPS := --group dev $(if $(findstring all,$(EXTRAS)),--group embeddings)
 PIP := $(BIN)/pip install --quiet --quiet --disable-pip-version-check
 
@@ -49,7 +49,7 @@ local: $(VENV)/.local
 	@$(BIN)/python examples/local/talk.py
 
 test: $(VENV)/.installed
-	@$(BIN)/python -m pytest -n 2 --dist loadfile --max-worker-restart 0
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 # `make test` has the newest release of each host; these are the oldest that are taken, with AutoGen Studio, which wants one of them.
 OLDEST := autogenstudio==0.4.2.2 autogen-agentchat==0.5.7 pyautogen==0.9 ag2[openai]==1.2.0 agent-framework-core==1.19.0 agent-framework-openai==1.14.4

@@ -167,8 +167,9 @@ class OriginalStore:
         for handle in (*over, *new):
             self._known.pop(handle, None)
         self._memory.forget(over)
+        expiry_and_places = now + self._ttl_s, 1 + len(self._tiers)
         for handle, messages in new.items():
-            self._known[handle] = now + self._ttl_s, 1 + len(self._tiers)
+            self._known[handle] = expiry_and_places
             gone += self._memory.put(handle, messages, size_bytes=size_of(messages))
         for tier in self._tiers if new else ():
             ttl_s = None if self._ttl_s == math.inf else self._ttl_s

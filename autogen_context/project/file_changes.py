@@ -4,7 +4,6 @@ Promise: a change by someone else is reported once, with a short diff; the agent
 below the folder are read. A slow or failing disk costs these notices and nothing else.
 """
 
-import asyncio
 import errno
 import os
 from collections import Counter
@@ -12,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from difflib import unified_diff
+from functools import partial
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +23,7 @@ from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import answers_of, is_failure
 from autogen_context.messages.tool_call import ToolKinds, actions_of
 from autogen_context.project.index import Proof, changed
+from autogen_context.project.thread import in_thread, wait_for
 from autogen_context.view.notice import (
     CHANGED,
     DELETED,
@@ -168,10 +169,9 @@ class FilesProvider:
         """Check the files in a thread, waiting at most ``LONGEST_WAIT_S``."""
         self._read(turn)
         if self._files and (self._look is None or self._look.done()):
-            self._look, due = Future(), self._due(turn)
-            in_thread = asyncio.get_running_loop().run_in_executor
-            looking = in_thread(None, answer, self._look, self._tracker, due)
-            await asyncio.wait([looking], timeout=LONGEST_WAIT_S)
+            due = self._due(turn)
+            self._look = in_thread(partial(compared, self._tracker, due, MOST_FILES))
+            await wait_for(self._look, LONGEST_WAIT_S)
 
     def turn(self, turn: ProviderTurn, /) -> ProviderUpdate:
         """Return notices about files that changed since they were shown."""
@@ -253,16 +253,6 @@ def touches(unit: Unit, kinds: ToolKinds) -> Iterator[tuple[int, tuple[str, ...]
         shown = tuple(view.path for view in action.views)
         if (shown or action.writes) and answer is not None and not is_failure(answer):
             yield hash((call, answer)), shown, action.writes
-
-
-def answer(
-    look: "Future[list[CheckedFile]]", tracker: FileChangeTracker, files: Mapping[str, SeenFile]
-) -> None:
-    """Compare files, in a thread, and set the result of ``look``."""
-    try:
-        look.set_result(compared(tracker, files, MOST_FILES))
-    except Exception as error:  # noqa: BLE001 - raised by the turn
-        look.set_exception(error)
 
 
 def compared(

@@ -135,7 +135,7 @@ def faulty_reply(fault: Fault, *, chat: bool, streamed: bool) -> Reply:
         return ApiError(text, status=fault.status, kind="server_error").reply()
     if fault.kind == "garbage":
         broken = b'data: {"choices": [{"delta": {"cont\n\n'
-        return Reply(parts=(broken if streamed else b"<html>",), streamed=streamed)
+        return Reply(body=broken if streamed else b"<html>", streamed=streamed)
     if fault.kind == "empty" and not chat:
         return json_reply({"object": "list", "data": []})
     nothing = Usage(prompt_tokens=0, completion_tokens=0, cached_tokens=0)

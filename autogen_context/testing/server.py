@@ -122,7 +122,7 @@ class LoopbackServer:
         """Close all connections and end all threads."""
         self._stopping.set()
         if self._transport is not None:
-            self._transport.stop()
+            self._transport.close()
         self._transport = None
 
     async def __aenter__(self) -> Self:

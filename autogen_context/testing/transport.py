@@ -1,6 +1,6 @@
 """HTTP/1.1 server on 127.0.0.1, built on the standard library.
 
-Promise: after ``stop`` no thread, connection or port stays open, whatever a client does.
+Promise: after ``close`` no thread, connection or port stays open, whatever a client does.
 """
 
 import logging
@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from email.message import Message
 from functools import partial
 from http.server import BaseHTTPRequestHandler
 from socketserver import BaseServer, ThreadingTCPServer
@@ -24,7 +25,7 @@ log = logging.getLogger(__name__)
 
 # Timeout for clients that never close an idle connection; most do after some seconds (httpx after 5).
 IDLE_S = 30.0
-POLL_S = 0.02  # maximum delay before a stop is noticed
+POLL_S = 0.02  # maximum delay before a close is noticed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +34,7 @@ class ReceivedRequest:
 
     method: str
     path: str
+    headers: Message  # by name, in any case
     body: bytes
     hung_up: Callable[[], bool]
 
@@ -55,7 +57,7 @@ class Transport(ThreadingTCPServer):
         self._thread = Thread(target=run, name="loopback-server", daemon=True)
         self._thread.start()
 
-    def stop(self) -> None:
+    def close(self) -> None:
         """Stop accepting connections, close the open ones, and join all threads."""
         self.shutdown()
         self._thread.join()
@@ -96,25 +98,26 @@ class _Connection(BaseHTTPRequestHandler):
         self._serve = serve
         super().__init__(request, client_address, server)
 
-    def do_GET(self) -> None:
-        self._exchange(b"")
-
-    def do_POST(self) -> None:
-        length = self.headers.get("Content-Length", "")
-        if length.isdecimal():
-            self._exchange(self.rfile.read(int(length)))
-            return
-        self.close_connection = True
-        self._send(ApiError("A request needs a Content-Length.", status=411).reply())
-
     @override
     def log_message(self, format: str, *args: object) -> None:
         log.debug(format, *args)
 
-    def _exchange(self, body: bytes) -> None:
-        path = self.path.partition("?")[0]
-        arrival = ReceivedRequest(method=self.command, path=path, body=body, hung_up=self._hung_up)
+    def _exchange(self) -> None:
+        length = self.headers.get("Content-Length", "0")
+        if not length.isdecimal():
+            self.close_connection = True
+            self._send(ApiError("A request needs a Content-Length.", status=411).reply())
+            return
+        arrival = ReceivedRequest(
+            method=self.command,
+            path=self.path.partition("?")[0],
+            headers=self.headers,
+            body=self.rfile.read(int(length)),
+            hung_up=self._hung_up,
+        )
         self._send(self._serve(arrival))
+
+    do_GET = do_POST = _exchange  # noqa: N815 - the names of BaseHTTPRequestHandler
 
     def _hung_up(self) -> bool:
         with suppress(ConnectionError):
@@ -126,19 +129,10 @@ class _Connection(BaseHTTPRequestHandler):
         self.close_connection |= reply.cut != "nowhere"
         if reply.cut == "start":
             return
-        body = b"".join(reply.parts)
         kind = "text/event-stream" if reply.streamed else "application/json"
-        size = ("Transfer-Encoding", "chunked")
-        if not reply.streamed:
-            size = ("Content-Length", str(len(body)))
+        size = len(reply.body)
         self.send_response(reply.status)
-        for name, value in (("Content-Type", kind), size, *reply.headers.items()):
-            self.send_header(name, value)
+        for name, value in {"Content-Type": kind, "Content-Length": size, **reply.headers}.items():
+            self.send_header(name, str(value))
         self.end_headers()
-        if not reply.streamed:
-            self.wfile.write(body[: len(body) // 2] if reply.cut == "middle" else body)
-            return
-        for part in reply.parts[: len(reply.parts) // 2] if reply.cut == "middle" else reply.parts:
-            self.wfile.write(b"%x\r\n%b\r\n" % (len(part), part))
-        if reply.cut == "nowhere":
-            self.wfile.write(b"0\r\n\r\n")
+        self.wfile.write(reply.body[: size // 2] if reply.cut == "middle" else reply.body)

@@ -23,10 +23,10 @@ Cut = Literal["nowhere", "middle", "start"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """An HTTP response; if ``streamed``, each part is an event."""
+    """An HTTP response; ``streamed`` if its body is events."""
 
     status: int = 200
-    parts: tuple[bytes, ...] = ()
+    body: bytes = b""
     streamed: bool = False
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     cut: Cut = "nowhere"
@@ -34,13 +34,13 @@ class Reply:
 
 def json_reply(body: Json, *, status: int = 200, cut: Cut = "nowhere") -> Reply:
     """Return a reply with a JSON body."""
-    return Reply(status=status, parts=(json.dumps(body).encode(),), cut=cut)
+    return Reply(status=status, body=json.dumps(body).encode(), cut=cut)
 
 
 def event_reply(events: Sequence[Json], *, cut: Cut = "nowhere") -> Reply:
     """Return a reply that streams these events, then OpenAI's ``[DONE]`` marker."""
-    sent = [f"data: {json.dumps(event)}\n\n".encode() for event in events]
-    return Reply(parts=(*sent, b"data: [DONE]\n\n"), streamed=True, cut=cut)
+    sent = (f"data: {data}\n\n" for data in (*map(json.dumps, events), "[DONE]"))
+    return Reply(body="".join(sent).encode(), streamed=True, cut=cut)
 
 
 class ApiError(Exception):

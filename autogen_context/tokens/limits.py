@@ -204,46 +204,6 @@ def _families() -> tuple[tuple[re.Pattern[str], str], ...]:
     return tuple((re.compile(rf"(?:{row})(?![a-z])(?!(?<=\d)\d)"), model) for row, model in rows)
 
 
-class _UserFile:
-    """A user's table of limits; read on each look-up, parsed when changed."""
-
-    def __init__(self, path: Path, *, required: bool) -> None:
-        self._path = path
-        self._required = required
-        self._name = str(path) if path.is_absolute() else f"./{path}"
-        self._seen: str | None = None
-        self._rows: Mapping[str, ModelLimit] = {}
-        self._trouble = ""
-
-    def ask(self, model: str) -> LookupStep:
-        """Return the model's row: by its full name, else by its name without the route."""
-        text, trouble = None, ""
-        try:
-            text = self._path.read_text(encoding="utf-8-sig")
-        except FileNotFoundError:
-            trouble = "no such file"
-        except (OSError, ValueError) as error:  # ValueError: not UTF-8
-            trouble = f"unreadable ({type(error).__name__})"
-        if text is None:
-            if trouble != self._trouble and (self._required or trouble != "no such file"):
-                _LOGGER.warning("%s: %s; the next source of limits is used", self._name, trouble)
-            self._rows, self._trouble = {}, trouble
-        elif text == shipped_text():
-            # In a clone of this project, ./model_limits.json is the bundled table; as a user's file it would override discovery.
-            self._rows, self._trouble = {}, "the known table itself"
-        elif text != self._seen:
-            self._rows, problems = read_table(text)
-            ignored = f"no row for it; ignored: {len(problems)}, see the log"
-            self._trouble = ignored if problems else ""
-            for line, problem in problems:
-                _LOGGER.warning("%s line %d: %s; it is ignored", self._name, line, problem)
-        self._seen = text
-        row = self._rows.get(squash(model)) or self._rows.get(squash(unrouted(model)))
-        if row is None:
-            return LookupStep(self._name, note=self._trouble or "no row for it")
-        return LookupStep(self._name, answer(row, model, f"file {self._name}"))
-
-
 def standard_files() -> tuple[Path, ...]:
     """Return the default paths of user tables, the nearest first."""
     own = os.path.expanduser("~/.autogen/model_limits.json")  # noqa: PTH111 - does not raise for users without a home
@@ -281,11 +241,9 @@ class ModelLimits:
             raise wrong_argument("ttl_s", ttl_s, "the seconds to keep an answer, or 0")
         if files is not None:
             require_several("files", files, give=f"several, such as [{str(files)!r}]")
-        standard = standard_files()
-        paths = standard if files is None else tuple(map(Path, files))
-        self._files = [_UserFile(path, required=path not in standard) for path in paths]
+        self._files = standard_files() if files is None else tuple(map(Path, files))
         self._environ = environ
-        self._reported: set[tuple[str, str]] = set()
+        self._warned: set[tuple[object, ...]] = set()
         self._default_tokens = default_tokens
         self._ttl_s = ttl_s
         self._clock = clock
@@ -377,22 +335,47 @@ class ModelLimits:
                 break
         else:
             yield LookupStep("environment", note=f"no {variable_for(model)}")
-        for file in self._files:
-            yield file.ask(model)
+        yield from (self._file_step(path, model) for path in self._files)
+
+    def _file_step(self, path: Path, model: str) -> LookupStep:
+        """Return the model's row in a user's table: by its full name, else by its name without the route."""
+        name = str(path) if path.is_absolute() else f"./{path}"
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except (OSError, ValueError) as error:  # ValueError: not UTF-8
+            is_missing = isinstance(error, FileNotFoundError)
+            note = "no such file" if is_missing else f"unreadable ({type(error).__name__})"
+            if not is_missing or path not in standard_files():
+                self._warn("%s: %s; the next source of limits is used", name, note)
+            return LookupStep(name, note=note)
+        if text == shipped_text():
+            # In a clone of this project, ./model_limits.json is the bundled table; as a user's file it would override discovery.
+            return LookupStep(name, note="the known table itself")
+        rows, problems = read_table(text)
+        for line, problem in problems:
+            self._warn("%s line %d: %s; it is ignored", name, line, problem)
+        if row := rows.get(squash(model)) or rows.get(squash(unrouted(model))):
+            return LookupStep(name, answer(row, model, f"file {name}"))
+        ignored = f"; ignored: {len(problems)}, see the log" if problems else ""
+        return LookupStep(name, note=f"no row for it{ignored}")
 
     def _tokens(self, variable: str, value: str) -> int:
-        """Parse a positive integer in Python notation (``8192``, ``1_048_576``); log a warning once and return 0 for others."""
+        """Parse a positive integer in Python notation (``8192``, ``1_048_576``); warn of others and return 0."""
         with suppress(ValueError):
             if (tokens := int(value)) > 0:
                 return tokens
-        if (variable, value) not in self._reported:
-            self._reported.add((variable, value))
-            told = (
-                "environment variable %s=%.60r is not a positive integer and is ignored; "
-                "write the input limit in tokens, as in %s=8192"
-            )
-            _LOGGER.warning(told, variable, value, variable)
+        told = (
+            "environment variable %s=%.60r is not a positive integer and is ignored; "
+            "write the input limit in tokens, as in %s=8192"
+        )
+        self._warn(told, variable, value, variable)
         return 0
+
+    def _warn(self, told: str, *values: object) -> None:
+        """Log a warning, once."""
+        if (told, *values) not in self._warned:
+            self._warned.add((told, *values))
+            _LOGGER.warning(told, *values)
 
 
 def answer(row: ModelLimit, model: str, source: str) -> ModelLimit:

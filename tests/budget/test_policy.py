@@ -16,6 +16,7 @@ from autogen_context.budget.task import TaskDefinition
 from autogen_context.models.completion import Complete
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
+from support.saying import asks, call_of, tells
 
 PROFILES: tuple[Profile, ...] = ("value", "balanced", "conservative", "strict")
 CASUAL = "Please fix the crash in the vault"
@@ -42,11 +43,9 @@ def worked() -> list[ChatMessage]:
     """An agent that lists, runs and reads, with a person who asked for it."""
     messages: list[ChatMessage] = [{"role": "user", "content": CASUAL}]
     for step in range(24):
-        call = {"name": TOOLS[step % 3], "arguments": json.dumps({"path": f"src/part_{step}.py"})}
-        calls = [{"id": f"c{step}", "type": "function", "function": call}]
+        call = call_of(f"c{step}", TOOLS[step % 3], path=f"src/part_{step}.py")
         told = f"line {step} of vault_{step} says {step * 7919}\n" * 12
-        messages.append({"role": "assistant", "content": f"Step {step}", "tool_calls": calls})
-        messages.append({"role": "tool", "tool_call_id": f"c{step}", "content": told})
+        messages += [asks(call, text=f"Step {step}"), tells(f"c{step}", told)]
     return messages
 
 

@@ -22,19 +22,13 @@ from PIL.Image import new as new_image
 
 from autogen_context.cli.recording import RecordedConversation, read_recording
 from autogen_context.testing.conversation import conversation
+from support.saying import says, step
 
 Json = dict[str, object]
 
-ASK: Json = {"role": "user", "content": "What is in a.txt?"}
-CALL: Json = {
-    "role": "assistant",
-    "content": None,
-    "tool_calls": [
-        {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
-    ],
-}
-RESULT: Json = {"role": "tool", "tool_call_id": "c1", "content": "ä\u2028ö"}
-SAID: Json = {"role": "assistant", "content": "An a and an o."}
+ASK = says("What is in a.txt?", "user")
+CALL, RESULT = step("c1", "read", "ä\u2028ö")
+SAID = says("An a and an o.")
 MESSAGES = [ASK, CALL, RESULT, SAID]
 NO_MESSAGES: Json = {"messages": []}
 TOOL: Json = {"type": "function", "function": {"name": "read"}}

@@ -35,7 +35,8 @@ from autogen_context.testing.transcripts import transcripts
 from autogen_context.tokens.measure import Count, TokenCounter
 from support.counting import Characters
 from support.reducing import bound, exact
-from support.results import ERROR, LONG, NEEDLE, RESULTS, call_of, run, runs, step
+from support.results import ERROR, LONG, NEEDLE, RESULTS, run, runs, step
+from support.saying import call_of
 
 PADDING = re.compile(r"^ +(?=\d+\t)", re.MULTILINE)
 COUNTERS: dict[str, Callable[[str], int]] = {

@@ -19,7 +19,8 @@ from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
 from support.counting import Characters
 from support.prompts import client
-from support.working import Hanging, notice_in, run, says
+from support.saying import says
+from support.working import Hanging, notice_in, run
 
 
 class Truncating:
@@ -81,7 +82,7 @@ def prepared(compressor: Compressor | None) -> Prepared[ChatMessage]:
     """A turn of a run in which a person tells a long story, and the newest message has no room whole."""
     said = {2: LONG + RULE}
     return keeper(compressor).prepare_nowait(
-        [*run(90, said), says("Sum up: " + "what is " * 4_000)]
+        [*run(90, said), says("Sum up: " + "what is " * 4_000, "user")]
     )
 
 

@@ -5,7 +5,8 @@ from autogen_context.manager.change import ContextChange
 from support.counting import Characters
 from support.keeping import manager
 from support.prompts import client
-from support.working import Summarising, run, says
+from support.saying import says
+from support.working import Summarising, run
 
 
 async def test_neither_sees_what_becomes_of_the_other() -> None:
@@ -19,7 +20,7 @@ async def test_neither_sees_what_becomes_of_the_other() -> None:
     await other.apply_changes([ContextChange.task_failed("T1")])
     other.unpin(run(21)[3])
     other.pin(run(21)[4])
-    billed = other.prepare_nowait([*run(21), says("Now something else.")])
+    billed = other.prepare_nowait([*run(21), says("Now something else.", "user")])
     other.record_usage(billed, prompt_tokens=billed.certificate.counted_tokens + 300)
     for n in range(22, 40):
         other.prepare_nowait(run(n))

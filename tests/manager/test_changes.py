@@ -19,17 +19,11 @@ from autogen_context.manager.change import ChangeType, ContextChange
 from autogen_context.messages.message import Message
 from autogen_context.testing import ChatMessage
 from autogen_context.view.notice import Notice, Notices
-from support.keeping import manager
-from support.working import run, says, text_of
+from support.keeping import TOLD, manager, told_in
+from support.saying import says
+from support.working import run, text_of
 
-TOLD = "[Told beside the conversation:"
 BUDGET = ContextChange.requirement_added("The budget is 500 EUR", key="budget")
-
-
-def told_in(turn: Prepared[ChatMessage]) -> list[str]:
-    """The blocks of notices in a request."""
-    texts = [str(message["content"]) for message in turn.messages]
-    return [text for text in texts if text.startswith(TOLD)]
 
 
 def until_compacted(keeper: IncrementalContextManager, steps: int) -> Prepared[ChatMessage]:
@@ -244,7 +238,11 @@ async def test_an_orphan_is_refused_where_the_hosts_would_be() -> None:
         each.prepare_nowait(run(3))
     stray = {"role": "tool", "tool_call_id": "nobody", "content": "x"}
     before = keeper.save_state()
-    changes = [BUDGET, ContextChange.message_added(says("ok")), ContextChange.message_added(stray)]
+    changes = [
+        BUDGET,
+        ContextChange.message_added(says("ok", "user")),
+        ContextChange.message_added(stray),
+    ]
     with pytest.raises(ChangeRefused, match="a tool result without its call") as refused:
         await keeper.apply_changes(changes)
     assert refused.value.index == 2
@@ -258,9 +256,9 @@ async def test_a_message_needs_those_before_it() -> None:
     keeper.prepare_nowait(run(3))
     other.load_state(keeper.save_state())
     with pytest.raises(ChangeRefused, match="were not handed in yet; prepare or observe them"):
-        await other.apply_changes([ContextChange.message_added(says("ok"))])
+        await other.apply_changes([ContextChange.message_added(says("ok", "user"))])
     other.observe(run(3))
-    await other.apply_changes([ContextChange.message_added(says("ok"))])
+    await other.apply_changes([ContextChange.message_added(says("ok", "user"))])
 
 
 async def test_the_result_says_what_the_context_is() -> None:

@@ -10,7 +10,8 @@ import pytest
 from autogen_context.testing import ChatMessage
 from support import keeping
 from support.entries import Clock
-from support.finishing import TASK, step, turns, work
+from support.finishing import TASK, turns, work
+from support.saying import step
 
 MODEL = "gpt-5"  # cached for five minutes, at a tenth
 # With a window that holds it all, if not said otherwise.
@@ -35,7 +36,7 @@ def test_a_cache_that_ran_out_is_a_moment_to_compact(
     kept = manager(clock=clock, compaction=compaction, window_tokens=12_000)
     assert not kept.prepare_nowait(messages).compacted
     clock.now_s += idle_s
-    messages += step(99, "run", {"command": "date"}, "Monday")
+    messages += step("c99", "run", "Monday", command="date")
     turn = kept.prepare_nowait(messages)
     assert turn.compacted == compacted
     assert turn.cost_estimate is not None
@@ -105,7 +106,7 @@ def test_what_cannot_be_helped_is_told_once(caplog: pytest.LogCaptureFixture) ->
     rewrote: list[bool] = []
     with caplog.at_level(logging.WARNING, "autogen_context"):
         for n in range(12):
-            messages = [*messages, *step(n, "run", {"command": "date"}, "Monday, and cold")]
+            messages = [*messages, *step(f"c{n}", "run", "Monday, and cold", command="date")]
             rewrote.append(kept.prepare_nowait(messages).compacted)
     told = [r for r in caplog.records if "compact_at_fraction" in r.getMessage()]
     assert len(told) == 1

@@ -29,6 +29,7 @@ from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.wire import Json
 from support.counting import Characters
 from support.keeping import manager, outcome_of
+from support.saying import asks, call_of, tells
 
 pytestmark = pytest.mark.filterwarnings("ignore:window_tokens=")
 
@@ -51,21 +52,7 @@ CHANGES: st.SearchStrategy[ContextChange] = st.one_of(
     st.builds(ContextChange.file_moved, PATHS, PATHS),
 )
 ROLES = st.sampled_from(["user", "assistant"])
-WORDS = [
-    "the",
-    "parser",
-    "reads",
-    "a",
-    "line",
-    "and",
-    "hands",
-    "it",
-    "to",
-    "a",
-    "router",
-    "which",
-    "looks",
-]
+WORDS = ("the", "parser", "reads", "a", "line", "and", "hands", "it", "to", "a", "router", "which", "looks")  # fmt: skip
 
 
 def prose(seed: int, words: int) -> str:
@@ -132,14 +119,11 @@ class Conversing(RuleBasedStateMachine):
         """The model reads a file, once or twice at once; where told early, a turn may come before the results."""
         ids = [f"c{self.calls + n}" for n in range(calls)]
         self.calls += calls
-        function = {"name": "read_file", "arguments": json.dumps({"path": path})}
-        asked = [{"id": i, "type": "function", "function": function} for i in ids]
-        self.append({"role": "assistant", "content": None, "tool_calls": asked})
+        self.append(asks(*(call_of(i, "read_file", path=path) for i in ids)))
         if early:
             self.prepare()
         for i in ids:
-            content = prose(self.calls, words)
-            self.append({"role": "tool", "tool_call_id": i, "content": content})
+            self.append(tells(i, prose(self.calls, words)))
 
     @rule()
     def prepare(self) -> None:
@@ -222,7 +206,7 @@ class Conversing(RuleBasedStateMachine):
         for keeper in (self.keeper, self.twin):
             assert keeper.roll_back(number) == keeper.versions[-1]
         diff = self.keeper.diff(number, self.keeper.versions[-1].number)
-        assert not any((diff.notes_gone, diff.notes_new, diff.pins_gone, diff.pins_new))
+        assert (diff.gone, diff.new) == ((), ())
 
     @rule(heard=st.booleans())
     def save_and_load(self, *, heard: bool) -> None:

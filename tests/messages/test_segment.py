@@ -8,28 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context import IncrementalContextManager
-from autogen_context.messages.message import Message, ToolCall, ToolResult, joined_text
+from autogen_context.messages.message import Message, ToolResult, joined_text
 from autogen_context.messages.piece import Piece, Verbatim, Written, messages_of
 from autogen_context.messages.segment import NO_CALL, NO_RESULT, extend, pair, repaired, segment
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
 from autogen_context.view.certificate import Checked
 from support.counting import Characters
-from support.units import read_all
+from support.units import asks, read_all, tells
 
 WHOLE = transcripts(max_repeats=2).map(read_all)
 BROKEN = broken_transcripts(max_repeats=2).map(read_all)
 SAYS = Message(role="user", text="hi")
-
-
-def asks(*ids: str) -> Message:
-    """A message that calls, an id each."""
-    return Message(role="assistant", calls=tuple(ToolCall(id=i, name=f"f_{i}", arguments="{}") for i in ids))  # fmt: skip
-
-
-def tells(*ids: str, text: str = "") -> Message:
-    """A message with a result for each id."""
-    return Message(role="tool", results=tuple(ToolResult(call_id=i, text=f"of {i}") for i in ids), text=text)  # fmt: skip
 
 
 @given(WHOLE | BROKEN, st.integers(0, 9), st.data())

@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import repeat
 from typing import Any
 
@@ -13,6 +14,8 @@ from autogen_context.errors import CompletionFailed, ContextError
 from autogen_context.models import completion as module
 from autogen_context.models.completion import CompletionClient
 from autogen_context.testing import Fault, LoopbackServer, Say, ScriptedModel
+from autogen_context.testing.transport import ReceivedRequest, Transport
+from autogen_context.testing.wire import Reply
 
 KEY = "sk-secret-key"
 PROMPT = "What is the password of the vault?"
@@ -124,18 +127,12 @@ async def test_the_limit_is_sent() -> None:
     """Beside the model's name and the messages, and nothing else."""
     bodies: list[object] = []
 
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
-        length = int(head.split("content-length: ")[1].split("\r\n")[0])
-        bodies.append(json.loads(await reader.readexactly(length)))
-        body = b'{"choices": [{"message": {"content": "ok"}}]}'
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n")
-        writer.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
-        await writer.drain()
-        writer.close()
+    def serve(request: ReceivedRequest) -> Reply:
+        bodies.append(json.loads(request.body))
+        return Reply(body=b'{"choices": [{"message": {"content": "ok"}}]}')
 
-    async with await asyncio.start_server(serve, "127.0.0.1", 0) as listener:
-        url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}/v1"
+    with closing(Transport(serve)) as server:
+        url = f"http://127.0.0.1:{server.port}/v1"
         assert await CompletionClient("m", base_url=url).complete("a", max_tokens=7) == "ok"
     messages = [{"role": "user", "content": "a"}]
     assert bodies == [{"model": "m", "messages": messages, "max_tokens": 7}]

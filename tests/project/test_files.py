@@ -18,8 +18,9 @@ from autogen_context.manager.change import ContextChange
 from autogen_context.project.file_changes import FileChangeTracker
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import histories
-from support.coder import CHANGED, CONTENT, DIFF, EDIT, Coder, block, told_in
+from support.coder import CHANGED, CONTENT, DIFF, EDIT, Coder, block
 from support.counting import Characters
+from support.keeping import told_in
 
 BACK = "sed -i s/TWO/two/ a.py"
 UNREADABLE = f"{CHANGED}\n> it cannot be read any more:"

@@ -14,11 +14,11 @@ from autogen_context.errors import StateError
 from autogen_context.project.project import ProjectView, notice_of
 from autogen_context.project.provider import ALL_ELSE, MOST_SEARCHED, offer_of
 from support.counting import Characters
+from support.keeping import TOLD
 from support.shop import (
     OTHERS,
     SIGNATURE,
     SYSTEM,
-    TOLD,
     Shop,
     Transcript,
     heads_in,
@@ -124,11 +124,9 @@ def test_every_file_that_changed_is_told_or_counted(
     """
     missing -= edited
     changes = tuple(notice_of(name, "now defines:", ("- x", "+ y")) for name in sorted(edited))
-    view = ProjectView(
-        opening="It is so.", parts=tuple(parts), changes=changes, missing=frozenset(missing)
-    )
+    view = ProjectView(parts=("It is so.", *parts), changes=changes, missing=frozenset(missing))
     offer = offer_of(view, 90, known)
-    assert offer.parts == ("It is so.", *parts)
+    assert offer.parts == view.parts
     unnamed = len(missing - known)
     said = {notice.key: (notice.text, notice.detail) for notice in offer.newer}
     expected = {name: (f"{name} now defines:", "- x\n+ y") for name in edited}

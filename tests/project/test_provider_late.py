@@ -3,13 +3,16 @@
 import asyncio
 import logging
 import shutil
+from pathlib import Path
+from threading import Event
 
 import pytest
+from typing_extensions import override
 
 from autogen_context import IncrementalContextManager, Prepared, ProjectContext
+from autogen_context.cache.cache import ContextCache
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
-from support.late import slow
 from support.shop import (
     OTHERS,
     SYSTEM,
@@ -20,7 +23,30 @@ from support.shop import (
     priced,
     talk,
 )
-from support.waiting import wait_until
+from support.waiting import LONGEST_S, wait_until
+
+
+class Slow(ContextCache):
+    """Answers, in a thread, when it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go = Event()
+
+    @override
+    def remembered(self, kind: str, key: str, /) -> object:
+        """What is kept, late."""
+        self.go.wait(LONGEST_S)  # a test that failed lets nobody go
+        return super().remembered(kind, key)
+
+
+def slow(root: Path) -> tuple[Slow, IncrementalContextManager]:
+    """A project that waits, and a manager of it."""
+    cache = Slow()
+    project = ProjectContext(root, cache=cache)
+    return cache, IncrementalContextManager(
+        window_tokens=3_000, counter=Characters(), project=project
+    )
 
 
 def test_a_head_that_comes_late_waits_at_the_tail(shop: Shop) -> None:
@@ -51,47 +77,34 @@ def test_a_head_that_comes_late_waits_at_the_tail(shop: Shop) -> None:
     raise AssertionError
 
 
-@pytest.mark.parametrize("asked", ["nobody", "a thread", "this loop"])
-async def test_whoever_asked_it_can_be_closed(
-    shop: Shop, asked: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("asks", [True, False])
+async def test_it_can_be_closed_while_it_is_asked(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, *, asks: bool
 ) -> None:
-    """And nothing is left under way."""
+    """And nothing is left under way in the loop."""
     monkeypatch.setattr("autogen_context.project.provider.LONGEST_WAIT_S", 0.1)
     builds, keeper = slow(shop.root)
-    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
-    if asked == "a thread":
-        await asyncio.to_thread(keeper.prepare_nowait, messages)
-    if asked == "this loop":
-        keeper.prepare_nowait(messages)
-        await asyncio.sleep(0.05)
+    if asks:
+        keeper.prepare_nowait([SYSTEM, {"role": "user", "content": "Go."}])
     await keeper.aclose()
     builds.go.set()
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-def test_a_question_that_a_loop_took_along_costs_no_head(shop: Shop) -> None:
-    """It stays the one that was sent, and that a file of it has changed is told beside it."""
+def test_a_late_question_of_an_earlier_loop_is_used_by_the_next(shop: Shop) -> None:
+    """The head stays the one that was sent, and that a file of it has changed is told beside it."""
     builds, keeper = slow(shop.root)
     messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
-
-    async def asked() -> None:
-        keeper.prepare_nowait(messages)
-        await asyncio.sleep(0.05)
-
     builds.go.set()
     before = asyncio.run(keeper.prepare(messages))
     builds.go.clear()
     shop.write("shop/price.py", priced(OTHERS[0]))
-    loop = asyncio.new_event_loop()
-    loop.run_until_complete(asked())
-    (asking,) = asyncio.all_tasks(loop)
+    keeper.prepare_nowait(messages)
     builds.go.set()
     messages += talk(1)
     after = asyncio.run(keeper.prepare(messages))
     assert after.messages[: len(before.messages)] == before.messages
     assert "shop/price.py now defines:" in str(after.messages[-2]["content"])
-    loop.run_until_complete(asking)
-    loop.close()
 
 
 async def test_a_project_that_fails_costs_its_context_alone(

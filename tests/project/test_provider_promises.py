@@ -18,17 +18,17 @@ from autogen_context.testing import ChatMessage
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.transcripts import histories
 from autogen_context.testing.wire import Json
+from support import keeping
 from support.counting import Characters
+from support.keeping import TOLD
 from support.shop import (
     HEAD,
     OTHERS,
     SIGNATURE,
     SYSTEM,
-    TOLD,
     Outcome,
     Shop,
     Transcript,
-    nowait,
     outcome_of,
     priced,
 )
@@ -178,7 +178,7 @@ class Talk:
             await self._turn()
         elif act == "hear":
             for _ in range(2):  # the second one comes while the first one's question is open
-                nowait(self.manager, self.messages)
+                keeping.outcome_of(self.manager, self.messages)
                 self.messages += self._said(0)
                 await asyncio.sleep(0)
         else:

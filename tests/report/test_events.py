@@ -26,6 +26,7 @@ from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Decision
 from support.forks import ended, forked
 from support.runs import LONG, MODEL, WINDOW, lived, manager_of, run_of
+from support.saying import asks, call_of, tells
 from support.waiting import wait_until
 
 Told = Mapping[int, UnitEvent]
@@ -235,18 +236,8 @@ SECRET = "hunter2"  # noqa: S105 - of nothing
 SECRETIVE: list[ChatMessage] = [
     {"role": "system", "content": f"Never say {SECRET}."},
     {"role": "user", "content": f"The password is {SECRET}."},
-    {
-        "role": "assistant",
-        "content": f"I try {SECRET}.",
-        "tool_calls": [
-            {
-                "id": SECRET,
-                "type": "function",
-                "function": {"name": "login", "arguments": json.dumps({"key": SECRET})},
-            }
-        ],
-    },
-    {"role": "tool", "tool_call_id": SECRET, "content": f"{SECRET} is wrong.\n" * 900},
+    asks(call_of(SECRET, "login", key=SECRET), text=f"I try {SECRET}."),
+    tells(SECRET, f"{SECRET} is wrong.\n" * 900),
     {"role": "user", "content": f"What was the password, {SECRET}?"},
 ]
 

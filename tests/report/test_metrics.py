@@ -37,6 +37,7 @@ from autogen_context.manager.metrics import Metrics
 from autogen_context.report.bill import bill_of, totals_of
 from autogen_context.testing import ChatMessage, LoopbackServer, Say, ScriptedModel
 from support.runs import LONG, MODEL, WINDOW, lived, run_of
+from support.saying import says, step
 
 
 class Told:
@@ -121,16 +122,7 @@ def test_used_is_what_the_model_named_again(tmp_path: Path) -> None:
         for n in range(12):
             text = " ".join(f"value_{n}_{i}" for i in range(40))
             named = text if again else ""
-            call = {
-                "id": f"c{n}",
-                "type": "function",
-                "function": {"name": "read", "arguments": "{}"},
-            }
-            said += [
-                {"role": "assistant", "content": "", "tool_calls": [call]},
-                {"role": "tool", "tool_call_id": f"c{n}", "content": text},
-                {"role": "assistant", "content": f"So it is {named}."},
-            ]
+            said += [*step(f"c{n}", "read", text), says(f"So it is {named}.")]
             manager.prepare_nowait(said)
         first = next(turn["quality"] for turn in run_of(log).turns if turn["quality"])
         used[again] = first["used"]

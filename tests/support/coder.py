@@ -1,17 +1,16 @@
 """An agent that works on files, and whoever else does; a plugin of the suite, for its fixtures."""
 
-import json
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from autogen_context import ContextConfig, IncrementalContextManager, Prepared
+from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.project.file_changes import FileChangeTracker
-from autogen_context.testing import ChatMessage
 from support.counting import Characters
+from support.keeping import TOLD, told_in
+from support.saying import asks, call_of, says, tells
 
-TOLD = "[Told beside the conversation:"
 CONTENT = "one\ntwo\nthree\n"
 CHANGED = "a.py changed on disk since it was read above"
 DIFF = "> 1 of 3 lines removed, 1 added, from line 2 on:\n> @@ -1,3 +1,3 @@\n>  one\n> -two\n> +TWO\n>  three"
@@ -22,12 +21,6 @@ EDIT = "sed -i s/two/TWO/ a.py"
 def block(*lines: str) -> str:
     """What is told in one turn."""
     return "\n".join([TOLD, *lines, "]"])
-
-
-def told_in(turn: Prepared[ChatMessage]) -> list[str]:
-    """The blocks of notices in a request."""
-    texts = [str(message["content"]) for message in turn.messages]
-    return [text for text in texts if text.startswith(TOLD)]
 
 
 class Coder:
@@ -43,7 +36,7 @@ class Coder:
     ) -> None:
         self.root = root
         self._files = files or FileChangeTracker(root)
-        self.messages: list[ChatMessage] = [{"role": "user", "content": "Make it fast."}]
+        self.messages = [says("Make it fast.", "user")]
         self.manager = self.another(window_tokens)
 
     def another(self, window_tokens: int = 20_000) -> IncrementalContextManager:
@@ -54,15 +47,13 @@ class Coder:
     def calls(self, name: str, result: str | None, **arguments: object) -> None:
         """A call, and its result where there is one."""
         number = f"c{len(self.messages)}"
-        function = {"name": name, "arguments": json.dumps(arguments)}
-        call = {"id": number, "type": "function", "function": function}
-        self.messages += [{"role": "assistant", "content": None, "tool_calls": [call]}]
+        self.messages += [asks(call_of(number, name, **arguments))]
         if result is not None:
             self.answers(number, result)
 
     def answers(self, number: str, result: str) -> None:
         """The result of a call."""
-        self.messages += [{"role": "tool", "tool_call_id": number, "content": result}]
+        self.messages += [tells(number, result)]
 
     def reads(self, path: str) -> None:
         """It reads a file."""
@@ -71,7 +62,7 @@ class Coder:
 
     def goes_on(self) -> None:
         """Somebody says something."""
-        self.messages += [{"role": "user", "content": "Go on."}]
+        self.messages += [says("Go on.", "user")]
 
     def shell(self, line: str) -> None:
         """Another process does something."""
@@ -86,7 +77,7 @@ class Coder:
     async def until_compacted(self) -> list[str]:
         """What is told in the request that a compaction makes."""
         for n in range(200):
-            self.messages += [{"role": "user", "content": f"{n} " + "and so on " * 40}]
+            self.messages += [says(f"{n} " + "and so on " * 40, "user")]
             turn = await self.manager.prepare(self.messages)
             if turn.compacted:
                 return told_in(turn)

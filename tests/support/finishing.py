@@ -1,24 +1,13 @@
 """Pieces of work, one after the other, each finished with its last step; and the turns in which a model does them."""
 
-import json
-
 from autogen_context import IncrementalContextManager, Prepared
 from autogen_context.testing import ChatMessage
+from support.saying import step
 
 TASK: list[ChatMessage] = [
     {"role": "system", "content": "You repair programs."},
     {"role": "user", "content": "Repair the shop."},
 ]
-
-
-def step(n: int, tool: str, arguments: dict[str, str], result: str) -> list[ChatMessage]:
-    """A call and its result."""
-    function = {"name": tool, "arguments": json.dumps(arguments)}
-    call = {"id": f"c{n}", "type": "function", "function": function}
-    return [
-        {"role": "assistant", "content": "", "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": f"c{n}", "content": result},
-    ]
 
 
 def work(pieces: int) -> list[ChatMessage]:
@@ -27,12 +16,10 @@ def work(pieces: int) -> list[ChatMessage]:
     for n in range(pieces):
         path = f"src/part_{n}.py"
         text = "\n".join(f"value_{n}_{line} = {line * n}" for line in range(187))
-        messages += step(5 * n, "read_file", {"path": path}, text)
-        messages += step(
-            5 * n + 1, "search_files", {"pattern": f"value_{n}"}, f"{path}:1: {text[:400]}"
-        )
-        messages += step(5 * n + 2, "str_replace", {"path": path, "old": "1", "new": "2"}, "Done.")
-        messages += step(5 * n + 3, "run_tests", {}, "9 passed in 0.4s")
+        messages += step(f"c{n}a", "read_file", text, path=path)
+        messages += step(f"c{n}b", "search_files", f"{path}:1: {text[:400]}", pattern=f"value_{n}")
+        messages += step(f"c{n}c", "str_replace", "Done.", path=path, old="1", new="2")
+        messages += step(f"c{n}d", "run_tests", "9 passed in 0.4s")
     return messages
 
 

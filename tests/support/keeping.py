@@ -9,6 +9,7 @@ from autogen_context.tokens.measure import TokenCounter
 from support.counting import Characters
 
 STARTED_S = 1_000.0
+TOLD = "[Told beside the conversation:"
 
 
 def manager(
@@ -31,3 +32,9 @@ def outcome_of(
         return keeper.prepare_nowait(messages)
     except ContextWindowExceeded as error:
         return error
+
+
+def told_in(turn: Prepared[ChatMessage]) -> list[str]:
+    """The blocks of notices in a request."""
+    texts = [str(message["content"]) for message in turn.messages]
+    return [text for text in texts if text.startswith(TOLD)]

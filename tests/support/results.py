@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from hypothesis import strategies as st
 
 from autogen_context.testing import ChatMessage
+from support.saying import asks, call_of, tells
 
 NEEDLE = "zebra_4711"
 ERROR = "ERROR: disk sdq is gone"
@@ -117,20 +118,10 @@ RESULTS = st.lists(PARTS, min_size=1, max_size=2).map("\n".join)
 COMMANDS = ("cat src/shop.py", "grep -rn total src", "make test", "curl -s http://localhost/orders")
 
 
-def call_of(call_id: str, name: str, **arguments: str) -> ChatMessage:
-    """One call of a tool, as it stands in an assistant's message."""
-    function = {"name": name, "arguments": json.dumps(arguments)}
-    return {"id": call_id, "type": "function", "function": function}
-
-
 def step(n: int, *results: str, command: str = COMMANDS[0]) -> list[ChatMessage]:
     """Calls at once, and a message for the result of each."""
-    calls = [call_of(f"c{n}_{i}", "bash", command=command) for i in range(len(results))]
-    answers: list[ChatMessage] = [
-        {"role": "tool", "tool_call_id": f"c{n}_{i}", "content": result}
-        for i, result in enumerate(results)
-    ]
-    return [{"role": "assistant", "content": None, "tool_calls": calls}, *answers]
+    ids = [f"c{n}_{i}" for i in range(len(results))]
+    return [asks(*(call_of(i, "bash", command=command) for i in ids)), *map(tells, ids, results)]
 
 
 def runs(results: st.SearchStrategy[str], *, most: int = 6) -> st.SearchStrategy[list[ChatMessage]]:

@@ -9,13 +9,13 @@ from autogen_context import ContextConfig, IncrementalContextManager, Prepared, 
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
+from support.keeping import TOLD
 from support.tree import PRICE, SHOP, grown
 
 Transcript = list[ChatMessage]
 Outcome = Prepared[ChatMessage] | ContextWindowExceeded
 
 HEAD = "[The project shop, from its files."
-TOLD = "[Told beside the conversation:"
 SIGNATURE = "def price_of(thing: str) -> int"
 OTHERS = tuple(f"def price_of(thing: str, day_{n}: int) -> int" for n in range(4))
 SYSTEM: ChatMessage = {"role": "system", "content": "You write code."}
@@ -65,14 +65,6 @@ def is_own(message: ChatMessage) -> bool:
 def heads_in(messages: Sequence[ChatMessage]) -> list[str]:
     """The heads in a request."""
     return [str(m["content"]) for m in messages if str(m.get("content")).startswith(HEAD)]
-
-
-def nowait(manager: IncrementalContextManager, messages: Transcript) -> Outcome:
-    """A turn that does not wait, or the error in its place."""
-    try:
-        return manager.prepare_nowait(messages)
-    except ContextWindowExceeded as error:
-        return error
 
 
 def talk(turns: int, words: int = 40) -> Iterator[ChatMessage]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from autogen_context.compressor.shorten import fit_pieces
-from autogen_context.messages.message import SYSTEM_ROLES, Message
+from autogen_context.messages.message import SYSTEM_ROLES, Message, ToolCall, ToolResult
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.piece import Piece, Written, messages_of
 from autogen_context.messages.segment import Unit, repaired, segment
@@ -11,6 +11,16 @@ from autogen_context.testing import ChatMessage
 from autogen_context.view.decision import Candidate
 from autogen_context.view.protected import Voices, is_instruction
 from support.counting import COUNTER
+
+
+def asks(*ids: str) -> Message:
+    """A message that calls, an id each."""
+    return Message(role="assistant", calls=tuple(ToolCall(id=i, name=f"f_{i}", arguments="{}") for i in ids))  # fmt: skip
+
+
+def tells(*ids: str, text: str = "") -> Message:
+    """A message with a result for each id."""
+    return Message(role="tool", results=tuple(ToolResult(call_id=i, text=f"of {i}") for i in ids), text=text)  # fmt: skip
 
 
 def read_all(payloads: Sequence[ChatMessage]) -> list[Message]:

@@ -1,7 +1,6 @@
 """A long run of an agent to summarise, and models that do it well and badly."""
 
 import asyncio
-import json
 import re
 from collections.abc import Awaitable, Callable
 
@@ -10,6 +9,7 @@ from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
 from support.prompts import client
+from support.saying import asks, call_of, says, tells
 from support.waiting import until
 
 PLAIN = (
@@ -32,17 +32,9 @@ def prose(seed: int, sentences: int = 14) -> str:
 
 def step(n: int, planted: str = "") -> list[ChatMessage]:
     """A file is read; what was found in it is said in one line."""
-    function = {"name": "read_file", "arguments": json.dumps({"path": f"src/part_{n}.py"})}
-    call = {"id": f"c{n}", "type": "function", "function": function}
-    result = f"{prose(n)}\n{planted}\n{prose(n + 1)}"
-    return [
-        {
-            "role": "assistant",
-            "content": f"Finding: part_{n} waits for lock_{n % 7} of the router.",
-            "tool_calls": [call],
-        },
-        {"role": "tool", "tool_call_id": f"c{n}", "content": result},
-    ]
+    read = call_of(f"c{n}", "read_file", path=f"src/part_{n}.py")
+    finding = f"Finding: part_{n} waits for lock_{n % 7} of the router."
+    return [asks(read, text=finding), tells(f"c{n}", f"{prose(n)}\n{planted}\n{prose(n + 1)}")]
 
 
 def text_of(messages: list[ChatMessage]) -> str:
@@ -108,16 +100,14 @@ def manager(
     return IncrementalContextManager(config=config, counter=Characters(), compressor=compressor)
 
 
-def says(text: str, role: str = "user") -> ChatMessage:
-    """A message of plain text."""
-    return {"role": role, "content": text}
+TASK = [says("You code.", "system"), says("Make the service fast.", "user")]
 
 
 def run(steps: int, said: dict[int, str] | None = None, planted: str = "") -> list[ChatMessage]:
     """A task, and the steps of an agent with what a person says in front of some."""
-    messages = [says("You code.", "system"), says("Make the service fast.")]
+    messages = [*TASK]
     for n in range(steps):
-        messages += [says(text) for text in [(said or {}).get(n)] if text]
+        messages += [says(text, "user") for text in [(said or {}).get(n)] if text]
         messages += step(n, planted)
     return messages
 

@@ -40,8 +40,9 @@ from autogen_context.testing import (
 from autogen_context.testing.answers import completion_events
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.wire import ApiError
+from support.saying import asks, call_of, says, tells
 
-HELLO: list[ChatMessage] = [{"role": "user", "content": "hi"}]
+HELLO = [says("hi", "user")]
 GUIDE = Path(__file__).parents[2] / "docs" / "testing.md"
 
 
@@ -93,22 +94,6 @@ def client(server: LoopbackServer) -> Iterator[OpenAI]:
         yield connected
 
 
-def call(call_id: str, arguments: object = "{}") -> ChatMessage:
-    """A tool call with this id."""
-    function = {"name": "tick", "arguments": arguments}
-    return {"id": call_id, "type": "function", "function": function}
-
-
-def asks(*ids: str) -> ChatMessage:
-    """An assistant message that calls tools."""
-    return {"role": "assistant", "content": None, "tool_calls": [call(call_id) for call_id in ids]}
-
-
-def result(call_id: str) -> ChatMessage:
-    """What a call returned."""
-    return {"role": "tool", "tool_call_id": call_id, "content": "done"}
-
-
 async def test_streamed_answer_is_the_plain_one() -> None:
     """What the client puts together from a stream is the answer without: text, calls, finish reason and usage."""
     texts = Say("a long text, word by word " * 9)
@@ -156,30 +141,25 @@ def test_deltas_join_to_the_answer(
     )
 
 
-def an_assistant(**fields: object) -> list[ChatMessage]:
-    """An assistant message with these fields."""
-    return [{"role": "assistant", "content": "", **fields}]
-
-
 REFUSED: list[tuple[list[ChatMessage], str, str]] = [
     ([], "empty array", "messages"),
-    ([asks("a", "b"), result("a")], "did not have response messages: b", "messages.[0].role"),
-    ([asks("a"), *HELLO, result("a")], "response messages: a", "messages.[0].role"),
-    ([*HELLO, result("a")], "response to a preceeding message with 'tool_", "messages.[1].role"),
-    ([asks("a"), result("b")], "'b' not found in 'tool_calls'", "messages.[1].tool_call_id"),
-    ([asks("a"), result("a"), result("a")], "Duplicate value", "messages.[2].tool_call_id"),
-    ([asks("a", "a"), result("a")], "Duplicate", "messages.[0].tool_call_id"),
+    ([asks("a", "b"), tells("a")], "did not have response messages: b", "messages.[0].role"),
+    ([asks("a"), *HELLO, tells("a")], "response messages: a", "messages.[0].role"),
+    ([*HELLO, tells("a")], "response to a preceeding message with 'tool_", "messages.[1].role"),
+    ([asks("a"), tells("b")], "'b' not found in 'tool_calls'", "messages.[1].tool_call_id"),
+    ([asks("a"), tells("a"), tells("a")], "Duplicate value", "messages.[2].tool_call_id"),
+    ([asks("a", "a"), tells("a")], "Duplicate", "messages.[0].tool_call_id"),
     ([{"role": "bot", "content": "x"}], "Invalid value: 'bot'", "messages[0].role"),
     ([{"content": "x"}], "Missing required", "messages[0].role"),
     ([{"role": "user"}], "expected a string, got null", "messages.[0].content"),
     ([{"role": "assistant"}], "expected a string, got null", "messages.[0].content"),
-    ([{"role": "user", "content": 4}], "got an integer", "messages[0].content"),
-    ([{"role": "user", "content": [{"type": "x"}]}], "value: 'x'", "messages[0].content[0].type"),
-    (an_assistant(tool_calls=[]), "empty array", "messages[0].tool_calls"),
-    ([asks(""), result("")], "empty string", "messages[0].tool_calls[0].id"),
+    ([says(4, "user")], "got an integer", "messages[0].content"),
+    ([says([{"type": "x"}], "user")], "value: 'x'", "messages[0].content[0].type"),
+    ([says("", tool_calls=[])], "empty array", "messages[0].tool_calls"),
+    ([asks(""), tells("")], "empty string", "messages[0].tool_calls[0].id"),
     ([asks("a"), {"role": "tool", "content": ""}], "Missing", "messages[1].tool_call_id"),
     (
-        an_assistant(tool_calls=[call("a", {"k": 1})]),
+        [says("", tool_calls=[{**call_of("a"), "function": {"name": "f", "arguments": {}}}])],
         "expected a string, but got an object",
         "messages[0].tool_calls[0].function.arguments",
     ),
@@ -198,8 +178,8 @@ def test_what_openai_refuses(messages: list[ChatMessage], words: str, place: str
 def test_what_openai_takes() -> None:
     """Odd but lawful conversations."""
     taken: list[list[ChatMessage]] = [
-        [*HELLO, asks("a", "b"), result("b"), result("a")],
-        [asks("a"), result("a"), asks("a"), result("a")],
+        [*HELLO, asks("a", "b"), tells("b"), tells("a")],
+        [asks("a"), tells("a"), asks("a"), tells("a")],
         [{"role": "system", "content": ""}, {"role": "developer", "content": "x"}],
         [{"role": "assistant", "content": "x", "thinking_blocks": []}],
         [{"role": "assistant", "refusal": "no"}],
@@ -214,12 +194,12 @@ def test_refused_requests_cost_no_step() -> None:
     with LoopbackServer(ScriptedModel([Say("1"), Say("2")])) as server, client_of(server) as client:
         assert said(ask(client))[0] == "1"
         with pytest.raises(BadRequestError) as refused:
-            ask(client, [result("a")])
+            ask(client, [tells("a")])
         assert (refused.value.param, refused.value.type) == (
             "messages.[0].role",
             "invalid_request_error",
         )
-        assert [(one.status, one.messages) for one in server.rejected] == [(400, [result("a")])]
+        assert [(one.status, one.messages) for one in server.rejected] == [(400, [tells("a")])]
         assert said(ask(client))[0] == "2"
         with pytest.raises(BadRequestError, match="2 steps; request 3 is one too many"):
             ask(client)
@@ -245,15 +225,14 @@ def test_window_is_exact(spare: int, with_tools: bool) -> None:  # noqa: FBT001 
         assert ("in the functions)" in answer["error"]["message"]) == with_tools
 
 
-SYSTEM: ChatMessage = {"role": "system", "content": "s"}
-OK: ChatMessage = {"role": "assistant", "content": "ok"}
+SYSTEM, OK = says("s", "system"), says("ok")
 
 
 @pytest.mark.parametrize(
     ("messages", "taken"),
     [
         ([SYSTEM, *HELLO, OK, *HELLO], True),
-        ([*HELLO, asks("a"), result("a"), OK, *HELLO], True),
+        ([*HELLO, asks("a"), tells("a"), OK, *HELLO], True),
         ([SYSTEM, SYSTEM, *HELLO], False),
         ([*HELLO, SYSTEM], False),
         ([*HELLO, *HELLO], False),

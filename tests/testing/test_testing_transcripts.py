@@ -14,16 +14,12 @@ from autogen_context.testing import ChatMessage, approximate_tokens
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.transcripts import BREAKS, broken_transcripts, histories, transcripts
 from autogen_context.testing.wire import ApiError
+from support.saying import asks, says, tells
 
 Messages = list[ChatMessage]
 
 DRAWN = settings(phases=[Phase.generate], max_examples=1_000, database=None)
 SHRUNK = settings(phases=[Phase.generate, Phase.shrink], database=None)
-
-
-def a_call(call_id: str) -> ChatMessage:
-    """A call with this id."""
-    return {"id": call_id, "type": "function", "function": {"name": "tick", "arguments": "{}"}}
 
 
 def refusal(messages: Sequence[ChatMessage]) -> str:
@@ -68,12 +64,7 @@ def test_broken_transcripts_are_refused(messages: Messages) -> None:
     assert json.loads(json.dumps(messages)) == messages
 
 
-STEPS: Messages = [
-    {"role": "user", "content": "go"},
-    {"role": "assistant", "content": None, "tool_calls": [a_call("a"), a_call("b")]},
-    {"role": "tool", "tool_call_id": "a", "content": "1"},
-    {"role": "tool", "tool_call_id": "b", "content": "2"},
-]
+STEPS = [says("go", "user"), asks("a", "b"), tells("a"), tells("b")]
 
 
 @pytest.mark.parametrize("name", BREAKS)

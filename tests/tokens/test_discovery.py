@@ -1,80 +1,57 @@
 """Discovery: what real servers say, and that nothing that goes wrong there reaches the caller."""
 
 import asyncio
-import json
 import logging
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import Generator, Mapping
+from contextlib import closing, contextmanager
+from threading import Event
+from typing import Any
 
 import pytest
 
 from autogen_context.cli.limits import asked, one
+from autogen_context.testing.transport import ReceivedRequest, Transport
+from autogen_context.testing.wire import Reply, json_reply
 from autogen_context.tokens.discovery import Discovery
 from autogen_context.tokens.limits import ModelLimits
 
 SLOW, DROP = "slow", "drop"
-Route = (
-    object  # JSON to answer with, bytes as they are, a status, or one of the two behaviours above
-)
+Route = object  # JSON, a page as bytes, a status, or one of the two behaviours above
 
 
-@dataclass
 class Server:
     """A loopback server: answers by path, and what it was asked."""
 
-    routes: Mapping[str, Route]
-    url: str = ""
-    error: object = None  # the body of all answers
-    asked: list[str] = field(default_factory=list[str])
-    keys: list[str] = field(default_factory=list[str])
-    is_asked: asyncio.Event = field(default_factory=asyncio.Event)
+    def __init__(self, routes: Mapping[str, Route]) -> None:
+        self.routes = routes
+        self.url = self.error = ""  # its address; what all its answers say
+        self.asked, self.keys = list[str](), list[str]()
+        self.is_asked, self.is_over = Event(), Event()
 
-    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode()
-        path = head.split()[1]
-        self.asked.append(path)
+    def serve(self, request: ReceivedRequest) -> Reply:
+        """What stands under a path."""
+        self.asked.append(request.path)
+        self.keys.append(request.headers["Authorization"])
         self.is_asked.set()
-        lines = head.split("\r\n")
-        self.keys += [line[15:] for line in lines if line.lower().startswith("authorization: ")]
-        route = self.routes.get(path, 404)
-        if route == SLOW:
-            await asyncio.sleep(30)
-        if route != DROP:
-            status = route if isinstance(route, int) else 200
-            body = route if isinstance(route, bytes) else json.dumps(self.error or route).encode()
-            kind = "text/html" if isinstance(route, bytes) else "application/json"
-            told = f"HTTP/1.1 {status} x\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-            writer.write(told.encode() + body)
-            await writer.drain()
-        writer.close()
+        route: Any = self.routes.get(request.path, 404)
+        if route in (SLOW, DROP):
+            self.is_over.wait(30 if route == SLOW else 0)
+            return Reply(cut="start")
+        if isinstance(route, bytes):
+            return Reply(body=route, headers={"Content-Type": "text/html"})
+        return json_reply(self.error or route, status=route if isinstance(route, int) else 200)
 
 
-@asynccontextmanager
-async def serving(routes: Mapping[str, Route]) -> AsyncGenerator[Server]:
+@contextmanager
+def serving(routes: Mapping[str, Route]) -> Generator[Server]:
     """A server on a free port; whoever still waits for it is let go at the end."""
-    server, clients = Server(routes), set[asyncio.Task[None]]()
-
-    async def client(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        clients.add(task)
+    server = Server(routes)
+    with closing(Transport(server.serve)) as transport:
+        server.url = f"http://127.0.0.1:{transport.port}/v1"
         try:
-            await server.answer(reader, writer)
-        except (asyncio.CancelledError, ConnectionError):
-            writer.close()
+            yield server
         finally:
-            clients.discard(task)
-
-    listener = await asyncio.start_server(client, "127.0.0.1", 0)
-    server.url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}/v1"
-    try:
-        yield server
-    finally:
-        listener.close()
-        for task in list(clients):
-            task.cancel()
-        await asyncio.gather(*clients, return_exceptions=True)
+            server.is_over.set()
 
 
 def listing(**row: object) -> dict[str, Route]:
@@ -114,7 +91,7 @@ async def test_what_servers_say_is_read(
     routes: dict[str, Route], expected: tuple[int, int, str], caplog: pytest.LogCaptureFixture
 ) -> None:
     """The window of the running instance, the longest answer, and the engine by its name or its door, quietly."""
-    async with serving(routes) as server:
+    with serving(routes) as server:
         found = await limits(server.url).alookup("m")
     assert (found.window_tokens, found.output_tokens, found.provider) == expected
     assert found.source == f"discovery {server.url.removesuffix('/v1')}"
@@ -125,7 +102,7 @@ async def test_routes_and_spelling_do_not_hide_a_model() -> None:
     """The exact name first, wherever it stands, then the same name under another route or none."""
     names = [("openai/m", "m"), ("m", "org/m"), ("M", "m"), ("o/m:7b", "m:7b"), ("m", "m:latest")]
     rows = [*((asked, "a/n", served) for asked, served in names), ("m", "org/m", "m")]
-    async with serving({}) as server:
+    with serving({}) as server:
         for asked, other, served in rows:
             data = [{"id": other, "max_model_len": 1000}, {"id": served, "max_model_len": 2000}]
             server.routes = {"/v1/models": {"data": data}}
@@ -134,7 +111,7 @@ async def test_routes_and_spelling_do_not_hide_a_model() -> None:
 
 async def test_a_served_model_is_looked_up_by_its_engine() -> None:
     """The command line says with which name its cached tokens cost nothing."""
-    async with serving(listing(owned_by="vllm", max_model_len=2000)) as server:
+    with serving(listing(owned_by="vllm", max_model_len=2000)) as server:
         assert (await limits(server.url).alookup("m")).provider == "vLLM"
         lines = await asyncio.to_thread(lambda: list(one(*asked("m", server.url))))
     assert any("model='vllm/m'" in line for line in lines)
@@ -156,7 +133,7 @@ FAULTS: dict[str, dict[str, Route]] = {
 
 async def test_any_fault_is_one_warning_and_no_limit(caplog: pytest.LogCaptureFixture) -> None:
     """The next source answers, and the endpoint is not asked again at once."""
-    async with serving({}) as server:
+    with serving({}) as server:
         for name, server.routes in FAULTS.items():
             caplog.clear()
             timeout_s = 0.5 if SLOW in server.routes.values() else 60.0
@@ -174,7 +151,7 @@ async def test_any_fault_is_one_warning_and_no_limit(caplog: pytest.LogCaptureFi
 async def test_an_endpoint_that_does_not_know_is_no_fault(caplog: pytest.LogCaptureFixture) -> None:
     """As OpenAI's own, which lists models without numbers: nothing to warn of."""
     unserved = {"/v1/models": {"data": [{"id": "other", "max_model_len": 2000}]}}
-    async with serving({}) as server:
+    with serving({}) as server:
         for server.routes in (unserved, listing()):
             subject = limits(server.url)
             assert (await subject.alookup("m")).source == "default"
@@ -184,11 +161,11 @@ async def test_an_endpoint_that_does_not_know_is_no_fault(caplog: pytest.LogCapt
 
 async def test_cancellation_passes_through() -> None:
     """A caller who gives up is let go, and the next one asks anew."""
-    async with serving({"/v1/models": SLOW}) as server:
+    with serving({"/v1/models": SLOW}) as server:
         subject = limits(server.url)
         assert subject.lookup("m").source == "default"  # kept, until there is a better answer
         first = asyncio.create_task(subject.alookup("m"))
-        await server.is_asked.wait()
+        await asyncio.to_thread(server.is_asked.wait, 30)
         first.cancel()
         with pytest.raises(asyncio.CancelledError):
             await first
@@ -198,7 +175,7 @@ async def test_cancellation_passes_through() -> None:
 
 async def test_what_was_found_holds_until_there_is_a_newer_answer() -> None:
     """The plain look-up never asks and sees what arrived; when asking again fails the old answer is still the best."""
-    async with serving(listing(max_model_len=2000)) as server:
+    with serving(listing(max_model_len=2000)) as server:
         subject = limits(server.url, ttl_s=0)
         assert subject.lookup("m").source == "default"
         assert subject.trace("m")[2].note == "not asked yet"
@@ -213,7 +190,7 @@ async def test_what_was_found_holds_until_there_is_a_newer_answer() -> None:
 async def test_a_users_word_comes_before_the_endpoints() -> None:
     """With the model in the environment the endpoint is not even asked; the known table comes after it; off by default."""
     rows = [{"id": "m", "max_model_len": 2000}, {"id": "gpt-4o", "max_model_len": 3000}]
-    async with serving({"/v1/models": {"data": rows}}) as server:
+    with serving({"/v1/models": {"data": rows}}) as server:
         discovery = Discovery(server.url)
         subject = ModelLimits(files=(), environ={"MODEL_LIMIT_M": "7"}, discovery=discovery)
         assert (await subject.alookup("m")).input_tokens == 7
@@ -230,8 +207,8 @@ async def test_only_the_given_key_is_sent_and_none_is_told(
 ) -> None:
     """A key of the environment stays here; a key or password is in no warning and no source."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-environment")
-    async with serving({"/v1/models": 401}) as server:
-        server.error = {"error": {"message": "Incorrect API key provided: sk-given"}}
+    with serving({"/v1/models": 401}) as server:
+        server.error = "Incorrect API key provided: sk-given"
         await Discovery(server.url).ask("m")
         await Discovery(server.url, api_key="sk-given").ask("m")
         url = server.url.replace("//", "//user:sk-password@")

@@ -19,6 +19,7 @@ from autogen_context.tokens.limits import (
     squash,
     standard_files,
 )
+from support.entries import Clock
 
 KNOWN = known_rows()
 PROVIDERS = ["OpenAI", "Anthropic", "Google", "Mistral", "Meta", "DeepSeek", "Qwen", "xAI", "Cohere"]  # fmt: skip
@@ -27,16 +28,6 @@ HOUR_S = 3600.0
 
 names = st.sampled_from([row.model for row in KNOWN.values()])
 sizes = st.integers(1, 10**8)
-
-
-class Clock:
-    """Seconds that go up when told to."""
-
-    def __init__(self) -> None:
-        self.now_s = 0.0
-
-    def __call__(self) -> float:
-        return self.now_s
 
 
 def limits(*files: Path, environ: Mapping[str, str] | None = None) -> ModelLimits:
@@ -343,6 +334,7 @@ def test_wrong_arguments_are_named(model: str) -> None:
 def test_the_trace_is_the_chain(tmp_path: Path) -> None:
     """Each source with its answer, in order; the first that knows is what the look-up gives, and keeps for an hour."""
     clock, path = Clock(), written(tmp_path / "own.json", {"m": 1})
+    clock.now_s = 0.0
     subject = ModelLimits(files=[path], environ={}, clock=clock)
     chain = ["cache", "environment", str(path), "discovery", "known", "inference", "default"]
     steps = subject.trace("m")

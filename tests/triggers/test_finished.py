@@ -12,7 +12,8 @@ from autogen_context.testing import ChatMessage
 from autogen_context.triggers.intent import IntentModel
 from autogen_context.triggers.turn import NOTHING, Trigger, TriggerDecision, Turn, TurnRange
 from support.counting import Characters
-from support.finishing import TASK, step, stops_of, turns, work
+from support.finishing import TASK, stops_of, turns, work
+from support.saying import step
 
 
 def releases() -> list[ChatMessage]:
@@ -20,7 +21,7 @@ def releases() -> list[ChatMessage]:
     messages = [*TASK]
     for n in range(60):
         told = "\n".join(f"order {n} line {line}: {n * line}" for line in range(60))
-        messages += step(n, "release" if n % 12 == 11 else "zap", {"order": str(n)}, told)
+        messages += step(f"c{n}", "release" if n % 12 == 11 else "zap", told, order=str(n))
     return messages
 
 

@@ -10,7 +10,8 @@ from autogen_context.messages.tool_call import BY_NAME
 from autogen_context.models.background import Background
 from autogen_context.models.completion import READ_CHARS
 from autogen_context.testing import ChatMessage
-from autogen_context.triggers.intent import Intent, IntentModel, Intents, told
+from autogen_context.triggers.intent import Intent, IntentModel, told
+from support.saying import says, step
 from support.turns import edit, read, turn
 from support.units import candidates_of, read_all
 
@@ -86,11 +87,8 @@ def test_a_turn_in_words() -> None:
     assert len(told(turn(0, "x" * 10_000, *[read("a.py", "y" * 10_000)] * 50))) < 6_000
 
 
-FUNCTION = {"name": "read_file", "arguments": '{"path": "a.py"}'}
-CALLS = [{"id": "1", "type": "function", "function": FUNCTION}]
-CALL: ChatMessage = {"role": "assistant", "content": "", "tool_calls": CALLS}
-RESULT: ChatMessage = {"role": "tool", "tool_call_id": "1", "content": "x = 1"}
-ASK: ChatMessage = {"role": "user", "content": "Go."}
+CALL, RESULT = step("1", "read_file", "x = 1", path="a.py")
+ASK = says("Go.", "user")
 
 
 @pytest.mark.parametrize(
@@ -107,10 +105,10 @@ async def test_the_newest_turn_is_asked_about(messages: list[ChatMessage], asked
     """Once, in the background, when all its results are there; what is under way ends with its owner."""
     script = Model(None)
     background = Background(script)
-    intents = Intents(IntentModel(script.complete), BY_NAME, background)
+    model = IntentModel(script.complete)
     candidates = candidates_of(read_all(messages))
     for _ in range(3):
-        intents.ask(candidates)
+        model.ask_newest(candidates, BY_NAME, background)
         await asyncio.sleep(0)
     assert len(script.prompts) == asked
     await background.aclose()

@@ -1,6 +1,5 @@
 """What a rewrite costs and saves, when it is worth that, and which finished spans are cut."""
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,7 +23,6 @@ from autogen_context.triggers.price import (
     ProposedSpan,
     Rewrite,
     RewritePrice,
-    after_turn,
     best_cuts,
     estimate,
     offers_of,
@@ -33,8 +31,9 @@ from autogen_context.triggers.price import (
 from autogen_context.triggers.turn import NOTHING, TriggerDecision, Turn, TurnRange
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Decision
-from autogen_context.view.view import HELPED_FRACTION, Pace
+from autogen_context.view.view import Pace
 from support.counting import COUNTER
+from support.saying import asks, call_of, says, tells
 from support.units import candidates_of, read_all
 
 TENTH = Rates(cached_fraction=0.1)
@@ -144,50 +143,26 @@ def test_reasons(cost: CostEstimate, why: str) -> None:
 def test_what_waiting_has_cost(*, rewrote: bool) -> None:
     """It adds up from turn to turn until everything is planned anew; without a clock no time passes."""
     pace = Pace(finished_waited_tokens=50, finished_saving_tokens=7)
-    after = after_turn(pace, estimate_of(8_000, 100), rewrote=rewrote, units=3, now_s=9.0)
+    waited_tokens = estimate_of(8_000, 100).waited_tokens
+    after = pace.after_turn(waited_tokens, rewrote=rewrote, units=3, now_s=9.0)
     waited = (after.waited_tokens, after.finished_waited_tokens, after.finished_saving_tokens)
     assert waited == ((0, 0, 0) if rewrote else (pytest.approx(500), 57, 7))
-    assert (after.turns, after.expected_turns, after.seen_units) == (1, 2, 3)
-    assert (after.idle_s(12.0), after.idle_s(None), pace.idle_s(12.0)) == (3.0, 0.0, 0.0)
-
-
-@given(TOKENS, st.integers(0, 50_000), st.integers(-1_000, 50_000), st.integers(0, 1_000))
-def test_what_did_not_help_waits_for_a_change(
-    tokens: int, promised: int, saved: int, more: int
-) -> None:
-    """In vain is what saved nothing, or less than half of what it promised, until as much more came or the limit is another."""
-    pace = Pace(waited_tokens=9).compacted(
-        tokens, promised_tokens=promised, saved_tokens=saved, limit_tokens=500
-    )
-    is_little = saved < max(1, HELPED_FRACTION * promised)
-    is_more = more >= max(1, promised)
-    assert pace.is_vain(tokens + more, limit_tokens=500) == (is_little and not is_more)
-    assert not pace.is_vain(tokens, limit_tokens=501)
-    assert pace.waited_tokens == 0
+    assert (after.turns, after.seen_units, after.last_turn_s) == (1, 3, 9.0)
 
 
 # What triggers propose for a conversation
 
 
-def says(role: str, text: str) -> list[ChatMessage]:
-    """A message of plain text."""
-    return [{"role": role, "content": text}]
-
-
 def step(tool: str, path: str, result: str | None) -> list[ChatMessage]:
     """A call, and its result where it has one yet."""
-    function = {"name": tool, "arguments": json.dumps({"path": path})}
-    call = {"id": path, "type": "function", "function": function}
-    asked: ChatMessage = {"role": "assistant", "content": "", "tool_calls": [call]}
-    told: ChatMessage = {"role": "tool", "tool_call_id": path, "content": result}
-    return [asked] if result is None else [asked, told]
+    return [asks(call_of(path, tool, path=path)), *([tells(path, result)] if result else [])]
 
 
 PARTS = st.sampled_from(
     [
         *[step("read_file", "a.py", "x = 1"), step("str_replace", "b.py", "Changed.")],
         *[step("run_tests", "", "9 passed in 0.4s"), step("read_file", "a.py", None)],
-        *[says("user", "Go on."), says("assistant", "Done."), says("system", "Be brief.")],
+        *[[says("Go on.", "user")], [says("Done.")], [says("Be brief.", "system")]],
     ]
 )
 EDITS = st.lists(
@@ -228,7 +203,7 @@ class Always:
 
 def followed(steps: int, *, shown: Sequence[int] = ()) -> tuple[list[ProposedSpan], list[bool]]:
     """The spans for so many steps behind a task, and whether each list that was shown fired."""
-    messages = says("user", "Go.") + [m for n in range(steps) for m in step("f", f"{n}.py", "x")]
+    messages = [says("Go.", "user")] + [m for n in range(steps) for m in step("f", f"{n}.py", "x")]
     candidates = candidates_of(read_all(messages))
     kept = Proposals(Always(), BY_NAME)
     fired = [kept.follow(candidates[:stop], since=stop - 2) for stop in (*shown, len(candidates))]

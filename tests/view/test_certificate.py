@@ -2,21 +2,10 @@
 
 import pytest
 
-from autogen_context.messages.message import Message, ToolCall, ToolResult
+from autogen_context.messages.message import Message
 from autogen_context.tokens.measure import Count
 from autogen_context.view.certificate import Certificate, Checked
-
-
-def asks(*ids: str) -> Message:
-    """A message that calls, an id each."""
-    calls = tuple(ToolCall(id=i, name="f", arguments="{}") for i in ids)
-    return Message(role="assistant", calls=calls)
-
-
-def tells(*ids: str) -> Message:
-    """A message with a result for each id."""
-    return Message(role="tool", results=tuple(ToolResult(call_id=i, text="r") for i in ids))
-
+from support.units import asks, tells
 
 SAYS = Message(role="user", text="hi")
 
