@@ -163,7 +163,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "a hole": lambda path: os.pwrite(os.open(path, os.O_WRONLY), os.urandom(8_000), 4_096),
     "no text": lambda path: path.write_bytes(path.read_bytes().replace(b"UNIQUE", b"UNIQ\xf7E")),
     "a name": lambda path: execute(
-        path, "UPDATE Cache SET key = CAST(x'ff' AS TEXT) WHERE key = 'key'"
+        path, "UPDATE OR REPLACE Cache SET key = CAST(x'ff' AS TEXT) WHERE key = 'key'"
     ),
     "another table": lambda path: execute(path, "ALTER TABLE Cache RENAME COLUMN mode TO modes"),
     "a setting": lambda path: execute(
