@@ -66,7 +66,8 @@ def coder(client: ChatCompletionClient, **options: Any) -> AssistantAgent:
 
 def registered(agent: AssistantAgent, **options: Any) -> ManagedChatCompletionContext:
     """The context that ``register`` gives back."""
-    context = register(agent, **{"window_tokens": WINDOW, **options})
+    given: dict[str, Any] = {"window_tokens": WINDOW, **options}
+    context = register(agent, **given)
     assert isinstance(context, ManagedChatCompletionContext)
     return context
 
