@@ -12,7 +12,7 @@ from typing_extensions import override
 from autogen_context import IncrementalContextManager, Prepared, ProjectContext
 from autogen_context.cache.cache import ContextCache
 from autogen_context.testing import ChatMessage
-from support.counting import Characters
+from support import keeping
 from support.shop import (
     OTHERS,
     SYSTEM,
@@ -44,9 +44,7 @@ def slow(root: Path) -> tuple[Slow, IncrementalContextManager]:
     """A project that waits, and a manager of it."""
     cache = Slow()
     project = ProjectContext(root, cache=cache)
-    return cache, IncrementalContextManager(
-        window_tokens=3_000, counter=Characters(), project=project
-    )
+    return cache, keeping.manager(3_000, project=project)
 
 
 def test_a_head_that_comes_late_waits_at_the_tail(shop: Shop) -> None:
@@ -129,8 +127,8 @@ async def test_a_project_that_fails_costs_its_context_alone(
         raise OSError(text[:9])
 
     project = ProjectContext(shop.root, count=fails)
-    keeper = IncrementalContextManager(window_tokens=900, counter=Characters(), project=project)
-    plain = IncrementalContextManager(window_tokens=900, counter=Characters())
+    keeper = keeping.manager(900, project=project)
+    plain = keeping.manager(900)
     messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
     for more in talk(8):
         messages.append(more)
