@@ -22,6 +22,7 @@ settings.load_profile("suite")
 
 pytest_plugins = (
     "support.coder",
+    "support.command",
     "support.redis_pair",
     "support.shop",
 )  # fixtures that several files have

@@ -40,7 +40,6 @@ ELSEWHERE = {
     "embeddings": "models/test_embedder.py",
     "migration": "adapters/test_migration.py",
     "openai": "manager/test_openai_list.py",
-    "replay": "report/test_bill.py",
     "testing": "testing/test_testing_server.py",
     "triggers": "triggers/test_triggers.py",
 }

@@ -31,6 +31,7 @@ COARSE_TICK_NS: Final = 2_000_000_000
 
 _SECOND_NS = 1_000_000_000
 _CHUNK_BYTES = 1024 * 1024
+_MOST_BYTES = 64 * 1024 * 1024  # of a larger file, only the times are used
 _FEW = 64  # at a few microseconds each, cheaper than switching to a thread
 # A path may become a pipe or a terminal between stat and open.
 _OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
@@ -79,7 +80,7 @@ class FingerprintReader:
     """Takes fingerprints and checks whether they are still valid. Thread-safe.
 
     With ``pattern_contents``, files that match a pattern are read as well, so that fingerprints are valid on other machines.
-    For a file above ``limit_bytes``, only the times are used. ``now_ns`` is the clock of file timestamps.
+    ``now_ns`` is the clock of file timestamps.
     """
 
     def __init__(
@@ -87,13 +88,11 @@ class FingerprintReader:
         *,
         compare: Compare = "times",
         pattern_contents: bool = False,
-        limit_bytes: int = 64 * 1024 * 1024,
         now_ns: Callable[[], int] = time.time_ns,
     ) -> None:
         require_choice("compare", compare, get_args(Compare))
         self._by_content = compare == "content"
         self._pattern_contents = pattern_contents or self._by_content
-        self._limit_bytes = limit_bytes
         self._now_ns = now_ns
 
     def read(self, names: Iterable[str]) -> FileReading:
@@ -156,7 +155,7 @@ class FingerprintReader:
         try:
             if state.kind == "folder":
                 return _digest(sorted(os.listdir(path)))
-            return _digest_of(path, state) if state.size <= self._limit_bytes else ""
+            return _digest_of(path, state) if state.size <= _MOST_BYTES else ""
         except OSError:
             return ""
 
@@ -203,7 +202,10 @@ def absolute_names(depends_on: object) -> tuple[str, ...]:
             name = ""
         if not name or "\0" in name:
             raise ValueError(f"depends_on has {given!r}: give paths or patterns of files")
-        names.append(str(Path(name).absolute()))
+        path = (
+            given if isinstance(given, Path) else Path(name)
+        )  # making one costs more than a look-up
+        names.append(str(path.absolute()))
     return tuple(names)
 
 

@@ -156,12 +156,11 @@ class RedisServer:
             self.tell(_pinged)
 
     def close(self) -> None:
-        """Send pending writes, waiting as ``wait`` does for each tier, and release threads and connections."""
+        """Send pending writes, waiting at most ``patience_s``, and release threads and connections."""
         if self.closed.is_set():
             return
-        for tier in list(self._unsent):
-            with suppress(StoreUnavailable, StoreRefused):
-                self.wait(tier)
+        if not self.away and (sent := self.submit()):
+            wait([sent], self.limits.patience_s)
         self.closed.set()
         if left := sum(tier.waiting for tier in self._unsent):
             numbers = {"store": self.name, "left": left}
@@ -193,8 +192,8 @@ class RedisServer:
         if self._process != os.getpid():  # a forked child has no threads: it begins anew
             self._worker, self._process = ThreadPoolExecutor(1, "context-redis"), os.getpid()
             self._fault = None
-        if self._fault is not None:
-            raise self._error(self._fault)
+        if (fault := self._fault) is not None:  # read once: another thread may reconnect
+            raise self._error(fault)
 
     def _work(self) -> None:
         if self._fault is not None:

@@ -2,10 +2,13 @@
 
 import json
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import contextmanager
+from typing import TypeVar
 
 from autogen_context.report import printable
+
+T = TypeVar("T")
 
 
 def print_lines(*lines: str) -> None:
@@ -35,3 +38,11 @@ def waiting(what: str) -> Generator[None]:
 
     with Console(stderr=True).status(what):
         yield
+
+
+def one_of(found: Sequence[T], wanted: str, names: Callable[[T], Collection[str]]) -> T | None:
+    """Return the newest of some things with a name, else the one with that number, from 1; ``None`` if there is none."""
+    named = [each for each in found if wanted in names(each)]
+    if not named and wanted.isdecimal() and 1 <= int(wanted) <= len(found):
+        return found[int(wanted) - 1]
+    return named[-1] if named else None

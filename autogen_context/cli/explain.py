@@ -6,7 +6,7 @@ Promise: only the event log is read; its control characters are never printed.
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from autogen_context.cli import print_json, print_lines, tell, waiting
+from autogen_context.cli import one_of, print_json, print_lines, tell, waiting
 from autogen_context.report.events import DAMAGED, Run, read_events, runs_of
 from autogen_context.report.explained import Explained, KeepingCost, explained
 
@@ -39,13 +39,11 @@ def chosen(runs: Sequence[Run], wanted: str | None, file: Path) -> Run:
     runs = [run for run in runs if run.turns]
     if not runs:
         raise ValueError(f"{file}: it has no turns; give the file that was passed as events=")
-    named = [run for run in runs if wanted in {run.id, run.agent}]
     if wanted is None and len(runs) == 1:
         return runs[0]
-    if wanted is not None and named:
-        return named[-1]
-    if wanted is not None and wanted.isdecimal() and 1 <= int(wanted) <= len(runs):
-        return runs[int(wanted) - 1]
+    found = None if wanted is None else one_of(runs, wanted, lambda run: {run.id, run.agent})
+    if found is not None:
+        return found
     has = ", ".join(f"{run.id} ({run.agent or 'no name'})" for run in runs[-5:])
     raise ValueError(f"--run {wanted}: {file} has {len(runs)} runs; give one, such as {has}")
 

@@ -113,7 +113,9 @@ def replay(  # noqa: PLR0913 - the options
     reserve: Annotated[int | None, Option(metavar="N", help="Of these, for the host.")] = None,
     config: Annotated[Path | None, Option(metavar="FILE", help="Settings as a file.")] = None,
     conversation: Annotated[str | None, Option(metavar="ID", help="One: id or number.")] = None,
-    every: Annotated[int | None, Option(metavar="N", help="Show each N-th quiet turn.")] = None,
+    every: Annotated[
+        int | None, Option(metavar="N", min=1, help="Show each N-th quiet turn.")
+    ] = None,
     show_all: Annotated[bool, Option("--all", help="Show each turn, not about 40.")] = False,
     as_json: AsJson = False,
     html: Annotated[Path | None, Option(metavar="PAGE", help="Write a page as well.")] = None,

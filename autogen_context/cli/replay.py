@@ -7,14 +7,14 @@ the page is written; the same file and configuration give the same table. All nu
 import asyncio
 import sys
 import warnings
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from autogen_context.cli import print_json, print_lines, tell
+from autogen_context.cli import one_of, print_json, print_lines, tell
 from autogen_context.cli.recording import STANDARD_INPUT, RecordedConversation, read_recording
 from autogen_context.cli.report import write_page
 from autogen_context.config.config import ContextConfig
@@ -92,44 +92,34 @@ def chosen(
     conversations: Sequence[RecordedConversation], wanted: str | None
 ) -> Sequence[RecordedConversation]:
     """Return all conversations, or the one with the wanted id or number from 1; ``ValueError`` if there is none."""
-    named = [conversation for conversation in conversations if conversation.id == wanted]
     if wanted is None:
         return conversations
-    if named:
-        return named[:1]
-    if wanted.isdecimal() and 1 <= int(wanted) <= len(conversations):
-        return [conversations[int(wanted) - 1]]
-    raise ValueError(
-        f"--conversation {wanted}: there is none of that name; give a number from 1 to "
-        f"{len(conversations)}, or an id such as {conversations[0].id!r}"
-    )
+    found = one_of(conversations, wanted, lambda conversation: {conversation.id})
+    if found is None:
+        raise ValueError(
+            f"--conversation {wanted}: there is none of that name; give a number from 1 to "
+            f"{len(conversations)}, or an id such as {conversations[0].id!r}"
+        )
+    return [found]
 
 
 def replay_all(
     conversations: Sequence[RecordedConversation], config: ContextConfig, *, record_text: bool
 ) -> list[Replayed]:
-    """Replay conversations in order, with a progress bar for long ones."""
+    """Replay conversations in order, with a progress bar at a terminal if it takes long."""
+    from rich.console import Console  # noqa: PLC0415 - slow to import
+    from rich.progress import Progress  # noqa: PLC0415 - as above
+
     for model in {model_of(conversation, config) for conversation in conversations}:
         asyncio.run(load_tokenizer(model, timeout_s=config.tokenizer_timeout_s))
     turns = sum(1 for c in conversations for _ in turn_stops(c.messages))
-    with progress_bar(turns) as on_turn:
-        return [
-            replayed(c, config, on_turn=on_turn, record_text=record_text) for c in conversations
-        ]
-
-
-@contextmanager
-def progress_bar(turns: int) -> Generator[Callable[[], None]]:
-    """Show a progress bar if standard error is a terminal and the replay is long; yield a function that advances it."""
-    if turns < LONG_REPLAY or not sys.stderr.isatty() or find_spec("rich") is None:
-        yield lambda: None
-        return
-    from rich.console import Console  # noqa: PLC0415 - optional
-    from rich.progress import Progress  # noqa: PLC0415 - optional
-
-    with Progress(console=Console(stderr=True), transient=True) as progress:
+    is_shown = turns >= LONG_REPLAY and sys.stderr.isatty()
+    with Progress(console=Console(stderr=True), transient=True, disable=not is_shown) as progress:
         task = progress.add_task("replaying", total=turns)
-        yield lambda: progress.advance(task)
+        return [
+            replayed(c, config, on_turn=partial(progress.advance, task), record_text=record_text)
+            for c in conversations
+        ]
 
 
 def replayed(

@@ -241,10 +241,9 @@ def test_a_large_file_is_followed_by_its_times(project: Path) -> None:
     assert READER.renewed(old) == tuple(old)
     os.utime(file)
     assert READER.renewed(old) is None
-    os.truncate(file, 10)
-    for limit, is_read in ((10, True), (9, False)):
-        reading = FingerprintReader(limit_bytes=limit).read([str(file)])
-        assert bool(reading.fingerprints[0].content) == is_read
+    for size, is_read in ((64 * 1024**2, True), (64 * 1024**2 + 1, False)):
+        os.truncate(file, size)
+        assert bool(fingerprints_of(file)[0].content) == is_read
 
 
 def test_by_content_a_write_through_a_map_is_seen(project: Path) -> None:
@@ -258,13 +257,6 @@ def test_by_content_a_write_through_a_map_is_seen(project: Path) -> None:
         mapped[0:1] = b"2"
         assert exact.renewed(before.fingerprints) is None
         assert not exact.proves(before)
-
-
-@pytest.mark.parametrize("names", ["src/a.py", [""], ["a\0b"]], ids=["one text", "empty", "nul"])
-def test_what_is_no_list_of_names_is_refused(names: Sequence[str]) -> None:
-    """With the argument and its value."""
-    with pytest.raises(ValueError, match="depends_on"):
-        absolute_names(names)
 
 
 @pytest.mark.parametrize(

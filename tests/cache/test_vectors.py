@@ -162,12 +162,6 @@ async def test_a_store_without_a_cache_gets_that_of_the_manager() -> None:
     assert not last.asked
 
 
-def test_what_is_no_cache_is_refused() -> None:
-    """F35: with what to give."""
-    with pytest.raises(ValueError, match="cache='folder': give a ContextCache"):
-        VectorStore(Hashed(), cache=cast("ContextCache", "folder"))
-
-
 async def test_a_caller_who_gives_up_lets_nobody_down() -> None:
     """Whoever waits for the same text then asks for it."""
     embedder = Hashed(gate=asyncio.Event())

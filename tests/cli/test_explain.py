@@ -18,6 +18,7 @@ from support.runs import LONG, lived
 TURNS = 24
 SAID = LONG[: 2 * TURNS]
 Decided = Sequence[Sequence[Decision]]
+Command = Callable[..., str]
 
 
 def written(path: Path, *agents: str) -> Decided:
@@ -87,13 +88,12 @@ def test_who_was_left_out_by_score_had_less_than_the_last_that_stayed(
     assert seen > 3
 
 
-def test_the_command(logged: tuple[Path, Run, Decided], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(logged: tuple[Path, Run, Decided], shown: Command) -> None:
     """What it was, why, its score, the price of keeping it, how to have it back, and its life; as JSON the same."""
     path, run, decided = logged
     gone = next(d for d in decided[-1] if d.action == "drop" and d.rank)
-    asked = ["explain", str(path), "--turn", str(TURNS), "--message", str(gone.start)]
-    assert main(asked) == 0
-    lines = capsys.readouterr().out.splitlines()
+    asked = ("explain", path, "--turn", TURNS, "--message", gone.start)
+    lines = shown(*asked).splitlines()
     assert lines[0].startswith(f"Run {run.id}, turn {TURNS}, message {gone.start} (assistant, call")
     assert lines[1].startswith("left out since turn ")
     assert gone.reason.removeprefix("left out: ") in lines[1]
@@ -102,88 +102,57 @@ def test_the_command(logged: tuple[Path, Run, Decided], capsys: pytest.CaptureFi
     assert gone.handle in lines[5]
     assert lines[6] == "history:"
     assert lines[-1].endswith(f": drop, {gone.tokens_after} tokens; {gone.reason}")
-    assert main([*asked, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(shown(*asked, "--json"))
     assert (found["is_there"], found["life"][-1]["reason"]) == (False, gone.reason)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("line", "says"),
     [
-        pytest.param(["--turn", "57"], "turn=57: the run has 1 to 24", id="no such turn"),
-        pytest.param(["--turn", "0"], "turn=0: the run has 1 to 24", id="turns are from 1"),
-        pytest.param(
-            ["--message", "48"], "message=48: at turn 24 the history has 0 to 47", id="no message"
-        ),
-        pytest.param(
-            ["--turn", "1", "--message", "2"],
-            "message=2: at turn 1 the history has 0 to 1",
-            id="not there yet",
-        ),
-        pytest.param(["--message", "-1"], "message=-1: at turn 24", id="messages are from 0"),
-        pytest.param(["--run", "mine"], "--run mine: ", id="no such run"),
+        ("--turn 57", "turn=57: the run has 1 to 24"),
+        ("--turn 0", "turn=0: the run has 1 to 24"),
+        ("--message 48", "message=48: at turn 24 the history has 0 to 47"),
+        ("--turn 1 --message 2", "message=2: at turn 1 the history has 0 to 1"),
+        ("--message -1", "message=-1: at turn 24"),
+        ("--run mine", "--run mine: "),
     ],
 )
 def test_what_is_not_there_is_named_with_what_is(
-    logged: tuple[Path, Run, Decided],
-    capsys: pytest.CaptureFixture[str],
-    arguments: list[str],
-    says: str,
+    logged: tuple[Path, Run, Decided], refused: Command, line: str, says: str
 ) -> None:
     """The error names the input and the way out."""
-    path, _, _ = logged
-    assert main(["explain", str(path), "--message", "1", *arguments]) == 2
-    assert f"error: {says}" in capsys.readouterr().err
+    assert f"error: {says}" in refused("explain", logged[0], "--message", "1", *line.split())
 
 
-def test_one_of_several_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_of_several_runs(tmp_path: Path, shown: Command, refused: Command) -> None:
     """By its number, its id or its agent; without a choice they are named."""
     path = tmp_path / "run.jsonl"
     written(path, "coder", "tester")
     first, second = runs_of(read_events(path))
-    assert main(["explain", str(path), "--message", "1"]) == 2
-    assert f"{first.id} (coder), {second.id} (tester)" in capsys.readouterr().err
+    asked = ("explain", path, "--message", "1")
+    assert f"{first.id} (coder), {second.id} (tester)" in refused(*asked)
     for wanted in ("2", second.id, "tester"):
-        assert main(["explain", str(path), "--message", "1", "--run", wanted]) == 0
-        assert f"Run {second.id} of tester" in capsys.readouterr().out
+        assert f"Run {second.id} of tester" in shown(*asked, "--run", wanted)
 
 
-def hostile(path: Path) -> None:
-    """A log of a tool and an agent whose names move the cursor, and a damaged line."""
+def test_a_log_without_a_turn_and_none_are_errors(tmp_path: Path, refused: Command) -> None:
+    """In one line, with what is to be given."""
+    path = tmp_path / "run.jsonl"
+    assert "there is no such file; check" in refused("explain", path, "--message", "1")
+    path.write_text('{"v": 1, "event": "lost", "count": 1}\n')
+    assert "it has no turns" in refused("explain", path, "--message", "1")
+
+
+def test_nothing_in_a_log_moves_the_cursor(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """F21: escapes and direction marks in names of tools and agents are neutralised; a damaged line is told."""
+    path = tmp_path / "run.jsonl"
     written(path, "a\x1b[2Jb\u202ec")
     lines = path.read_text().replace("read_file", "\\u001b]0;owned\\u0007").splitlines()
     path.write_text("\n".join([*lines[:3], "\x1b[31m not JSON", *lines[3:]]))
-
-
-def no_turn(path: Path) -> None:
-    """A log without a turn."""
-    path.write_text('{"v": 1, "event": "lost", "count": 1}\n')
-
-
-def absent(_path: Path) -> None:
-    """No log."""
-
-
-@pytest.mark.parametrize(
-    ("make", "code", "complaint"),
-    [
-        pytest.param(hostile, 0, "warning: damaged lines that were skipped in ", id="hostile"),
-        pytest.param(no_turn, 2, "it has no turns", id="no turn"),
-        pytest.param(absent, 2, "there is no such file; check", id="no file"),
-    ],
-)
-def test_nothing_in_a_log_moves_the_cursor(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    make: Callable[[Path], None],
-    code: int,
-    complaint: str,
-) -> None:
-    """F21: escapes and direction marks are neutralised, and what cannot be read is one line."""
-    path = tmp_path / "run.jsonl"
-    make(path)
-    for message in range(0, 40, 6) if code == 0 else [1]:
-        assert main(["explain", str(path), "--message", str(message)]) == code
+    for message in range(0, 40, 6):
+        assert main(["explain", str(path), "--message", str(message)]) == 0
         shown = capsys.readouterr()
-        assert complaint in shown.err
+        assert "warning: damaged lines that were skipped in " in shown.err
         assert all(char.isprintable() or char == "\n" for char in shown.out + shown.err)

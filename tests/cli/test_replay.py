@@ -1,9 +1,9 @@
-"""The ``replay`` command, as a user sees it."""
+"""The ``replay`` command."""
 
 import io
 import json
-import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,8 @@ from autogen_context.cli.main import main
 from autogen_context.cli.replay import turn_stops
 from autogen_context.testing.conversation import conversation
 
-
-@pytest.fixture(autouse=True)
-def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder and a home without any settings of a user."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for name in [name for name in os.environ if name.startswith("AUTOGEN_CONTEXT_")]:
-        monkeypatch.delenv(name)
+Run = Callable[..., str]
+pytestmark = pytest.mark.usefixtures("alone")
 
 
 @pytest.fixture
@@ -40,24 +34,16 @@ def two_runs() -> str:
     return "runs.jsonl"
 
 
-def shown(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
-    """What the command prints, having done well and complained of nothing."""
-    assert main(argv) == 0
-    captured = capsys.readouterr()
-    assert captured.err == ""
-    return captured.out
-
-
-def facts(capsys: pytest.CaptureFixture[str], *argv: str) -> Any:
+def facts(shown: Run, *argv: str) -> Any:
     """What the command finds, as data."""
-    return json.loads(shown(capsys, "replay", *argv, "--json"))
+    return json.loads(shown("replay", *argv, "--json"))
 
 
 def test_no_request_exceeds_the_limit_and_the_table_says_what_happened(
-    long_run: str, capsys: pytest.CaptureFixture[str]
+    long_run: str, shown: Run
 ) -> None:
     """Where sending everything does, turn after turn; all compactions, a sample of the rest, the totals; in 80 columns, without colours."""
-    found = facts(capsys, long_run, "--window", "4000")
+    found = facts(shown, long_run, "--window", "4000")
     turns, totals = found["conversations"][0]["turns"], found["totals"]
     assert [turn["turn"] for turn in turns] == list(range(1, 62))
     assert [turn["whole"]["messages"] for turn in turns] == list(range(2, 123, 2))
@@ -67,7 +53,7 @@ def test_no_request_exceeds_the_limit_and_the_table_says_what_happened(
     for side in ("whole", "sent", "sliding"):
         assert totals[side]["tokens"] == sum(turn[side]["tokens"] for turn in turns)
     assert totals["price_ratio"] < 1
-    out = shown(capsys, "replay", long_run, "--window", "4000")
+    out = shown("replay", long_run, "--window", "4000")
     lines = out.splitlines()
     assert lines[0] == "run.json: 61 turns for gpt-4o"
     assert max(map(len, lines)) <= 80
@@ -88,52 +74,50 @@ def test_turns_are_where_the_model_was_asked(roles: str, stops: list[int]) -> No
     assert list(turn_stops([{"role": names[role]} for role in roles])) == stops
 
 
-def test_many_conversations_have_a_row_each(
-    two_runs: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_many_conversations_have_a_row_each(two_runs: str, shown: Run) -> None:
     """With names as they are, each with its recorded model; the totals are of all."""
-    lines = shown(capsys, "replay", two_runs, "--window", "3000").splitlines()
+    lines = shown("replay", two_runs, "--window", "3000").splitlines()
     assert lines[0] == "runs.jsonl: 2 conversations, 25 turns for gpt-4.1, gpt-4o"
     assert [line.split()[:3] for line in lines[5:7]] == [["1", "short", "4"], ["2", "[long]", "21"]]
-    found = facts(capsys, two_runs, "--window", "3000")
+    found = facts(shown, two_runs, "--window", "3000")
     assert [one["model"] for one in found["conversations"]] == ["gpt-4o", "gpt-4.1"]
     assert found["totals"]["turns"] == 25
     for wanted in ("[long]", "2"):
-        out = shown(capsys, "replay", two_runs, "--conversation", wanted)
+        out = shown("replay", two_runs, "--conversation", wanted)
         assert out.startswith("runs.jsonl: 21 turns for gpt-4.1\n")
 
 
-def test_every_turn_is_shown_on_demand(long_run: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_turn_is_shown_on_demand(long_run: str, shown: Run) -> None:
     """With --all; fewer with --every."""
     for argv, least, most in ((["--all"], 61, 61), (["--every", "20"], 4, 4), ([], 21, 41)):
-        lines = shown(capsys, "replay", long_run, *argv).splitlines()
+        lines = shown("replay", long_run, *argv).splitlines()
         assert least <= sum(line.endswith("hold") for line in lines) <= most
 
 
-def test_a_foreign_tokenizer_is_told(long_run: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_foreign_tokenizer_is_told(long_run: str, shown: Run) -> None:
     """Otherwise a cut below the limit looks like a fault; and dollars that are not known are not made up."""
-    out = shown(capsys, "replay", long_run, "--model", "claude-9", "--window", "4000")
+    out = shown("replay", long_run, "--model", "claude-9", "--window", "4000")
     assert "may be 4,000 for the provider" in out
     assert "What claude-9 costs in dollars is not known; caching is as for Anthropic." in out
-    assert "for the provider" not in shown(capsys, "replay", long_run)
+    assert "for the provider" not in shown("replay", long_run)
 
 
 def test_an_engine_of_ones_own_costs_seconds(
-    long_run: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    long_run: str, shown: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was not cached, by the speed that is told; no dollars, whatever model it is."""
     monkeypatch.setenv("AUTOGEN_CONTEXT_PREFILL_TOKENS_PER_S", "100")
     argv = (long_run, "--window", "4000")
-    totals = facts(capsys, *argv)["totals"]
+    totals = facts(shown, *argv)["totals"]
     seconds = [totals[side]["cost_tokens"] / 100 for side in ("sent", "whole")]
     told = "At 100 tokens a second the engine reads for {:,.0f} s, and for {:,.0f} s where everything is sent."
-    out = shown(capsys, "replay", *argv)
+    out = shown("replay", *argv)
     assert told.format(*seconds) in out
     assert "dollars" not in out
 
 
 def test_settings_come_from_arguments_environment_and_file(
-    long_run: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    long_run: str, shown: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In this order, as for an agent; the model's own limit without any."""
     Path("s.toml").write_text("window_tokens = 5000\nreserve_tokens = 500\n")
@@ -142,42 +126,17 @@ def test_settings_come_from_arguments_environment_and_file(
     rows: list[tuple[str, list[str], int]] = [("", [], 111_616), ("", file, 4500)]
     for variable, argv, limit in [*rows, ("6000", file, 5500), ("6000", arguments, 6900)]:
         monkeypatch.setenv("AUTOGEN_CONTEXT_WINDOW_TOKENS", variable)
-        [one] = facts(capsys, long_run, *argv)["conversations"]
+        [one] = facts(shown, long_run, *argv)["conversations"]
         assert one["turns"][0]["limit_tokens"] == limit
 
 
-def test_a_turn_that_cannot_be_sent_is_a_row(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_turn_that_cannot_be_sent_is_a_row(shown: Run) -> None:
     """With what it needs, and the replay goes on."""
     rules = {"role": "system", "content": "rule " * 2_000}
     Path("big.json").write_text(json.dumps([rules, {"role": "user", "content": "hi"}]))
-    out = shown(capsys, "replay", "big.json", "--window", "1000")
+    out = shown("replay", "big.json", "--window", "1000")
     assert "impossible: needs 2,0" in out
     assert "not made: what must stay does not fit" in out
-
-
-@pytest.mark.parametrize(
-    ("line", "named"),
-    [
-        ("none.json", "none.json: it cannot be read (No such file or directory); check the path"),
-        (".", "it cannot be read (Is a directory)"),
-        ("run.json --window -5", "error: 'window_tokens' is -5"),
-        (f"run.json --window {'9' * 20}", f"error: 'window_tokens' is {'9' * 20}: "),
-        ("run.json --window 100 --reserve 200", "reserve_tokens"),
-        ("run.json --config none.toml", "none.toml"),
-        ("run.json --conversation x", "a number from 1 to 1, or an id such as"),
-        ("run.json --conversation 0", "--conversation 0"),
-        ("run.json --every 0", "every=0"),
-        ("run.json --model ?", "model='?'"),
-    ],
-)
-@pytest.mark.usefixtures("long_run")
-def test_a_mistake_is_one_line(line: str, named: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Exit code 2, what was wrong, no traceback."""
-    assert main(["replay", *line.split()]) == 2
-    error = capsys.readouterr().err
-    assert error.startswith("autogen-context: error: ")
-    assert named in error
-    assert error.count("\n") == 1
 
 
 class Terminal(io.StringIO):
@@ -189,7 +148,7 @@ class Terminal(io.StringIO):
 
 
 @pytest.mark.parametrize(
-    ("turns", "watched", "bars"), [(300, True, 1), (3, True, 0), (300, False, 0)]
+    ("turns", "watched", "bars"), [(200, True, 1), (3, True, 0), (200, False, 0)]
 )
 def test_a_long_replay_shows_how_far_it_is(
     turns: int,
@@ -232,9 +191,9 @@ def test_nothing_moves_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_it_reads_standard_input(
-    long_run: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    long_run: str, shown: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From a pipe."""
     with Path(long_run).open() as recording:
         monkeypatch.setattr(sys, "stdin", recording)
-        assert shown(capsys, "replay", "-").startswith("standard input: 61 turns for gpt-4o")
+        assert shown("replay", "-").startswith("standard input: 61 turns for gpt-4o")

@@ -70,7 +70,16 @@ def test_it_fits_and_head_and_tail_stay(text: str, room: int, count: Callable[[s
             for line in ("an Error: x", "Traceback (most recent", "3 failures", "PANIC")
         ),
         *((line, True) for line in ("java.io.IOException: gone", "KeyError", "Connection refused")),
-        *((line, True) for line in ("No such file", "the build fails", "10 errors", "İ it failed")),
+        *(
+            (line, True)
+            for line in (
+                "No such file",
+                "the build fails",
+                "10 errors",
+                "İ it failed",
+                "1 passed, 10 failed",
+            )
+        ),
         *((line, False) for line in ("0 failed", "no errors", "errors: 0", "terrors", "failsafe")),
     ],
 )

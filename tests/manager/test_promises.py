@@ -78,10 +78,10 @@ def is_subsequence(part: Sequence[int], whole: Sequence[int]) -> bool:
 
 
 @given(ANY_TRANSCRIPT, WINDOWS)
-def test_1_what_is_sent_fits_or_the_error_has_the_numbers(
+def test_1_3_what_is_sent_fits_in_closed_pairs_or_the_error_has_the_numbers(
     messages: Transcript, window: int
 ) -> None:
-    """Counted by anybody, the request is within the window; otherwise the floors alone exceed it."""
+    """Counted by anybody, the request is within the window, orphans that came in are repaired; or the floors exceed it."""
     outcome = outcome_of(manager(window), messages)
     if isinstance(outcome, ContextWindowExceeded):
         assert outcome.limit_tokens == window
@@ -90,6 +90,7 @@ def test_1_what_is_sent_fits_or_the_error_has_the_numbers(
         bound = outcome.certificate.bound.tokens
         assert tokens(outcome.messages) <= bound <= window
         assert outcome.certificate.fits
+        assert outcome.certificate.pairs_closed
 
 
 @given(transcripts(), WINDOWS)
@@ -114,13 +115,6 @@ def test_3_no_orphan_is_made(history: list[Transcript], window: int) -> None:
         assert turn.certificate.pairs_closed
         if not pending(messages):
             check_chat(cast("list[Json]", turn.messages))
-
-
-@given(BROKEN, WINDOWS)
-def test_3_orphans_that_came_in_are_repaired(messages: Transcript, window: int) -> None:
-    """In what is sent every result has its call, and every call but a pending one its results."""
-    turn = prepared(manager(window), messages)
-    assert turn.certificate.pairs_closed
 
 
 def pending(messages: Transcript) -> bool:
@@ -172,11 +166,17 @@ def test_6_between_compactions_the_list_only_grows(history: list[Transcript], wi
 
 
 @given(ANY_TRANSCRIPT, WINDOWS)
-def test_7_nothing_grows(messages: Transcript, window: int) -> None:
-    """A unit that was shortened or dropped costs no more than it did, and all dropped ones with their notice less."""
-    turn = prepared(manager(window), messages)
+def test_7_13_nothing_grows_and_what_left_can_be_had_back(
+    messages: Transcript, window: int
+) -> None:
+    """No unit costs more than it did, all dropped ones with their notice less; under its handle each is there as it came in."""
+    keeper = manager(window)
+    turn = prepared(keeper, messages)
     for decision in turn.decisions:
         assert decision.action != "shorten" or decision.tokens_after <= decision.tokens_before
+        if decision.handle:
+            originals = [OpenAIChat().read(m) for m in messages[decision.start : decision.stop]]
+            assert list(keeper.recall(decision.handle)) == originals
     dropped = [d for d in turn.decisions if d.action == "drop"]
     assert sum(d.tokens_after for d in dropped) <= sum(d.tokens_before for d in dropped)
 
@@ -196,16 +196,22 @@ def test_8_order_is_kept_and_inventions_are_marked(messages: Transcript, window:
             assert any(mark in said for mark in MARKS)
 
 
-@given(histories(max_messages=30), WINDOWS)
-def test_9_feeding_early_changes_nothing(history: list[Transcript], window: int) -> None:
-    """Hearing of messages one by one or all at once gives the same turns."""
-    early, late = manager(window), manager(window)
-    heard = 0
-    for messages in history:
+@given(histories(max_messages=30), WINDOWS, st.data())
+def test_9_12_15_early_in_copies_or_by_another_manager_the_turns_are_the_same(
+    history: list[Transcript], window: int, data: st.DataObject
+) -> None:
+    """Told of each message as it comes, handed copies, saved and loaded after any turn; or told of all at once."""
+    keeper, plain, heard = manager(window), manager(window), 0
+    stop = data.draw(st.integers(0, len(history) - 1))
+    for turn, messages in enumerate(history):
         for length in range(heard + 1, len(messages) + 1):
-            early.observe(messages[:length])
+            keeper.observe(messages[:length])
         heard = len(messages)
-        assert prepared(early, messages) == prepared(late, messages)
+        assert prepared(keeper, copy.deepcopy(messages)) == prepared(plain, messages)
+        if turn == stop:
+            state, keeper = keeper.save_state(), manager(window)
+            keeper.load_state(json.loads(json.dumps(state)))
+            assert keeper.save_state() == state
 
 
 @given(histories(max_messages=20), WINDOWS)
@@ -222,40 +228,6 @@ def test_10_what_the_caller_owns_is_his(history: list[Transcript], window: int) 
             message.clear()
         turn.messages.clear()
         assert prepared(careful, messages).messages == expected
-
-
-@given(histories(max_messages=30), WINDOWS, st.data())
-def test_12_a_saved_state_continues_to_the_byte(
-    history: list[Transcript], window: int, data: st.DataObject
-) -> None:
-    """After any turn, another manager goes on as if nothing had happened."""
-    keeper, stop = manager(window), data.draw(st.integers(0, len(history) - 1))
-    for messages in history[: stop + 1]:
-        prepared(keeper, messages)
-    other = manager(window)
-    other.load_state(json.loads(json.dumps(keeper.save_state())))
-    assert other.save_state() == keeper.save_state()
-    for messages in history[stop:]:
-        assert prepared(other, copy.deepcopy(messages)) == prepared(keeper, messages)
-
-
-@given(transcripts(max_messages=30), WINDOWS)
-def test_13_what_left_can_be_had_back(messages: Transcript, window: int) -> None:
-    """Under its handle each dropped or shortened unit is there as it came in."""
-    keeper = manager(window)
-    turn = prepared(keeper, messages)
-    for decision in turn.decisions:
-        if decision.handle:
-            originals = [OpenAIChat().read(m) for m in messages[decision.start : decision.stop]]
-            assert list(keeper.recall(decision.handle)) == originals
-
-
-@given(histories(), WINDOWS)
-def test_15_same_input_same_output(history: list[Transcript], window: int) -> None:
-    """Two managers that see the same turns do the same."""
-    one, other = manager(window), manager(window)
-    for messages in history:
-        assert prepared(one, messages) == prepared(other, copy.deepcopy(messages))
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.9])

@@ -7,23 +7,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.project.map import Focus, Map, mapped, overview_of, ranked
-from autogen_context.project.symbols import LANGUAGES, Symbols, symbols_of
+from autogen_context.project.map import CodeOutline, Focus, Map, overview_of, ranked
+from autogen_context.project.symbols import Symbols, symbols_of
 from support.tree import trees
 
 NOTHING = Focus()
-PYTHON = LANGUAGES[".py"]
 
 
 def read(files: Mapping[str, str]) -> dict[str, Symbols]:
     """The symbols of Python files."""
-    return {name: symbols_of(text, PYTHON) for name, text in files.items() if name.endswith(".py")}
+    return {
+        name: symbols_of(text, "python") for name, text in files.items() if name.endswith(".py")
+    }
 
 
 def drawn(files: Mapping[str, str], room: int, focus: Focus = NOTHING) -> Map:
     """The map of some files, in characters."""
     symbols = read(files)
-    return mapped(files, symbols, ranked(symbols, focus), room_tokens=room, count=len)
+    outline = CodeOutline(files, symbols, ranked(symbols, focus))
+    return outline.map(room_tokens=room, count=len)
 
 
 SHARED = {
@@ -101,12 +103,14 @@ def test_what_is_in_play_counts_more() -> None:
 def test_a_map_fits_its_room(files: dict[str, str], room: int) -> None:
     """With the ends of its lines, and no file stands twice; all definitions stand in the order of their file."""
     found = drawn(files, room)
-    assert sum(len(f"{line}\n") for line in found.lines()) <= max(room, 0)
-    assert found.tokens <= room
-    for name, lines in found.shown.items():
-        heads = ["  " * each.depth + each.head for each in read(files)[name].definitions]
-        assert [line for line in heads if line in lines] == list(lines)
-        assert not lines[0].startswith(" ")
+    assert sum(len(f"{line}\n") for line in found.lines) == found.tokens <= max(room, 0)
+    lines, symbols = [line.strip() for line in found.lines], read(files)
+    for name in found.files:
+        heads = [each.head for each in symbols[name].definitions]
+        assert [line for line in lines if line in heads] == [
+            line for line in heads if line in lines
+        ]
+    assert len(set(found.files)) == len(found.files)
 
 
 def test_a_method_stands_under_its_class() -> None:
@@ -115,10 +119,10 @@ def test_a_method_stands_under_its_class() -> None:
         "store.py": "class Store:\n    def fetch_row(self): ...\n",
         "main.py": "import store\nstore.x.fetch_row()\n",
     }
-    whole = ("class Store", "  def fetch_row(self): ...")
-    shown = [drawn(files, room).shown.get("store.py", whole) for room in range(120)]
-    assert {lines[0] for lines in shown} == {"class Store"}
+    whole = ("store.py", "  class Store", "    def fetch_row(self): ...")
+    shown = [drawn(files, room).lines[-3:] for room in range(120)]
     assert whole in shown
+    assert all(whole[2] not in lines or lines == whole for lines in shown)
 
 
 def test_the_overview_counts_the_largest_folders() -> None:

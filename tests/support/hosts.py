@@ -11,7 +11,7 @@ from host_agents import SEVERAL_CALLS, HostAgent, Job
 
 from autogen_context.adapters.classic import BEFORE_CALL
 from autogen_context.testing import LoopbackServer, Step
-from support.logs import MODEL, PROMPT, WINDOW, strict_server
+from support.logs import MODEL, NOWHERE, PROMPT, WINDOW, strict_server
 
 HOSTS = tuple(host_agents.HOSTS)
 OLDEST = {"agentchat": "0.5.7", "classic": "0.9"}
@@ -40,6 +40,12 @@ def agent_of(
     return kind(
         Job(url=server.base_url, tools=tools, name=name, prompt=PROMPT, model=MODEL, ours=given)
     )
+
+
+def built(host: str, **ours: Any) -> HostAgent:
+    """An agent that is registered and never asked."""
+    kind, _ = host_agents.HOSTS[host]
+    return kind(Job(url=NOWHERE, ours=ours))
 
 
 @asynccontextmanager

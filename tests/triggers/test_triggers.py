@@ -307,7 +307,7 @@ def test_what_is_no_turn_is_refused(make: Make) -> None:
 @pytest.mark.parametrize(
     ("make", "arguments", "message"),
     [
-        (IntentModel, {"complete": None, "timeout_s": 0}, "timeout_s=0: give a positive number"),
+        (IntentModel, {"complete": None, "timeout_s": 0}, "timeout_s=0: give seconds above 0"),
         (StalenessTracker, {"max_age": 0}, "max_age=0: give 1 or more"),
         (StalenessTracker, {"max_references": -1}, "max_references=-1: give 0 or more"),
         (StalenessTracker, {"threshold": float("nan")}, "threshold=nan: give a number in 0..1"),
