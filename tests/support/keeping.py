@@ -15,7 +15,7 @@ def manager(window_tokens: int = 6_000, **given: Any) -> IncrementalContextManag
     """One with these settings and parts; a few steps of ``working.run`` fill its window."""
     settings = {name: given.pop(name) for name in given.keys() & ContextConfig.model_fields.keys()}
     config = ContextConfig.model_validate({"window_tokens": window_tokens, **settings})
-    parts = {"counter": Characters(), "clock": lambda: STARTED_S, **given}
+    parts: dict[str, Any] = {"counter": Characters(), "clock": lambda: STARTED_S, **given}
     return IncrementalContextManager(config=config, **parts)
 
 
