@@ -22,6 +22,9 @@ from support.counting import Characters
 from support.keeping import outcome_of
 from support.saying import asks, says, tells
 
+NEEDLESS = tuple(
+    f"left out: {why}" for why in (REPEATED, "a courtesy", "repeats what was just said")
+)
 BUDGETS = st.builds(
     CompactionBudget,
     total_tokens=st.just(0),
@@ -109,7 +112,9 @@ def require_one_notice(decisions: Sequence[Decision]) -> int:
 
 def require_newest(decisions: Sequence[Decision], drawn: CompactionBudget, beside: int) -> None:
     """Those that stay as recent are the newest, whole; beyond their fraction it is one at most."""
-    rest = [d for d in reversed(decisions) if not must_stay(d) and d.reason != REPEATED]
+    rest = [
+        d for d in reversed(decisions) if not must_stay(d) and not d.reason.startswith(NEEDLESS)
+    ]
     recent = [d for d in rest if d.reason == "recent"]
     assert recent == rest[: len(recent)]
     assert {d.action for d in recent} <= {"keep", "repair"}
