@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import Literal, NamedTuple, Protocol
 
 from autogen_context.argument import require_kind
@@ -243,6 +243,7 @@ def sort_of(path: str) -> FileSort:
 # The outcome of a turn
 
 REMEMBERED = 500  # newest turns whose outcome is kept
+MOST_OPEN = 50  # of them, that triggers look back at
 RUNNING: frozenset[ToolKind] = frozenset({"run", "test"})
 _FINISHING = re.compile(  # tools that submit the work
     r"finish|submit|done|terminate|(?:task_)?complete|attempt_completion|final_answer|exit",
@@ -344,9 +345,9 @@ class Outcomes:
 
     @property
     def open(self) -> list[Outcome]:
-        """The outcomes of the turns that were not proposed yet."""
-        newest = takewhile(lambda known: known.turn >= self.start, reversed(self._known))
-        return [*newest][::-1]
+        """The outcomes of the newest turns that were not proposed yet."""
+        newest = islice(reversed(self._known), MOST_OPEN)
+        return [*takewhile(lambda known: known.turn >= self.start, newest)][::-1]
 
     def add(self, turn: Turn) -> Outcome:
         """Add a turn and return its outcome; turns must come in order."""
