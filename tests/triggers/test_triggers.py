@@ -90,6 +90,8 @@ SUBTASK: dict[str, tuple[Said, list[Turn]]] = {
     "tests pass, the change failed": (NO, numbered(LOOK, NO_MATCH, PASS)),
     "one of ten fails": (NO, numbered(E_A, FAIL)),
     "done in code": (NO, numbered(LOOK, E_A, "```\n# the task is done\n```")),
+    "called good, nothing was read": (NO, numbered(E_A, SCRIPT, ("Great! Where is b used?", searched("b")))),
+    "called good, run before the change": (NO, numbered(LOOK, SCRIPT, E_A, ("Great! Where is b used?", searched("b")))),
     "a greeting": (NO, numbered("I'm done.")),
     "done, while the last run failed": (NO, numbered(E_A, FAIL, "I'm done.")),
     "three edits, and a fourth": (NO, numbered(E_A, E_A, E_A, E_A)),
@@ -116,6 +118,7 @@ INTENT: dict[str, tuple[Said, list[Turn]]] = {
 BOUNDARY: dict[str, tuple[Said, list[Turn]]] = {
     "file: changed, then another file": (TO_B, numbered(A, A, EDIT_A, A, B, EDIT_B)),
     "file: read for long": (("file: src/a.py, src/b.py", (0, 6), ()), numbered(*[A] * 6, B, B)),
+    "file: read a few times": (NO, numbered(*[A] * 5, B, B)),
     "file: a glance at another": (NO, numbered(A, A, EDIT_A, A, B, A)),
     "file: back to one of before": (NO, numbered(A, A, B, B, EDIT_A, A, B, B)),
     "trap: searched at first": (TO_B, numbered(searched("x"), A, EDIT_A, A, B, B)),
@@ -134,6 +137,7 @@ BOUNDARY: dict[str, tuple[Said, list[Turn]]] = {
     "test: no verdict": (NO, numbered(A, EDIT_A, A, UNTOLD)),
     "api: tools": (("api: 5 look-ups, their use", (0, 5), (2, 3, 4)), numbered(*FLIGHTS, BOOKED)),
     "api: a file": (("api: 5 look-ups, their use", (0, 5), (2, 3, 4)), numbered(A, B, searched("x"), *A_PARTS, EDIT_A)),
+    "api: something was tried before": (NO, numbered(written("try_it.py"), *FLIGHTS, BOOKED)),
     "api: only tried": (NO, numbered(read("docs/api.md"), *API_READS, written("try_it.py"))),
     "api: the same looked up again": (NO, numbered(*[FLIGHTS[0]] * 4, BOOKED)),
 }  # fmt: skip  # a row a case
