@@ -61,6 +61,7 @@ Make = Callable[..., Trigger]
 Said = tuple[str, tuple[int, int], tuple[int, ...]]  # the evidence, the scope, what of it stays
 
 LOOK, SCRIPT = read("z.py"), shell("python demo.py", "42")
+CRASH = shell("python demo.py", "Traceback (most recent call last):")
 BOOKED = called("book_flight", {"id": "7"}, '{"status": "booked"}')
 NO_MATCH = edit("a.py", "Error: no match for the text")
 E_A, E_B, E_C, PAGE = edit("a.py"), edit("b.py"), edit("c.py"), edit("manual.md")
@@ -79,6 +80,7 @@ SUBTASK: dict[str, tuple[Said, list[Turn]]] = {
     "edited and tested in one turn": (("tests_passed", (0, 1), (0,)), numbered(("", E_A, PASS))),
     "the agent reports what it did": (("said_done", (0, 2), (1,)), numbered(BOOKED, "Your flight has been booked. Is there anything else you need?")),
     "the agent hands in": (("said_done", (0, 2), ()), numbered(LOOK, called("finish", {"answer": "42"}, "42"))),
+    "done, and the last run went well": (("said_done", (0, 4), (0, 3)), numbered(E_A, CRASH, SCRIPT, "I'm done.")),
     "done, on the way to something else": (("said_done", (0, 2), (1,)), numbered(LOOK, E_A, ("Step 1 is done. What about b?", read("b.py")))),
     "the surest of several signals": (("said_done", (0, 3), (2,)), numbered(E_A, E_A, E_A, ("The task is done. Moving on.", read("b.py")))),
     "read, changed, run, and called good": (("worked_through", (0, 3), (1,)), numbered(LOOK, E_A, SCRIPT, ("Great! Where is b used?", searched("b")))),
@@ -180,6 +182,7 @@ RUNS: dict[str, tuple[Make, list[Said], list[Turn]]] = {
     "tests that go on passing complete nothing": (SubtaskTrigger, [("tests_passed", (0, 2), (0, 1)), ("tests_passed", (2, 8), (6, 7))], numbered(E_A, *[PASS] * 5, E_A, PASS)),
     "trap: the new intent is recorded": (IntentBasedTrigger, [("EXPLORE IMPLEMENT", (0, 2), ()), ("IMPLEMENT VERIFY", (2, 5), (4,)), ("EXPLORE IMPLEMENT", (7, 9), ())], numbered(LOOK, LOOK, E_A, E_A, E_A, PASS, PASS, LOOK, LOOK, E_A)),
     "trap: the start of a phase, glances included": (IntentBasedTrigger, [("EXPLORE IMPLEMENT", (0, 4), ()), ("IMPLEMENT VERIFY", (4, 9), (4, 7))], numbered(*[LOOK] * 4, E_A, LOOK, "I see.", E_B, LOOK, PASS)),
+    "a change that was verified is not verified again": (IntentBasedTrigger, [("IMPLEMENT VERIFY", (0, 1), (0,))], numbered(E_A, PASS, NO_MATCH, NO_MATCH, PASS)),
     "trap: boundaries are turns": (SemanticBoundaryDetector, [("test: work, tests passed", (start, start + 6), (start + 1, start + 5)) for start in (7, 13, 19)], numbered(*[A, EDIT_A, A, A, A, PASS] * 3, first=7)),
     "trap: a verdict is its own turn's": (SemanticBoundaryDetector, [("test: work, tests failed", (0, 4), (3,)), ("test: work, tests passed", (4, 8), (4, 7))], numbered(A, A, A, FAIL, EDIT_A, A, A, PASS)),
 }  # fmt: skip  # a row a case
