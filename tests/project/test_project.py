@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typing_extensions import override
 
+from autogen_context.cache.cache import ContextCache
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message
 from autogen_context.project.index import SETTLED_NS, changed, read_text
@@ -162,6 +163,15 @@ async def test_a_cache_saves_the_reading_and_does_no_harm(tmp_path: Path) -> Non
         grown(root, changes, [name])
         assert ("> + It is none." in (await context.current()).tail) == (name == "README.md")
         assert len(cache.built) == built + n
+
+
+async def test_a_later_process_builds_nothing_again(tmp_path: Path) -> None:
+    """What was extracted is had from the folder of the cache, by content."""
+    root = shop(tmp_path)
+    for process in range(2):
+        async with ContextCache(tmp_path / "cache") as cache:
+            await ProjectContext(root, cache=cache, budget_tokens=BUDGET, count=len).current()
+            assert (cache.stats().not_remembered == 0) == (process == 1)
 
 
 BAD: dict[str, tuple[Callable[[Path], object], str]] = {
