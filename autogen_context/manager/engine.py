@@ -95,7 +95,6 @@ class Engine:
     ) -> None:
         config, host = setup.config, setup.host
         self.window = window
-        self.fixed = Fixed(tokens=counter.overheads.per_request, assumed=0)
         self.conversation = Conversation(host, counter, orphans=config.orphans, digests=digests)
         self.files = FilesShown(setup.kinds)
         self.arrival = Arrival(
@@ -109,6 +108,7 @@ class Engine:
         self._calibration = Calibration()
         self._limits: dict[int, int] = {}  # of a request in our own count, by number of rewrites
         self._warned: tuple[frozenset[bytes], int] | None = None
+        self.for_tools(())
 
     # The stages of a turn
 
@@ -273,7 +273,7 @@ class Engine:
         notices = view.notices.anew(overruled=self.planner.overruled(), waits=not free)
         view = self.files.without_unseen(replace(view, notices=notices, sent=0), candidates)
         if view.pace.retry_at_tokens:
-            self._warn_of_protected(view, beside, pinned)
+            self._warn_of_protected(view, pinned)
         return view
 
     def without_finished(
@@ -487,15 +487,12 @@ class Engine:
             view, self.conversation, window=self.window, fixed=fixed, pinned=pinned
         )
 
-    def _warn_of_protected(
-        self, view: ContextView, used_tokens: int, pinned: frozenset[int]
-    ) -> None:
+    def _warn_of_protected(self, view: ContextView, pinned: frozenset[int]) -> None:
         """Warn once that protected messages alone exceed ``compact_at_fraction``, so that many turns may compact."""
-        cause = view.pins, self.window.limit_tokens
+        cause, parts = (view.pins, self.window.limit_tokens), Counter[str]()
         if cause == self._warned:
             return
         self._warned = cause
-        parts: Counter[str] = Counter({"tools and format": used_tokens})
         for i, why in self.conversation.protected(pinned).items():
             parts[why] += view.decisions[i].tokens_after
         mark = self.room(view).budget.compact_at_tokens

@@ -25,16 +25,16 @@ from autogen_context.manager.change import ContextChange, UpdatedContext
 from autogen_context.manager.parts import ManagerOptions, setup_of
 from autogen_context.manager.prefetch import discovered
 from autogen_context.manager.prepared import Payload, Prepared
-from autogen_context.manager.providers import Providers, providers_of
+from autogen_context.manager.providers import providers_of
 from autogen_context.manager.runner import ToolSchemas, TurnRunner, counter_of
 from autogen_context.manager.state import State, dump, load, read_state, write_state
 from autogen_context.messages.message import HostFormat, Message
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.tool_schema import as_text, schemas_in
 from autogen_context.models.background import Background
-from autogen_context.tokens.message_counter import MessageCounter, load_tokenizer
+from autogen_context.tokens.message_counter import load_tokenizer
 from autogen_context.view.conversation import digest_of
-from autogen_context.view.versions import Version, VersionDiff, difference
+from autogen_context.view.versions import Version, VersionDiff
 from autogen_context.view.view import BilledUsage
 
 if TYPE_CHECKING:
@@ -287,7 +287,7 @@ class IncrementalContextManager:
         with self._lock:
             known = self._runner
             providers = known.providers.resumed(loaded.providers)
-            self._kept = self._continued(known, loaded, known.counter, providers)
+            self._kept = known.continued(self._setup, loaded, known.counter, providers)
 
     async def save(self, path: str | os.PathLike[str]) -> None:
         """Put the state into a file, whole or not at all, in a thread: a disk may take its time.
@@ -337,8 +337,7 @@ class IncrementalContextManager:
             ValueError: one of them is not kept.
         """
         with self._lock:
-            versions = self._runner.versions
-            return difference(a, b, before=versions.view(a), after=versions.view(b))
+            return self._runner.versions.diff(a, b)
 
     def roll_back(self, version: int) -> Version:
         """Restore decisions, notices and pins of a version; this makes a new version.
@@ -356,7 +355,11 @@ class IncrementalContextManager:
         options: ManagerOptions = {**self._setup.options, "config": self.config}
         other = IncrementalContextManager(host=self._setup.host, **options)
         with self._lock:
-            other._follow_branch(self._runner)
+            known, setup = self._runner, other._setup
+            state, counter = known.branched(), counter_of(setup)
+            providers = known.providers.resumed(state.providers)
+            other._kept = known.continued(setup, state, counter, providers)
+            other._kept.read(known.engine.conversation.history.payloads)
         return other
 
     async def aclose(self) -> None:
@@ -375,26 +378,6 @@ class IncrementalContextManager:
             counter, providers = counter_of(self._setup), providers_of(self._setup, self._count)
             self._kept = TurnRunner(self._setup, counter, providers, State())
         return self._kept
-
-    def _continued(
-        self, known: TurnRunner, state: State, counter: MessageCounter, providers: Providers
-    ) -> TurnRunner:
-        """Return a runner that continues from a state, as another one would in the next turn."""
-        window_tokens = known.engine.window.window_tokens
-        other = TurnRunner(self._setup, counter, providers, state, window_tokens=window_tokens)
-        other.engine.fixed, other.engine.arrival.mode = (
-            known.engine.fixed,
-            known.engine.arrival.mode,
-        )
-        return other
-
-    def _follow_branch(self, known: TurnRunner) -> None:
-        """Continue from another manager's conversation, as a branch of it."""
-        state, counter = known.branched(), counter_of(self._setup)
-        self._kept = self._continued(
-            known, state, counter, known.providers.resumed(state.providers)
-        )
-        self._kept.read(known.engine.conversation.history.payloads)
 
     def _count(self, text: str) -> int:
         """Count a text without caching it."""
@@ -420,7 +403,7 @@ class IncrementalContextManager:
         if known is not None and known.counter.source == "estimate":
             payloads = known.engine.conversation.history.payloads
             counter = counter_of(self._setup)
-            self._kept = self._continued(known, known.state, counter, known.providers)
+            self._kept = known.continued(self._setup, known.state, counter, known.providers)
             if payloads:
                 self._kept.read(payloads)
                 self._kept.view = self._kept.engine.with_new(self._kept.view)

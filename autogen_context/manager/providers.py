@@ -116,13 +116,12 @@ class Providers:
 
     def units(self, candidates: Sequence[Candidate]) -> tuple[Unit, ...]:
         """Return the current units; units that replaced others count as new to every provider."""
-        known, same = self._units, len(self._units)
-        if known and (same > len(candidates) or candidates[same - 1].unit is not known[-1]):
-            same = same_at_front(known, [candidate.unit for candidate in candidates])
+        units = tuple([each.unit for each in candidates])
+        same = same_at_front(self._units, units)
+        if same < len(self._units):
             self._known = {name: min(same, count) for name, count in self._known.items()}
-        if same < max(len(known), len(candidates)):
-            self._units = (*known[:same], *(each.unit for each in candidates[same:]))
-        return self._units
+        self._units = units
+        return units
 
     def _warn(
         self, provider: ContextProvider, message: str, error: Exception | None = None

@@ -40,7 +40,7 @@ from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.certificate import Certificate
 from autogen_context.view.notice import ProviderTurn
 from autogen_context.view.versions import Version, Versions
-from autogen_context.view.view import ContextView
+from autogen_context.view.view import BilledUsage, ContextView
 
 if TYPE_CHECKING:  # imported on demand
     from autogen_context.prioritizer.selection import Explanation
@@ -93,6 +93,13 @@ class TurnRunner:
         self.versions = Versions(most=config.versions, kept=kept, stop=stop)
         if not kept:
             self.record("start", "the context as it was at the start")
+
+    def continued(
+        self, setup: Setup, state: State, counter: MessageCounter, providers: Providers
+    ) -> "TurnRunner":
+        """Return a runner that continues from a state in the same window."""
+        window_tokens = self.engine.window.window_tokens
+        return TurnRunner(setup, counter, providers, state, window_tokens=window_tokens)
 
     def read(self, payloads: Sequence[object]) -> None:
         """Read and measure the host's list, in its turn or earlier, and drop what the host changed of the history.
@@ -275,7 +282,11 @@ class TurnRunner:
             self._log.usage(certificate, prompt_tokens=prompt_tokens, cached_tokens=cached_tokens)
         calibration = window.billed(view.calibration, certificate, prompt_tokens)
         if calibration is not None:
-            usage = view.usage.after(prompt_tokens=prompt_tokens, cached_tokens=cached_tokens)
+            usage = BilledUsage(
+                requests=view.usage.requests + 1,
+                prompt_tokens=view.usage.prompt_tokens + prompt_tokens,
+                cached_tokens=view.usage.cached_tokens + cached_tokens,
+            )
             self.view = replace(view, calibration=calibration, usage=usage)
         elif not self._bill_doubted:
             counted = certificate.counted_tokens

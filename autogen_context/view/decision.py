@@ -9,7 +9,7 @@ dropped ones.
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal, overload
 
@@ -274,14 +274,11 @@ def replaced(
     rank: Rank | None = None,
 ) -> Decision:
     """Return the decision to send other pieces, or none, with ``tokens`` in total; the original is kept."""
-    return Decision(
-        start=candidate.unit.start,
-        stop=candidate.unit.stop,
+    return replace(
+        kept(candidate, reason),
         action=action,
-        reason=reason,
-        tokens_before=candidate.tokens,
-        tokens_after=tokens,
         pieces=pieces,
+        tokens_after=tokens,
         handle=handle_of(candidate.unit),
         rank=rank,
     )

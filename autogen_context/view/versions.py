@@ -62,6 +62,18 @@ class Versions:
             f"no version {number} is kept, only {oldest} to {newest}; see manager.versions"
         )
 
+    def diff(self, a: int, b: int) -> "VersionDiff":
+        """Return the differences between two versions; ``ValueError`` if one is not kept."""
+        before, after = self.view(a), self.view(b)
+        old, new = told_beside(before), told_beside(after)
+        return VersionDiff(
+            a=a,
+            b=b,
+            units=tuple(units_of(before.decisions, after.decisions)),
+            gone=tuple(each for each in old if each not in new),
+            new=tuple(each for each in new if each not in old),
+        )
+
     def recorded(self, kind: str, summary: str, view: ContextView, *, at_s: float) -> "Versions":
         """Return the versions with one of the given view added; the oldest is dropped beyond ``most``."""
         number = self.kept[-1][0].number + 1 if self.kept else 0
@@ -131,18 +143,6 @@ class VersionDiff:
             lines.append(f"  … and {len(self.units) - SHOWN_UNITS} more units")
         lines += [*(f"- {gone}" for gone in self.gone), *(f"+ {new}" for new in self.new)]
         return "\n".join(lines if self else [*lines, "  no difference"])
-
-
-def difference(a: int, b: int, *, before: ContextView, after: ContextView) -> VersionDiff:
-    """Return the differences between version ``a`` with view ``before`` and version ``b`` with view ``after``."""
-    old, new = told_beside(before), told_beside(after)
-    return VersionDiff(
-        a=a,
-        b=b,
-        units=tuple(units_of(before.decisions, after.decisions)),
-        gone=tuple(each for each in old if each not in new),
-        new=tuple(each for each in new if each not in old),
-    )
 
 
 def told_beside(view: ContextView) -> list[str]:

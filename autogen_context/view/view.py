@@ -48,14 +48,6 @@ class BilledUsage:
     prompt_tokens: int = 0
     cached_tokens: int = 0
 
-    def after(self, *, prompt_tokens: int, cached_tokens: int) -> "BilledUsage":
-        """Return the usage with one more request added."""
-        return BilledUsage(
-            requests=self.requests + 1,
-            prompt_tokens=self.prompt_tokens + prompt_tokens,
-            cached_tokens=self.cached_tokens + cached_tokens,
-        )
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
