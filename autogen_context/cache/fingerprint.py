@@ -41,16 +41,15 @@ _Listed = dict[str, list["os.DirEntry[str]"]]
 
 
 class FileState(NamedTuple):
-    """Metadata of a path, or of a pattern with ``files``, the files that match it.
+    """Metadata of a path, or of a pattern with ``files``, the files that match it, and ``listing``, a digest of their names.
 
-    ``beside`` has the times of folders that also change when something appears and disappears again: those listed for a
-    pattern, or the nearest existing parent of a missing path. ``listing`` is a digest of the names that match.
+    From ``settled_ns`` on, any change gives another state. It follows the newest change, also one of the folders listed for
+    a pattern, or of the nearest folder of a missing path, which shows that something appeared and disappeared again.
     """
 
     kind: Literal["file", "folder", "missing", "special", "pattern"]
     times: str
     settled_ns: int = NEVER_NS
-    beside: str = ""
     size: int = 0
     listing: str = ""
     files: tuple[tuple[str, "FileState"], ...] = ()
@@ -143,12 +142,10 @@ class FingerprintReader:
     def _content(self, path: str, state: FileState) -> str | None:
         """Return a digest of what a path or pattern contains; a missing path has a content as well.
 
-        Empty if a file is unreadable, too large, or not to be read. ``None`` if its times prove nothing: it is no file, it
-        changes, or it is a file such as those in ``/proc``.
+        Empty if a file is unreadable, too large, or not to be read. ``None`` if its times prove nothing: it is changing, or
+        a file such as those in ``/proc``.
         """
-        if state.kind == "special":
-            return None
-        if state.kind == "missing":
+        if state.kind in {"missing", "special"}:
             return state.times
         if state.kind == "pattern":
             return self._contents(state) if self._pattern_contents else ""
@@ -233,7 +230,6 @@ def state_of_name(name: str) -> FileState:
         "pattern",
         times=_digest((listing, *(state.times for _, state in files))),
         settled_ns=max(state.settled_ns for state in (*(state for _, state in files), *listed)),
-        beside=_digest(state.times + state.beside for state in listed),
         listing=listing,
         files=files,
     )
@@ -320,8 +316,7 @@ def _absent(path: str, times: str) -> FileState:
     """Return the state of a missing path; the nearest existing parent changes if the path appears and disappears."""
     for above in Path(path).parents:
         with suppress(OSError):
-            found = os.stat(above)
-            return FileState("missing", times, settled_ns(found.st_ctime_ns), _times(found))
+            return FileState("missing", times, settled_ns(os.stat(above).st_ctime_ns))
     return FileState("missing", times)
 
 

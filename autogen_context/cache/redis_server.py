@@ -156,18 +156,16 @@ class RedisServer:
             self.tell(_pinged)
 
     def close(self) -> None:
-        """Send pending writes, waiting at most ``patience_s``, and release threads and connections."""
+        """Send pending writes, which takes ``patience_s`` at most, and release threads and connections."""
         if self.closed.is_set():
             return
-        if not self.away and (sent := self.submit()):
-            wait([sent], self.limits.patience_s)
+        self._worker.shutdown()  # waits for what is being sent
         self.closed.set()
         if left := sum(tier.waiting for tier in self._unsent):
             numbers = {"store": self.name, "left": left}
             _LOGGER.warning(
                 "a shared store was closed before everything was written", extra=numbers
             )
-        self._worker.shutdown(cancel_futures=True)
         for client in (self.patient, self._hurried):
             client.connection_pool.disconnect()
 

@@ -46,7 +46,7 @@ MODEL = "gpt-4o-2024-08-06"
 WINDOW = 2_000
 SERVED: dict[str, Any] = {"model": MODEL, "parallel_tool_calls": False}
 PROMPT = "You are a careful engineer."
-TURNS = 16
+TURNS = 8
 TASK = "Task-{}: find out why the build fails, and never touch the lock file."
 NO_TASK = (
     "Earlier you were asked"  # a SocietyOfMindAgent asks for its answer with its team's talk alone

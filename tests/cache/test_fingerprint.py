@@ -155,6 +155,10 @@ def test_what_is_only_touched_has_new_times(project: Path, names: Sequence[str])
     whole = FingerprintReader(pattern_contents=True, now_ns=lambda: NEVER_NS - 1)
     old = fingerprints_of(*(project / name for name in names), reader=whole)
     os.utime(project / "file")
+    young = FingerprintReader(
+        pattern_contents=True, now_ns=partial(int, (project / "file").stat().st_ctime_ns)
+    )
+    assert young.renewed(old) == tuple(old)  # its new times prove nothing yet
     renewed = whole.renewed(old)
     assert renewed
     assert list(renewed) != old
@@ -230,6 +234,22 @@ def test_what_says_nothing_of_its_changes_never_settles(tmp_path: Path) -> None:
             reading = READER.read([str(name)])
             assert reading.settles_in_s == float("inf")
             assert name == "/proc/self/stat" or READER.renewed(reading.fingerprints) is None
+
+
+def test_what_changes_while_it_is_read_never_settles(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was read is perhaps neither the old nor the new."""
+    read = os.read
+
+    def changing(descriptor: int, most_bytes: int) -> bytes:
+        content = read(descriptor, most_bytes)
+        tick()
+        (project / "file").write_text("other")
+        return content
+
+    monkeypatch.setattr(os, "read", changing)
+    assert READER.read([str(project / "file")]).settles_in_s == float("inf")
 
 
 def test_a_large_file_is_followed_by_its_times(project: Path) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import get_args
 
@@ -19,6 +19,7 @@ from autogen_context.config.config import ContextConfig
 from autogen_context.prioritizer.category import Category
 from support.counting import Characters
 from support.entries import ANY_TEXT, JSON
+from support.own_tier import OwnTier
 from support.prompts import client, text_in
 from support.waiting import until
 from support.working import Summarising, step
@@ -67,6 +68,28 @@ async def test_a_kind_pushes_out_no_other(tmp_path: Path) -> None:
         found = [later.remembered("embedding", str(number)) for number in range(100)]
         assert later.remembered("summary", "one") == "kept"
         assert 0 < sum(value is not None for value in found) < 10
+
+
+class Slow(OwnTier):
+    """A tier while which reads the cache is given a newer value."""
+
+    cache: ContextCache
+
+    @override
+    def read_all(self, names: Iterable[str], /) -> dict[str, bytes]:
+        found = super().read_all(names)
+        self.cache.remember("summary", "key", "new")
+        return found
+
+
+async def test_what_is_remembered_while_it_is_read_is_newer() -> None:
+    """What was read does not replace it."""
+    server = Slow()
+    async with ContextCache(shared=server) as before:
+        before.remember("summary", "key", "old")
+    async with ContextCache(shared=server) as server.cache:
+        await server.cache.warm("summary", ["key"])
+        assert server.cache.remembered("summary", "key") == "new"
 
 
 async def test_what_is_cleared_is_gone(tmp_path: Path) -> None:

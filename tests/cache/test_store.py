@@ -162,6 +162,9 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "cut": lambda path: os.truncate(path, path.stat().st_size // 2),
     "a hole": lambda path: os.pwrite(os.open(path, os.O_WRONLY), os.urandom(8_000), 4_096),
     "no text": lambda path: path.write_bytes(path.read_bytes().replace(b"UNIQUE", b"UNIQ\xf7E")),
+    "a name": lambda path: execute(
+        path, "UPDATE OR REPLACE Cache SET key = CAST(x'ff' AS TEXT) WHERE key = 'key'"
+    ),
     "another table": lambda path: execute(path, "ALTER TABLE Cache RENAME COLUMN mode TO modes"),
     "a setting": lambda path: execute(
         path, "UPDATE Settings SET value = 'x' WHERE key = 'eviction_policy'"
@@ -193,6 +196,8 @@ def test_a_damaged_file_costs_what_it_holds(
             str(disk.path) in each.getMessage() and not each.exc_info for each in caplog.records
         )
         assert DiskStore(tmp_path).read_all(values) == values
+    DiskStore(tmp_path).clear()
+    assert not DiskStore(tmp_path).names()
 
 
 @settings(max_examples=8)

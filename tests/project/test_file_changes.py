@@ -46,7 +46,6 @@ def test_a_diff_turns_one_text_into_the_other(before: list[str], after: list[str
         assert file.read_text() == new + "\n"
 
 
-@settings(max_examples=40)
 @given(LINES, LINES, st.integers(NUMBERS_CHARS, 400))
 def test_what_is_told_has_room(before: list[str], after: list[str], most_chars: int) -> None:
     """For any texts; whole places stand in it or none."""
