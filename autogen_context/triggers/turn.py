@@ -167,7 +167,9 @@ _BESIDE = re.compile(  # words allowed in a line with a single count
 _COLOUR = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 _FAILED = re.compile(
     r"^\W{0,12}(?:FAILED\b|FAIL(?:\s|: (?!0)|$)|FAILURES!|ERRORS!|ERROR:? \w+(?: \(|\S*\.py)|BUILD FAIL|not ok \d|error: could not compile)"
-    r"|^\s*[✕✗✘❌] |\.\.\. (?:FAIL|FAILED|ERROR)\s*$|::\S+ (?:FAILED|ERROR)\b",
+    r"|^\s*[✕✗✘❌] |\.\.\. (?:FAIL|FAILED|ERROR)\s*$|::\S+ (?:FAILED|ERROR)\b"
+    r"|^\W{0,3}(?i:(?:(?:command |process )?(?:finished |exited )?(?:with )?(?:exit|return)[ -]?|(?:process |command )?exited with )"
+    r"(?:code|status))\W{0,3}[1-9]\d{0,2}\W{0,3}$",
     re.MULTILINE,
 )
 _PASSED = re.compile(
