@@ -244,6 +244,11 @@ class Said(NamedTuple):
         """True if it states something that is still valid."""
         return self.rank < STATES_NOTHING
 
+    @property
+    def is_rule(self) -> bool:
+        """True if it states a rule or a limit."""
+        return self.rank <= RANKS["constraint"]
+
 
 def is_replaced(entry: Entry, statements: Iterable[Entry]) -> bool:
     """Return True if a later statement repeats or replaces an entry."""
