@@ -65,7 +65,6 @@ async def test_what_comes_back_is_what_was_built(key: str, value: object) -> Non
     assert threads[0] is not threading.main_thread()
 
 
-@settings(max_examples=40)
 @given(ENTRIES)
 def test_an_entry_is_read_as_it_was_written(entry: CacheEntry) -> None:
     """Whatever is in it."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hypothesis import given, reject, settings
+from hypothesis import given, reject
 from hypothesis import strategies as st
 from typing_extensions import override
 
@@ -65,7 +65,6 @@ def compacted(
     return turn
 
 
-@settings(max_examples=100)
 @given(transcripts(max_messages=20).filter(bool), BUDGETS, st.integers(60, 1_500))
 def test_a_compaction_keeps_what_its_budget_says(
     messages: list[ChatMessage], drawn: CompactionBudget, window: int

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import cast
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from autogen_context import IncrementalContextManager, Prepared
@@ -40,9 +40,6 @@ MARKS = (
     "image left out",
 )
 LARGE_IMAGE, SMALL_IMAGE = 85 + 8 * 170, 85  # tokens of GPT-4, where the size is not known
-
-
-LAW = settings(max_examples=40)
 
 
 # A counter that anybody can check, and GPT-4's chat format.
@@ -80,7 +77,6 @@ def is_subsequence(part: Sequence[int], whole: Sequence[int]) -> bool:
     return all(item in rest for item in part)
 
 
-@LAW
 @given(ANY_TRANSCRIPT, WINDOWS)
 def test_1_3_what_is_sent_fits_in_closed_pairs_or_the_error_has_the_numbers(
     messages: Transcript, window: int
@@ -97,7 +93,6 @@ def test_1_3_what_is_sent_fits_in_closed_pairs_or_the_error_has_the_numbers(
         assert outcome.certificate.pairs_closed
 
 
-@LAW
 @given(transcripts(), WINDOWS)
 def test_2_the_newest_message_is_there(messages: Transcript, window: int) -> None:
     """The last message sent is the newest, in its role, answering its call; whole if that fits beside the rest."""
@@ -111,7 +106,6 @@ def test_2_the_newest_message_is_there(messages: Transcript, window: int) -> Non
         assert last is newest
 
 
-@LAW
 @given(histories(), WINDOWS)
 def test_3_no_orphan_is_made(history: list[Transcript], window: int) -> None:
     """What OpenAI takes whole, it takes in the form that is sent, at every turn."""
@@ -130,7 +124,6 @@ def pending(messages: Transcript) -> bool:
     return any(call.id not in answered for message in read for call in message.calls)
 
 
-@LAW
 @given(transcripts(), WINDOWS, st.data())
 def test_4_the_floors_are_there(messages: Transcript, window: int, data: st.DataObject) -> None:
     """System prompt and pins as they came, the very objects."""
@@ -148,7 +141,6 @@ def test_4_the_floors_are_there(messages: Transcript, window: int, data: st.Data
         assert id(message) in sent
 
 
-@LAW
 @given(transcripts(), st.integers(min_value=0, max_value=10**6))
 def test_5_without_need_nothing_changes(messages: Transcript, spare: int) -> None:
     """Below the mark the same objects come out, in a list of their own, but for results that were reduced."""
@@ -164,7 +156,6 @@ def test_5_without_need_nothing_changes(messages: Transcript, spare: int) -> Non
     assert not turn.compacted
 
 
-@LAW
 @given(histories(max_messages=30), WINDOWS)
 def test_6_between_compactions_the_list_only_grows(history: list[Transcript], window: int) -> None:
     """What was sent is a prefix of what is sent next, unless that turn compacted."""
@@ -174,7 +165,6 @@ def test_6_between_compactions_the_list_only_grows(history: list[Transcript], wi
             assert after.messages[: len(before.messages)] == before.messages
 
 
-@LAW
 @given(ANY_TRANSCRIPT, WINDOWS)
 def test_7_13_nothing_grows_and_what_left_can_be_had_back(
     messages: Transcript, window: int
@@ -191,7 +181,6 @@ def test_7_13_nothing_grows_and_what_left_can_be_had_back(
     assert sum(d.tokens_after for d in dropped) <= sum(d.tokens_before for d in dropped)
 
 
-@LAW
 @given(transcripts(), WINDOWS)
 def test_8_order_is_kept_and_inventions_are_marked(messages: Transcript, window: int) -> None:
     """The host's own objects come in their order; every other message says that it is not whole.
@@ -207,7 +196,6 @@ def test_8_order_is_kept_and_inventions_are_marked(messages: Transcript, window:
             assert any(mark in said for mark in MARKS)
 
 
-@LAW
 @given(histories(max_messages=30), WINDOWS, st.data())
 def test_9_12_15_early_in_copies_or_by_another_manager_the_turns_are_the_same(
     history: list[Transcript], window: int, data: st.DataObject
@@ -226,7 +214,6 @@ def test_9_12_15_early_in_copies_or_by_another_manager_the_turns_are_the_same(
             assert keeper.save_state() == state
 
 
-@LAW
 @given(histories(max_messages=20), WINDOWS)
 def test_10_what_the_caller_owns_is_his(history: list[Transcript], window: int) -> None:
     """Nothing that was handed in is changed, and spoiling what was handed out changes no later turn."""
@@ -260,7 +247,6 @@ def test_a_compaction_makes_room_for_turns_that_hold(share: float) -> None:
     assert cuts
 
 
-@LAW
 @given(
     st.lists(st.integers(0, 6_000), min_size=5, max_size=25),
     st.integers(0, 1_500),
