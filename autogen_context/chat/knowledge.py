@@ -120,7 +120,7 @@ class Knowledge:
                 f"{FOLDER}: {self.folder}", read, depends_on=files
             )
             self._have(found)
-            self._seen = seen if seen.settles_in_s <= 0 else None
+            self._seen = seen
         if self._vectors is not None and not self._meanings and not self.fault:
             texts = [f"{entry.title}\n{entry.text}" for entry in self.entries]
             try:

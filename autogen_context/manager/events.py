@@ -210,7 +210,7 @@ class TurnLog:
             new=candidates[same:],
             preamble_tokens=count(as_message(text)) if text else 0,
             pinned=engine.pinned(view),
-            before={i: injected(decisions[i].before, view, count) for i in looked},
+            before={i: injected(decisions[i].before, count) for i in looked},
         )
         if self._put(partial(self._events.event, taken)):
             known[same:], self._decisions = taken.new, decisions
@@ -292,14 +292,12 @@ def size_of(engine: "Engine") -> Size:
     return Size(messages=len(conversation.messages), tokens=conversation.tokens)
 
 
-def injected(
-    pieces: Iterable[Piece], view: ContextView, count: Callable[[Message], int]
-) -> tuple[int, int]:
+def injected(pieces: Iterable[Piece], count: Callable[[Message], int]) -> tuple[int, int]:
     """Return the tokens of notices and of retrieved content among the pieces before a unit."""
-    openings, tokens = (OPENING, *view.preamble.offer.parts[:1]), [0, 0]
+    tokens = [0, 0]
     for piece in pieces:
         if isinstance(piece, Written):
-            tokens[not piece.message.text.startswith(openings)] += count(piece.message)
+            tokens[not piece.message.text.startswith(OPENING)] += count(piece.message)
     return tokens[0], tokens[1]
 
 
@@ -342,7 +340,7 @@ class TurnEvents:
         self._decisions = Decisions()
         self._pinned: frozenset[int] = frozenset()
         self._sections: Counter[str] = Counter()
-        self._front = (-1, 0)  # tokens before and after the system prompt
+        self._front = (-1, 0, 0)  # fixed tokens, the preamble's, and the host's messages before it
         self._cut: float | None = None
         self._named: dict[str, int] = {}  # value -> last unit in which the model used it
 
@@ -489,17 +487,20 @@ class TurnEvents:
 
     def _prefix(self, turn: TurnTaken, first: int) -> int:
         """Return the tokens of the prefix shared with the last request, tools included; ``first`` is the first unit that differs."""
-        before, self._front = (
-            self._front,
-            (turn.prepared.certificate.fixed_tokens, turn.preamble_tokens),
-        )
-        if before[0] != self._front[0]:
+        fixed, before = turn.prepared.certificate.fixed_tokens, self._front
+        now = fixed, turn.preamble_tokens, turn.view.preamble.at if turn.preamble_tokens else 0
+        self._front = now
+        if before[0] != fixed:
             return 0
-        shared = self._units[:first]
-        if before != self._front:  # another preamble, behind the system prompt
-            systems = takewhile(lambda unit: unit.told["section"] == "system", shared)
-            return before[0] + tokens_of(systems)
-        return turn.view.tokens - tokens_of(self._units[first:]) + sum(before)
+        if before == now:
+            others = turn.view.tokens - tokens_of(self._units[first:])
+            return fixed + turn.preamble_tokens + others
+        at = min(each[2] for each in (before, now) if each[1])  # where it came, changed or went
+        same = takewhile(
+            lambda unit: unit.told["section"] == "system" or unit.told["stop"] <= at,
+            self._units[:first],
+        )
+        return fixed + tokens_of(same)
 
 
 def tokens_of(units: Iterable[UnitSent]) -> int:

@@ -42,6 +42,7 @@ SNIFFED_BYTES = 8_192  # a zero byte among these marks a binary file, as in git
 MOST_DIFFS = 8  # per turn; changes of more files are reported without a diff
 MOST_TOLD = 4  # notices per file until it is read again: it may be written continuously
 AGAIN = "{path} is on disk again as it was read above"
+GONE = "deleted"  # key of that change
 NO_MORE = "It keeps changing; further changes are not reported until it is read again."
 
 MOST_CHARS = 2_000  # of the diff of one file
@@ -107,7 +108,6 @@ class CheckedFile(NamedTuple):
     path: str
     before: SeenFile
     now: SeenFile
-    line: str = ""
     detail: str = ""
 
 
@@ -225,7 +225,7 @@ class FilesProvider:
         standing = {notice.key for notice in turn.standing if notice.topic == "file"}
         notices: list[Notice] = []
         withdrawn: list[Notice] = []
-        for path, before, now, line, detail in found:
+        for path, before, now, detail in found:
             if self._files.get(path) is not before:
                 continue  # evicted, or shown again
             if now.content is None:  # unreadable files are not tracked
@@ -238,8 +238,8 @@ class FilesProvider:
             if key and (key != before.told or (before.proof is None and name not in standing)):
                 times += 1
                 shown = detail if len(notices) < MOST_DIFFS else ""
-                shown = NO_MORE if times >= MOST_TOLD and line == CHANGED else shown
-                text = line.format(path=name)
+                shown = NO_MORE if times >= MOST_TOLD and key != GONE else shown
+                text = (DELETED if key == GONE else CHANGED).format(path=name)
                 notices.append(Notice(topic="file", key=name, text=text, detail=shown))
             self._files[path] = now._replace(times=times if key else 0)
         return ProviderUpdate(notices=tuple(notices), withdrawn=tuple(withdrawn))
@@ -258,32 +258,30 @@ def touches(unit: Unit, kinds: ToolKinds) -> Iterator[tuple[int, tuple[str, ...]
 def compared(
     tracker: FileChangeTracker, files: Mapping[str, SeenFile], most_read: int
 ) -> list[CheckedFile]:
-    """Return the files that may have changed, with their content when shown; files not read yet, with their current content."""
-    found: list[CheckedFile] = []
+    """Check the files that may have changed, and those not read yet."""
     differing = changed({path: file.proof or () for path, file in files.items()})
-    for path, proof in islice(differing.items(), most_read):
-        file = files[path]
-        same = file._replace(proof=proof, told="")
-        try:
-            now = content_of(tracker.real(path))
-        except FileNotFoundError:
-            found.append(CheckedFile(path, file, same._replace(told="deleted"), DELETED))
-            continue
-        except (OSError, ValueError, RuntimeError) as error:
-            why = error.strerror if isinstance(error, OSError) else "its name leads nowhere"
-            detail = f"it cannot be read any more: {why}"
-            found.append(CheckedFile(path, file, same._replace(told=detail), CHANGED, detail))
-            continue
-        before = file.content or now
-        same = same._replace(content=before)
-        if before.digest == now.digest:
-            found.append(CheckedFile(path, file, same._replace(content=now)))
-            continue
-        detail = f"({now.words or before.words})"
-        if before.text is not None and now.text is not None:
-            detail = told_changes(before.text, now.text, most_chars=MOST_CHARS)
-        found.append(CheckedFile(path, file, same._replace(told=now.digest), CHANGED, detail))
-    return found
+    due = islice(differing.items(), most_read)
+    return [checked(tracker, path, files[path], proof) for path, proof in due]
+
+
+def checked(tracker: FileChangeTracker, path: str, file: SeenFile, proof: Proof) -> CheckedFile:
+    """Compare a file with its content as it was shown, or take its current content for that."""
+    same = file._replace(proof=proof, told="")
+    try:
+        now = content_of(tracker.real(path))
+    except FileNotFoundError:
+        return CheckedFile(path, file, same._replace(told=GONE))
+    except (OSError, ValueError, RuntimeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "its name leads nowhere"
+        detail = f"it cannot be read any more: {why}"
+        return CheckedFile(path, file, same._replace(told=detail), detail)
+    before = file.content or now
+    if before.digest == now.digest:
+        return CheckedFile(path, file, same._replace(content=now))
+    detail = f"({now.words or before.words})"
+    if before.text is not None and now.text is not None:
+        detail = told_changes(before.text, now.text, most_chars=MOST_CHARS)
+    return CheckedFile(path, file, same._replace(content=before, told=now.digest), detail)
 
 
 def content_of(real: Path) -> FileContent:

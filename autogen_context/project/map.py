@@ -35,7 +35,6 @@ MOST_FOLDERS = 14  # lines of the overview
 MOST_ENDINGS = 3  # file types listed per folder
 SATIATION = 0.85  # factor on the score of each further definition of a file
 CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor", "new"})
-SPECIAL = re.compile(r"__\w+__$")  # special methods of Python, which are well known
 CONSTRUCTOR_FRACTION = 0.4  # share of the score of its class
 
 Place = tuple[str, str]  # a file and a name defined there; an empty name means the whole file
@@ -239,8 +238,6 @@ def ranks_of(
         score = scores.get((file, each.name), 0.0)
         if outer and each.name in CONSTRUCTORS:
             score = max(score, CONSTRUCTOR_FRACTION * outer[-1])
-        elif SPECIAL.match(each.name):
-            score = 0.0
         outer.append(score)
         rows.append((score, each))
     order = sorted(range(len(rows)), key=lambda at: -rows[at][0])

@@ -6,7 +6,7 @@ within the same budget. The same tree gives the same bytes. Every line from a fi
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path, PurePath
@@ -18,7 +18,7 @@ from autogen_context.budget.task import TaskDefinition
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.tier import CacheLimits
 from autogen_context.cache.values import Cache, Guarded
-from autogen_context.messages.message import Text
+from autogen_context.messages.message import Text, content_digest
 from autogen_context.project.documents import KINDS, extracts
 from autogen_context.project.index import Index
 from autogen_context.project.map import CodeOutline, focus_of, in_tree, ranked
@@ -34,6 +34,7 @@ KEPT_BYTES = 64 * 1024 * 1024  # in memory, without a given cache; a file takes 
 REMEMBERED = 1_000  # texts whose token counts are cached
 ATTEMPTS = 6  # at fitting the head, whose lines were counted separately
 MOST_LINES = 8  # reported per file
+DIGEST_CHARS = 8  # beside 20,000 files, one new file in 200,000 is taken for one of them
 
 TOPIC: Topic = "project"
 MARK = "> "  # before each line from a file
@@ -77,10 +78,9 @@ class Head:
 
     parts: tuple[Text, ...]
     rooms: Mapping[Section, int]  # in tokens
-    lines: Mapping[
-        Section, Mapping[Text, tuple[Text, ...]]
-    ]  # those taken from documents, and all of the files shown
-    new: tuple[Text, ...] = ()  # source files added since
+    # Those taken from documents, and all of the source files shown.
+    lines: Mapping[Section, Mapping[Text, tuple[Text, ...]]]
+    sources: tuple[str, ...] = ()  # digests of the names of all source files
 
 
 class ProjectContext:
@@ -95,6 +95,9 @@ class ProjectContext:
         most_files: maximum number of files indexed.
         shared_head: write the head independently of the task, so that all agents with the same window and system prompt
             share the same bytes, and one entry of the provider's prompt cache serves them all.
+
+    Attributes:
+        head: the current head, with which another process can continue; ``None`` has one written on the next call.
 
     Raises:
         ValueError: ``root`` is not a folder, or a number is not positive.
@@ -123,9 +126,8 @@ class ProjectContext:
         self._shared_head = shared_head
         self._count = lru_cache(REMEMBERED)(count or estimate)  # the same texts are counted often
         self._index = Index(self.root, cache=Guarded(self._cache), most_files=most_files)
-        self._head: Head | None = None
-        self._sources: frozenset[str] | None = None  # that existed when the head was written
-        self._newer: tuple[int, list[Notice]] = -1, []
+        self.head: Head | None = None
+        self._newer: tuple[Head | None, int, list[Notice]] = None, -1, []
         self._lock = Lock()
 
     async def current(
@@ -143,7 +145,7 @@ class ProjectContext:
         """Return the current context, like ``current``, but wait for the disk; for threads."""
         with self._lock:
             self._index.update()
-            head = self._head = self._head or self._written(task, in_play)
+            head = self.head = self.head or self._written(task, in_play)
             view = ProjectView(parts=head.parts)
             room = self._budget_tokens - self._count(view.head)
             taken: list[Notice] = []
@@ -178,26 +180,9 @@ class ProjectContext:
             "shared_head": self._shared_head,
         }
 
-    @property
-    def head(self) -> Head | None:
-        """The current head, with which another process can continue; ``None`` until one is written."""
-        if self._head is None or self._sources is None:
-            return self._head
-        return replace(self._head, new=tuple(sorted(self._new)))
-
-    def resume(self, head: Head | None) -> None:
-        """Continue with a head; ``None`` has one written on the next call."""
-        self.renew()
-        self._head = head
-
     def renew(self) -> None:
         """Rewrite the head on the next call; use this at a compaction, which changes the prefix anyway."""
-        self._head, self._sources, self._newer = None, None, (-1, [])
-
-    @property
-    def _new(self) -> frozenset[str]:
-        """The source files added since the head was written."""
-        return frozenset(self._index.symbols.keys() - (self._sources or ()))
+        self.head = None
 
     def _written(self, task: str, in_play: Iterable[str | PurePath]) -> Head:
         """Write a head within the section shares of the budget; unused room of a section goes to the others."""
@@ -210,6 +195,7 @@ class ProjectContext:
             TaskDefinition.from_text(task)
         )
         opening = OPENING.format(name=self.root.name)
+        sources = tuple(sorted(map(digest_of, index.symbols)))
         whole = sum(budget.allocations.get(section, 0) for section in TITLES)
         rooms: dict[Section, int] = dict.fromkeys(TITLES, whole)
         _, needs = contents(index, code, rooms, count)
@@ -225,20 +211,18 @@ class ProjectContext:
             tokens = count(ProjectView(parts=parts).head)
             if tokens <= whole:
                 lines: dict[Section, Lines] = {each: found[each][1] for each in TITLES}
-                return Head(parts=parts, rooms=rooms, lines=lines)
+                return Head(parts=parts, rooms=rooms, lines=lines, sources=sources)
             share *= 0.95 * whole / tokens
-        return Head(parts=(opening,), rooms={}, lines={})
+        return Head(parts=(opening,), rooms={}, lines={}, sources=sources)
 
     def _changes(self, head: Head) -> list[Notice]:
         """Return the changes since the head was written; cached until the index changes."""
         index = self._index
-        if self._sources is None:
-            self._sources = frozenset(index.symbols.keys() - set(head.new))
-        if self._newer[0] != index.version:
+        if self._newer[0] is not head or self._newer[1] != index.version:
             documents = changed_documents(head, index, self._count)
-            sources = changed_sources(head, index.symbols, self._new)
-            self._newer = index.version, [*documents, *sources]
-        return self._newer[1]
+            sources = changed_sources(head, index.symbols)
+            self._newer = head, index.version, [*documents, *sources]
+        return self._newer[2]
 
 
 Lines = Mapping[str, tuple[str, ...]]  # by file
@@ -266,6 +250,11 @@ def contents(
 def notice_of(name: str, what: str, lines: Sequence[str] = ()) -> Notice:
     """Return the notice of a file that changed since the head was written, with the first lines added and removed."""
     return Notice(topic=TOPIC, key=name, text=f"{name} {what}", detail="\n".join(lines))
+
+
+def digest_of(name: str) -> str:
+    """Return a short digest of the name of a file; a state has those of all source files."""
+    return content_digest(name).hex()[:DIGEST_CHARS]
 
 
 def lines_of(symbols: Symbols | None) -> tuple[str, ...]:
@@ -304,10 +293,9 @@ def changed_documents(head: Head, index: Index, count: CountText) -> Iterator[No
                 yield notice_of(name, "now says:", lines)
 
 
-def changed_sources(
-    head: Head, symbols: Mapping[str, Symbols], new: Collection[str]
-) -> Iterator[Notice]:
+def changed_sources(head: Head, symbols: Mapping[str, Symbols]) -> Iterator[Notice]:
     """Yield the changes of the files that the map shows, and the definitions of new files."""
+    known = frozenset(head.sources)
     shown = head.lines.get("project_structure", {})
     for name, before in shown.items():
         lines = differences(before, lines_of(symbols.get(name)))
@@ -315,7 +303,8 @@ def changed_sources(
             yield notice_of(name, "was deleted.")
         elif lines:
             yield notice_of(name, "now defines:", lines)
-    for name in sorted(new - shown.keys(), key=in_tree):
+    new = [name for name in symbols if name not in shown and digest_of(name) not in known]
+    for name in sorted(new, key=in_tree):
         yield notice_of(name, "is new:", differences((), lines_of(symbols[name])))
 
 

@@ -36,7 +36,7 @@ NAMES = tuple(
 )
 TYPE = re.compile(r"(?:(?:export|pub|declare)[ \t]+)*type[ \t]+([A-Za-z_]\w*)")  # unindented
 REMARK = re.compile(
-    r"\s*(?:#|//|/\*|\*|[rR]?\"\"\"|[rR]?''')"
+    r"\s*(?:#|//|/\*|\*(?![\w,*])|[rR]?\"\"\"|[rR]?''')"
 )  # a comment or docstring before the body, not part of a head
 TRAILING = re.compile(r"\s+#(?: type: | noqa| pragma).*")
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context import IncrementalContextManager
@@ -191,7 +191,6 @@ PARTS = st.lists(
 ADVISED = st.dictionaries(st.sampled_from(get_args(Category)), st.floats(allow_nan=False))
 
 
-@settings(max_examples=40)
 @given(TASKS, PARTS, ADVISED)
 def test_parts_are_ordered_by_score(
     task: TaskDefinition, parts: list[ContextPart], advised: dict[Category, float]

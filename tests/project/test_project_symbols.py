@@ -65,6 +65,11 @@ def test_hostile_texts_end(text: str) -> None:
     [
         pytest.param(BROKEN, ["def first(x)", "class Broken(", "def second(y)"], id="broken"),
         pytest.param(LONG_HEAD, [FAR], id="a head of many lines"),
+        pytest.param(
+            "def f(\n    a: int,\n    *,\n    b: int,\n):\n    x = a\n",
+            ["def f(a: int, *, b: int)"],
+            id="a star alone",
+        ),
         pytest.param(f'"""It quotes:\n{BROKEN}"""\n{LONG_HEAD}', [FAR], id="code in a string"),
     ],
 )
