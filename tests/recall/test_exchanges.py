@@ -27,8 +27,8 @@ from autogen_context.recall.exchanges import (
 )
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
-from support.saying import step
 from support.counting import Characters
+from support.saying import step
 from support.units import read_all
 
 FEW = settings(max_examples=25)
