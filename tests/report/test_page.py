@@ -67,6 +67,9 @@ def test_the_page_has_the_numbers_of_the_log(run: Run) -> None:
         assert f"{number:,.0f}" in page
     assert f"The provider billed {counted:,} input tokens" in page
     assert page == page_of([run], title="run")
+    drawn = [f'<path class="s-{name}"' for name in ("told", "tools", "people", "system")]
+    places = [page.index(path) for path in drawn]
+    assert places == sorted(places)  # each reaches to the bottom, the smaller before the larger
 
 
 def test_an_engine_of_ones_own_takes_seconds() -> None:
