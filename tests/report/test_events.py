@@ -24,6 +24,7 @@ from autogen_context.report.events import read_events, runs_of
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Decision
+from autogen_context.view.notice import Notice, PreambleOffer, ProviderTurn, ProviderUpdate
 from support.forks import ended, forked
 from support.runs import LONG, MODEL, WINDOW, lived, manager_of, run_of
 from support.saying import asks, call_of, says, tells
@@ -272,23 +273,51 @@ def test_no_text_is_recorded_unless_that_is_asked_for(tmp_path: Path, *, record_
     assert told["asked_back"]["found"] is True
 
 
+class News:
+    """A provider whose notice and preamble are other ones every now and then."""
+
+    name = "news"
+
+    async def before_turn(self, _turn: ProviderTurn, /) -> None:
+        """Nothing to wait for."""
+
+    def turn(self, turn: ProviderTurn, /) -> ProviderUpdate:
+        """What is new."""
+        often, seldom = len(turn.units) // 5, len(turn.units) // 20
+        offer = PreambleOffer(parts=(f"The project is in phase {seldom}.",))
+        notice = Notice(key="news", text=f"It is the {often}. of May.")
+        return ProviderUpdate(notices=(notice,), preambles=(offer,))
+
+
 def test_what_is_told_of_sections_and_the_prefix_is_what_is_sent(tmp_path: Path) -> None:
-    """Counted anew from the messages of two requests; the prefix is told in whole units."""
+    """Counted anew from the messages of two requests, with a pin, notices and another preamble; the prefix is told in whole units."""
     host, counter = OpenAIChat(), MessageCounter.for_model(MODEL)
 
     def tokens(messages: Sequence[object]) -> int:
         return sum(counter.message(host.read(message)) for message in messages)
 
-    log = EventLog(tmp_path / "run.jsonl")
-    sent = [prepared.messages for prepared in lived(manager_of(log), LONG[:38])]
+    log, sent, pinned = EventLog(tmp_path / "run.jsonl"), list[list[ChatMessage]](), LONG[9]
+    manager = IncrementalContextManager(MODEL, window_tokens=WINDOW, events=log, providers=[News()])
+    for stop in (*range(2, 32, 2), *range(24, 56, 2)):  # the host takes some back
+        if stop == 16:
+            manager.pin(pinned)
+        sent.append(manager.prepare_nowait(LONG[:stop]).messages)
     for before, now, turn in zip([[], *sent], sent, run_of(log).turns, strict=False):
         pairs = enumerate(zip(before, now, strict=False))
         same = next((i for i, (a, b) in pairs if a != b), len(before))
         shared = tokens(now[:same]) + turn["fixed"] if before else 0
-        largest = max(unit["before"] for unit in turn["units"])
+        largest = max((unit["before"] for unit in turn["units"]), default=0)
         assert 0 <= shared - turn["sent"]["prefix"] <= (largest if turn["compacted"] else 0)
         assert turn["sent"]["tokens"] == tokens(now)
-        assert turn["sections"]["system"] == tokens([m for m in now if m["role"] == "system"])
+        of_host = [message for message in now if message in LONG and message != pinned]
+        told = [m for m in now if m["role"] == "user" and m not in LONG]
+        found = {
+            role: tokens([m for m in of_host if m["role"] == role]) for role in ("system", "user")
+        }
+        assert turn["sections"]["system"] == found["system"]
+        assert turn["sections"]["people"] == found["user"]
+        assert turn["sections"]["told"] == tokens(told)
+        assert (turn["sections"]["pinned"] > 0) == (turn["turn"] >= 8)
 
 
 def test_a_fork_tells_its_own_turns(tmp_path: Path) -> None:
