@@ -301,6 +301,8 @@ def test_what_is_told_of_sections_and_the_prefix_is_what_is_sent(tmp_path: Path)
     for stop in (*range(2, 32, 2), *range(24, 56, 2)):  # the host takes some back
         if stop == 16:
             manager.pin(pinned)
+        if stop == 50:
+            manager.roll_back(manager.versions[0].number)
         sent.append(manager.prepare_nowait(LONG[:stop]).messages)
     for before, now, turn in zip([[], *sent], sent, run_of(log).turns, strict=False):
         pairs = enumerate(zip(before, now, strict=False))
