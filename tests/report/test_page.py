@@ -97,7 +97,11 @@ def other(event: str, **told: object) -> Event:
 def test_the_page_answers_from_the_other_events() -> None:
     """What was asked back, what could not be sent, whether summaries invented, what the cache had; and what broke the cache."""
     quality = {"used": 0.25, "relevance": 7.5, "compression": None}
-    cut = turn(4, [unit(3)], compacted=True, quality=quality)
+    gone = [
+        unit(n, after=40, action="drop", reason=f"left out: 0.{n} a token", before=90 + 10 * n)
+        for n in (1, 3, 2)
+    ]
+    cut = turn(4, gone, compacted=True, quality=quality)
     needed = {"limit": 5, "needed": 7, "parts": {"system": 7}}
     others = [
         other("asked_back", handle="", query_chars=11, found=1),
@@ -115,9 +119,11 @@ def test_the_page_answers_from_the_other_events() -> None:
         "had 2 of 5 things it was asked; 1 entries were invalid",
         "the model had named 25 % again",
         "Relevance 7.5 of 10",
-        "compacted: nothing more dropped; 0 tokens no longer cached",
+        "compacted: 3 dropped; 0 tokens no longer cached",
+        '<bdi>left out: 0.3 a token</bdi></td><td class="opt">3</td><td>210</td>',
     ):
         assert said in page
+    assert "<bdi>left out: 0.1 a token" not in page  # only numbers differ: those of the largest
     assert "Compression" not in page
 
 
