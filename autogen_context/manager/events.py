@@ -342,7 +342,6 @@ class TurnEvents:
         self._decisions = Decisions()
         self._pinned: frozenset[int] = frozenset()
         self._sections: Counter[str] = Counter()
-        self._front = (-1, 0)  # tokens before and after the system prompt
         self._cut: float | None = None
         self._named: dict[str, int] = {}  # value -> last unit in which the model used it
 
@@ -489,17 +488,14 @@ class TurnEvents:
 
     def _prefix(self, turn: TurnTaken, first: int) -> int:
         """Return the tokens of the prefix shared with the last request, tools included; ``first`` is the first unit that differs."""
-        before, self._front = (
-            self._front,
-            (turn.prepared.certificate.fixed_tokens, turn.preamble_tokens),
-        )
-        if before[0] != self._front[0]:
+        fixed, text = turn.prepared.certificate.fixed_tokens, turn.view.preamble.text
+        before = self._last[0] if self._last else None
+        if before is None or before.prepared.certificate.fixed_tokens != fixed:
             return 0
-        shared = self._units[:first]
-        if before != self._front:  # another preamble, behind the system prompt
-            systems = takewhile(lambda unit: unit.told["section"] == "system", shared)
-            return before[0] + tokens_of(systems)
-        return turn.view.tokens - tokens_of(self._units[first:]) + sum(before)
+        systems = list(takewhile(lambda unit: unit.told["section"] == "system", self._units))
+        if text != before.view.preamble.text or first < len(systems):  # it stands behind these
+            return fixed + tokens_of(systems[:first])
+        return fixed + turn.view.tokens - tokens_of(self._units[first:]) + turn.preamble_tokens
 
 
 def tokens_of(units: Iterable[UnitSent]) -> int:
