@@ -116,16 +116,19 @@ def test_they_say_what_the_log_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize("again", [True, False])
 def test_used_is_what_the_model_named_again(tmp_path: Path, *, again: bool) -> None:
     """By lines of what stood in the window: much where each is named later, none where none is."""
-    log = EventLog(tmp_path / "run.jsonl")
-    manager = IncrementalContextManager(MODEL, window_tokens=1_500, events=log)
+    log, told = EventLog(tmp_path / "run.jsonl"), Told()
+    manager = IncrementalContextManager(
+        MODEL, window_tokens=1_500, events=log, metrics=told.metrics
+    )
     said: list[ChatMessage] = [{"role": "user", "content": "Read all."}]
     for n in range(12):
         text = " ".join(f"value_{n}_{i}" for i in range(40))
         said += [*step(f"c{n}", "read", text), says(f"So it is {text if again else ''}.")]
         manager.prepare_nowait(said)
-    first = next(turn["quality"] for turn in run_of(log).turns if turn["quality"])
+    found = [turn["quality"]["used"] for turn in run_of(log).turns if turn["quality"]]
     # What it was named in is not named again.
-    assert (first["used"] or 0) > 0.4 if again else first["used"] == 0
+    assert (found[0] or 0) > 0.4 if again else found[0] == 0
+    assert told.numbers()["autogen_context.quality.used"] == {"": found[-1]}
 
 
 def test_spans_stand_in_the_one_that_is_current() -> None:
