@@ -17,7 +17,7 @@ help:
 
 # One stamp per set of packages, made again when pyproject.toml changes. The demo and the tests need no torch: the tests of
 # embeddings run where the extra is installed, as in .ci/run, which says EXTRAS=all.
-EXTRAS ?= classic,ag2,agent-framework,code,redis,fast,yaml,cli,testing
+EXTRAS ?= classic,ag2,agent-framework,redis,fast,yaml,cli,testing
 GROUPS := --group dev $(if $(findstring all,$(EXTRAS)),--group embeddings)
 PIP := $(BIN)/pip install --quiet --quiet --disable-pip-version-check
 

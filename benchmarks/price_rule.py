@@ -29,14 +29,13 @@ from autogen_context.triggers.price import (
     estimate,
     price_of_rewrite,
 )
-from autogen_context.view.view import Pace
 
 LEAST_NEW_ROOM = 200  # tokens of the window that the newest message never takes
 
 
 def expected(turn: int) -> int:
     """The turns that a manager expects."""
-    return Pace(turns=turn).expected_turns
+    return turn + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

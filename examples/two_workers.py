@@ -43,8 +43,8 @@ if __name__ == "__main__":
     if "REDIS_URL" not in os.environ:
         print("set REDIS_URL to a Redis server: redis://:password@127.0.0.1:6379/0")
     elif len(sys.argv) > 1:
-        with RedisServer(os.environ["REDIS_URL"], limits=RedisLimits(timeout_s=5)) as redis:
-            asyncio.run(work(sys.argv[1], redis))
+        redis = RedisServer(os.environ["REDIS_URL"], limits=RedisLimits(timeout_s=5))
+        asyncio.run(work(sys.argv[1], redis))
     else:
         for worker in ("worker 1", "worker 2"):
             subprocess.run([sys.executable, __file__, worker], check=True)  # noqa: S603

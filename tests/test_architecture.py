@@ -47,7 +47,6 @@ HEAVY = (
     "tiktoken",
     "tiktoken_ext",
     "bpe_openai",
-    "tree_sitter",
     "hypothesis",
 )
 

@@ -108,10 +108,10 @@ def takes_tools(benches: Any, attributes: Mapping[str, Any]) -> bool:
 
     An agent that has no tools and ends its run with the first tool result would answer with a recalled original.
     """
-    is_one = not isinstance(benches, list)
+    several, is_one = benches, not isinstance(benches, list)
     if is_one and not hasattr(benches, "_tools"):
         return False
-    several: list[Any] = [benches] if is_one else benches
+    several = [benches] if is_one else benches
     own = [tool for bench in several for tool in tools_of(bench)]
     if any(getattr(tool, "name", "") == RECALL_TOOL_NAME for tool in own):
         return False

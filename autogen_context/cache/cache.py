@@ -127,9 +127,7 @@ class ContextCache(Values):
             require_path("directory", directory)
         if watch is not None and not hasattr(watch, "listen"):
             raise ValueError(f"watch={watch!r:.80}: give a FileWatch")
-        self._reader = FingerprintReader(
-            compare=compare, pattern_contents=shared is not None, limit_bytes=limits.content_bytes
-        )
+        self._reader = FingerprintReader(compare=compare, pattern_contents=shared is not None)
         super().__init__(None if directory is None else Path(directory), shared, limits)
         self._memory = Memory[CacheEntry](entries=limits.entries, limit_bytes=limits.memory_bytes)
         self._clock = clock
@@ -296,8 +294,6 @@ class ContextCache(Values):
             reading = await self._settled(work)
             entry = await self._from_elsewhere(work, reading) or await self._built(work, reading)
         self._outdated.discard(work.request.row)
-        if not entry.names:
-            work.as_of = math.inf
         return entry
 
     async def _settled(self, work: _Work) -> FileReading:

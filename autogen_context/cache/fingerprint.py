@@ -31,6 +31,7 @@ COARSE_TICK_NS: Final = 2_000_000_000
 
 _SECOND_NS = 1_000_000_000
 _CHUNK_BYTES = 1024 * 1024
+_MOST_BYTES = 64 * 1024 * 1024  # of a larger file, only the times are used
 _FEW = 64  # at a few microseconds each, cheaper than switching to a thread
 # A path may become a pipe or a terminal between stat and open.
 _OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
@@ -40,16 +41,15 @@ _Listed = dict[str, list["os.DirEntry[str]"]]
 
 
 class FileState(NamedTuple):
-    """Metadata of a path, or of a pattern with ``files``, the files that match it.
+    """Metadata of a path, or of a pattern with ``files``, the files that match it, and ``listing``, a digest of their names.
 
-    ``beside`` has the times of folders that also change when something appears and disappears again: those listed for a
-    pattern, or the nearest existing parent of a missing path. ``listing`` is a digest of the names that match.
+    From ``settled_ns`` on, any change gives another state. It follows the newest change, also one of the folders listed for
+    a pattern, or of the nearest folder of a missing path, which shows that something appeared and disappeared again.
     """
 
     kind: Literal["file", "folder", "missing", "special", "pattern"]
     times: str
     settled_ns: int = NEVER_NS
-    beside: str = ""
     size: int = 0
     listing: str = ""
     files: tuple[tuple[str, "FileState"], ...] = ()
@@ -79,7 +79,7 @@ class FingerprintReader:
     """Takes fingerprints and checks whether they are still valid. Thread-safe.
 
     With ``pattern_contents``, files that match a pattern are read as well, so that fingerprints are valid on other machines.
-    For a file above ``limit_bytes``, only the times are used. ``now_ns`` is the clock of file timestamps.
+    ``now_ns`` is the clock of file timestamps.
     """
 
     def __init__(
@@ -87,13 +87,11 @@ class FingerprintReader:
         *,
         compare: Compare = "times",
         pattern_contents: bool = False,
-        limit_bytes: int = 64 * 1024 * 1024,
         now_ns: Callable[[], int] = time.time_ns,
     ) -> None:
         require_choice("compare", compare, get_args(Compare))
         self._by_content = compare == "content"
         self._pattern_contents = pattern_contents or self._by_content
-        self._limit_bytes = limit_bytes
         self._now_ns = now_ns
 
     def read(self, names: Iterable[str]) -> FileReading:
@@ -144,19 +142,17 @@ class FingerprintReader:
     def _content(self, path: str, state: FileState) -> str | None:
         """Return a digest of what a path or pattern contains; a missing path has a content as well.
 
-        Empty if a file is unreadable, too large, or not to be read. ``None`` if its times prove nothing: it is no file, it
-        changes, or it is a file such as those in ``/proc``.
+        Empty if a file is unreadable, too large, or not to be read. ``None`` if its times prove nothing: it is changing, or
+        a file such as those in ``/proc``.
         """
-        if state.kind == "special":
-            return None
-        if state.kind == "missing":
+        if state.kind in {"missing", "special"}:
             return state.times
         if state.kind == "pattern":
             return self._contents(state) if self._pattern_contents else ""
         try:
             if state.kind == "folder":
                 return _digest(sorted(os.listdir(path)))
-            return _digest_of(path, state) if state.size <= self._limit_bytes else ""
+            return _digest_of(path, state) if state.size <= _MOST_BYTES else ""
         except OSError:
             return ""
 
@@ -203,7 +199,10 @@ def absolute_names(depends_on: object) -> tuple[str, ...]:
             name = ""
         if not name or "\0" in name:
             raise ValueError(f"depends_on has {given!r}: give paths or patterns of files")
-        names.append(str(Path(name).absolute()))
+        path = (
+            given if isinstance(given, Path) else Path(name)
+        )  # making one costs more than a look-up
+        names.append(str(path.absolute()))
     return tuple(names)
 
 
@@ -231,7 +230,6 @@ def state_of_name(name: str) -> FileState:
         "pattern",
         times=_digest((listing, *(state.times for _, state in files))),
         settled_ns=max(state.settled_ns for state in (*(state for _, state in files), *listed)),
-        beside=_digest(state.times + state.beside for state in listed),
         listing=listing,
         files=files,
     )
@@ -318,8 +316,7 @@ def _absent(path: str, times: str) -> FileState:
     """Return the state of a missing path; the nearest existing parent changes if the path appears and disappears."""
     for above in Path(path).parents:
         with suppress(OSError):
-            found = os.stat(above)
-            return FileState("missing", times, settled_ns(found.st_ctime_ns), _times(found))
+            return FileState("missing", times, settled_ns(os.stat(above).st_ctime_ns))
     return FileState("missing", times)
 
 

@@ -156,19 +156,16 @@ class RedisServer:
             self.tell(_pinged)
 
     def close(self) -> None:
-        """Send pending writes, waiting as ``wait`` does for each tier, and release threads and connections."""
+        """Send pending writes, which takes ``patience_s`` at most, and release threads and connections."""
         if self.closed.is_set():
             return
-        for tier in list(self._unsent):
-            with suppress(StoreUnavailable, StoreRefused):
-                self.wait(tier)
+        self._worker.shutdown()  # waits for what is being sent
         self.closed.set()
         if left := sum(tier.waiting for tier in self._unsent):
             numbers = {"store": self.name, "left": left}
             _LOGGER.warning(
                 "a shared store was closed before everything was written", extra=numbers
             )
-        self._worker.shutdown(cancel_futures=True)
         for client in (self.patient, self._hurried):
             client.connection_pool.disconnect()
 
@@ -193,8 +190,8 @@ class RedisServer:
         if self._process != os.getpid():  # a forked child has no threads: it begins anew
             self._worker, self._process = ThreadPoolExecutor(1, "context-redis"), os.getpid()
             self._fault = None
-        if self._fault is not None:
-            raise self._error(self._fault)
+        if (fault := self._fault) is not None:  # read once: another thread may reconnect
+            raise self._error(fault)
 
     def _work(self) -> None:
         if self._fault is not None:

@@ -53,7 +53,6 @@ class DiskStore:
         *,
         limit_bytes: int = 1024**3,
         keep_open: bool = False,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         folder = Path(directory)
         if folder.exists() and not folder.is_dir():
@@ -64,7 +63,6 @@ class DiskStore:
         self.path = folder.absolute() / FILE
         self._limit_bytes = limit_bytes
         self._keep_open = keep_open
-        self._clock = clock
         self._rests_until = -math.inf
         self._table: _Table | None = None
         self._forgotten: set[str] = set()  # names whose deletion is pending
@@ -158,13 +156,13 @@ class DiskStore:
         self, action: "Callable[[_Table], ResultT]", otherwise: ResultT, *, creates: bool = False
     ) -> ResultT:
         """Run an action unless the file failed a short while ago; return ``otherwise`` if it fails."""
-        if self._clock() < self._rests_until:
+        if time.monotonic() < self._rests_until:
             return otherwise
         try:
             return self._done(action, otherwise, creates=creates)
         except StoreUnavailable as error:
             _LOGGER.warning("%s; continuing without it", error)
-            self._rests_until = self._clock() + _REST_S
+            self._rests_until = time.monotonic() + _REST_S
             return otherwise
 
     def _done(

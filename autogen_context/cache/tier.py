@@ -73,14 +73,12 @@ class CacheLimits:
         kind_bytes: the total size in memory of the values of one kind stored by ``remember``; on disk, each kind has
             the limit ``disk_bytes``.
         disk_bytes: the approximate size of the file.
-        content_bytes: files larger than this are compared by metadata only, not by content.
     """
 
     entries: int = 100
     memory_bytes: int = 64 * 1024 * 1024
     kind_bytes: int = 16 * 1024 * 1024
     disk_bytes: int = 1024 * 1024 * 1024
-    content_bytes: int = 64 * 1024 * 1024
 
     def __post_init__(self) -> None:
         """Raise ``ValueError`` if a limit is negative."""

@@ -31,7 +31,6 @@ from autogen_context.models.similarity import similarities
 from autogen_context.prioritizer.attention import (
     LexicalIndex,
     fused,
-    postings_of,
     relatedness,
     relevances,
 )
@@ -121,7 +120,7 @@ class Knowledge:
                 f"{FOLDER}: {self.folder}", read, depends_on=files
             )
             self._have(found)
-            self._seen = seen if seen.settles_in_s <= 0 else None
+            self._seen = seen
         if self._vectors is not None and not self._meanings and not self.fault:
             texts = [f"{entry.title}\n{entry.text}" for entry in self.entries]
             try:
@@ -183,7 +182,7 @@ class Knowledge:
         if entries != self.entries:  # the files were not only touched
             self.entries, self._meanings, self.fault = entries, (), ""
             self.sources = frozenset(quotable(entry.source) for entry in entries)
-            self._index = LexicalIndex.of(found["lengths"], found["postings"])
+            self._index = LexicalIndex(found["lengths"], found["postings"])
 
 
 def weighed(entry: KnowledgeEntry) -> str:
@@ -208,8 +207,10 @@ def read_folder(folder: str) -> Folder:
                     text = read_regular(path, most_bytes=MOST_BYTES).decode("utf-8", "replace")
                     texts[path[len(folder) + 1 :]] = text.removeprefix("\ufeff")
     entries = [each for name in sorted(texts) for each in entries_in(name, texts[name])]
-    lengths, postings = postings_of(map(weighed, entries))
-    return {"entries": entries, "lengths": lengths, "postings": postings}
+    index = LexicalIndex()
+    for entry in entries:
+        index.add(weighed(entry))
+    return {"entries": entries, "lengths": index.lengths, "postings": index.postings}
 
 
 def entries_in(name: str, text: str) -> list[KnowledgeEntry]:

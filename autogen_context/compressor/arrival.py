@@ -284,12 +284,11 @@ class Arrival:
     def _result(self, result: ToolResult, call: ToolCall | None) -> str:
         """Return the text to send for a result; its original text unless an exact count shows that the reduced one is smaller."""
         count, original, handle = self._counter.text, result.text, ""
-        if call is not None and call.name == RECALL_TOOL_NAME:
+        is_recalled = call is not None and call.name == RECALL_TOOL_NAME
+        if is_recalled or len(original) < LEAST_CHARS:
             return original
-        short, shows_file = original, False
-        if len(original) >= LEAST_CHARS:
-            shows_file = call is not None and bool(action_of(call, self._kinds).views)
-            short = self._above.without(tightened(original, shows_file=shows_file))
+        shows_file = call is not None and bool(action_of(call, self._kinds).views)
+        short = self._above.without(tightened(original, shows_file=shows_file))
         if self.mode == "lossy":
             task = self._task
             short, handle = cut(

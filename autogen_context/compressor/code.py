@@ -62,7 +62,7 @@ WORDED = re.compile(
 )
 BRACED = re.compile(  # name(…) {
     r"\s*(?!(?:if|for|while|switch|catch|return|else|do|with|using|lock|elif|except|throw|new|await)\b)"
-    r"(?:[\w<>\[\],.&*:~?]+\s+)*[\w~$#]+\([^;]*\)[^;={}]*\{\s*(?://.*|/\*.*)?\r?\Z"
+    r"(?:[\w<>\[\],.&*:~?]+\s+)*[\w~$#]+ ?\([^;]*\)[^;={}]*\{\s*(?://.*|/\*.*)?\r?\Z"
 )
 CLOSERS = (")", "]", "}", "end")
 TAB_COLUMNS = 4

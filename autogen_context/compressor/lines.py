@@ -29,7 +29,7 @@ EVERYWHERE_LINES = 10  # up to so many lines are never too many
 
 ERROR_WORDS = (  # every error line has one of these in lower case
     *("error", "fail", "exception", "traceback", "fatal", "panic", "critical", "denied"),
-    *("refused", "abort", "timed out", "not found", "no such"),
+    *("refused", "abort", "timed out", "not found", "no such", "unable to"),
 )
 
 # Line breaks, except those next to a note on the adjacent lines.

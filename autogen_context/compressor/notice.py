@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from autogen_context.compressor.shorten import CountText, is_error_line
@@ -18,15 +18,15 @@ from autogen_context.compressor.steps import reopened, without_outdated
 from autogen_context.compressor.summaries import Span
 from autogen_context.language.phrases import ends_of
 from autogen_context.ledger import Entry, Ledger
-from autogen_context.ledger.ledger import replaces
-from autogen_context.ledger.reader import STOP, tells
+from autogen_context.ledger.ledger import replaces, statements_in
+from autogen_context.ledger.reader import tells
 from autogen_context.ledger.rendering import RANKS, render
 from autogen_context.messages.message import SYSTEM_ROLES, Message, without_images
 from autogen_context.messages.people import People, is_strong, is_users, people_in, words_and_output
 from autogen_context.messages.piece import Written, index_of, messages_of
 from autogen_context.messages.tool_action import ToolKind, answers_of, is_failure
 from autogen_context.prioritizer.blocks import marked, parsed, strings_in
-from autogen_context.prioritizer.category import END_CHARS, tells_of_error
+from autogen_context.prioritizer.category import END_CHARS
 from autogen_context.prioritizer.references import UnitText
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, kept, replaced
@@ -163,7 +163,7 @@ def shortened(text: str) -> str:
 def error_of(kind: ToolKind, answer: str) -> str:
     """Return the line of an answer that describes the failure; empty if it did not fail."""
     failed = is_failure(answer)
-    if not (failed or (kind in {"run", "test"} and tells_of_error(answer))):
+    if not failed and kind not in {"run", "test"}:
         return ""
     lines = [line for line in ends_of(answer, END_CHARS).split("\n") if is_error_line(line)]
     telling = [line for line in lines if NAMED_ERROR.search(line)] or lines
@@ -214,19 +214,13 @@ def notice_of(left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> st
 
 def stated_in(text: str, /) -> str:
     """Return the sentences of a person's text that state something, with marks for the others; empty if none does."""
-    ends = [0, *(stop.end() for stop in STOP.finditer(text)), len(text)]
     parts: list[str] = []
-    gap = ""
-    states: dict[str, bool] = {}  # the lines of a paste repeat each other
-    for sentence in (text[start:end] for start, end in pairwise(ends)):
-        if sentence not in states:
-            states[sentence] = bool(Ledger().learn_text(sentence))
-        if states[sentence]:
-            parts += [marked(gap), sentence]
-            gap = ""
-        else:
-            gap += sentence
-    return "".join([*parts, marked(gap)]) if parts else ""
+    at = 0
+    for _, statement in statements_in(text, "person"):
+        stop = statement.stop + text[statement.stop : statement.stop + 1].isspace()
+        parts += [marked(text[at : statement.start]), text[statement.start : stop]]
+        at = stop
+    return "".join([*parts, marked(text[at:])]) if parts else ""
 
 
 # What people said
@@ -249,6 +243,11 @@ class Said(NamedTuple):
     def states(self) -> bool:
         """True if it states something that is still valid."""
         return self.rank < STATES_NOTHING
+
+    @property
+    def is_rule(self) -> bool:
+        """True if it states a rule or a limit."""
+        return self.rank <= RANKS["constraint"]
 
 
 def is_replaced(entry: Entry, statements: Iterable[Entry]) -> bool:

@@ -20,7 +20,7 @@ CountText = Callable[[str], int]
 NONE = r"(?<!\b0 )(?<!\b[Nn]o )"  # "no error" and "0 failed" are not errors
 ERROR = re.compile(
     rf"{NONE}(?i:\b(?:errors?|exceptions?|traceback|fail(?:s|ed|ing|ures?)?|fatal|panic(?:ked)?|critical|denied|refused"
-    r"|abort(?:ed|ing)?|timed out|not found|no such)\b)(?!s?[ =:]+0\b)|[A-Za-z](?:Error|Exception|Failure)\b"
+    r"|abort(?:ed|ing)?|timed out|not found|no such|unable to)\b)(?!s?[ =:]+0\b)|[A-Za-z](?:Error|Exception|Failure)\b"
 )
 ERROR_FRACTION = 0.25  # of the limit, for error lines from the middle
 HEAD_FRACTION = 0.5  # of the rest, for the head; the remainder for the tail

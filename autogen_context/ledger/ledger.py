@@ -86,10 +86,9 @@ class Ledger:
         """Learn the statements of one text and return the new entries."""
         require_text("text", text)
         learnt: list[Entry] = []
-        for speaker, start, end in speeches(text, author):
-            for statement in read(text[start:end], speaker):
-                if statement.sure or not self._only_sure:
-                    learnt += self._take(statement, speaker, position, learnt)
+        for speaker, statement in statements_in(text, author):
+            if statement.sure or not self._only_sure:
+                learnt += self._take(statement, speaker, position, learnt)
         return learnt
 
     def forget(self, entry: Entry) -> None:
@@ -221,6 +220,13 @@ def withdraws(statement: Statement, old: Entry) -> bool:
         return True
     shared = looked_at(statement.text).terms & known.terms - gone.terms
     return bool(shared) and all(value.text in statement.text for value in known.values)
+
+
+def statements_in(text: str, author: Author) -> Iterator[tuple[Author, Statement]]:
+    """Yield the statements of a text or transcript, each with who makes it."""
+    for speaker, start, end in speeches(text, author):
+        for statement in read(text[start:end], speaker, start):
+            yield speaker, statement
 
 
 def speeches(text: str, author: Author) -> Iterator[tuple[Author, int, int]]:

@@ -1,6 +1,6 @@
 """Extract statements from text: rules, limits, decisions, goals, preferences, identities, facts and withdrawals.
 
-Promise: linear time. At most 20,000 characters are read, of an assistant's text 2,000 from either end. Rules and
+Promise: linear time. At most 20,000 characters are read from either end of a text, of an assistant's 2,000. Rules and
 preferences are read only from people and the system prompt; quotations, questions, suppositions and talk about the work
 in progress are not statements. Two sentences have the same subject if they differ only in the value they give.
 """
@@ -25,8 +25,12 @@ Word = tuple[int, str]
 
 AUTHORITIES: frozenset[Author] = frozenset({"system", "person"})
 RULES: frozenset[Kind] = frozenset({"safety rule", "constraint"})
-READ_CHARS = 20_000
-REPORTED_CHARS = 2_000  # read from each end of an assistant's text
+READ_CHARS: dict[Author, int] = {  # from each end of a text
+    "system": 20_000,
+    "person": 20_000,
+    "assistant": 2_000,
+    "tool": 0,
+}
 LEAST_CHARS, MOST_CHARS = 3, 400  # of a sentence; longer ones are pasted text
 TELLING_CHARS = 1_000  # of a text that may state something without a cue
 FACT_CHARS = 240  # of a sentence without a cue
@@ -125,10 +129,12 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """A statement read from a sentence; a withdrawal only takes something back."""
+    """A statement read from a sentence, with the place of this in the text; a withdrawal only takes something back."""
 
     kind: Kind | Literal["withdrawal"]
     text: str
+    start: int = 0
+    stop: int = 0
     sure: bool = True  # a cue or a link shows it, not only a value in the sentence
     changes: bool = False  # the wording announces a change
     withdraws: str = ""  # what is no longer valid, as worded in the sentence
@@ -394,22 +400,28 @@ def said_up_to(line: str) -> int | None:
     return len(line)
 
 
-def read(text: str, author: Author = "person") -> list[Statement]:
-    """Return the statements of one speaker's text, in order; none for a tool."""
-    if author == "tool":
-        return []
-    parts = [text[:READ_CHARS]]
-    if author == "assistant" and len(text) > 2 * REPORTED_CHARS:
-        parts = [text[:REPORTED_CHARS], text[-REPORTED_CHARS:]]
-    return [statement for part in parts for statement in read_part(part, author)]
+def read(text: str, author: Author = "person", start: int = 0) -> Iterator[Statement]:
+    """Yield the statements of one speaker's text, which begins at ``start``, in order; none for a tool.
+
+    In a person's text that is too long to be read whole, which is mostly pasted, uncertain facts do not count.
+    """
+    most = READ_CHARS[author]
+    if len(text) <= 2 * most:
+        yield from read_part(text, author, start)
+    elif most:
+        ends = ((text[:most], start), (text[-most:], start + len(text) - most))
+        for part, begins in ends:
+            for statement in read_part(part, author, begins):
+                if statement.sure or author not in AUTHORITIES:
+                    yield statement
 
 
-def read_part(text: str, author: Author) -> Iterator[Statement]:
-    """Yield the statements of a text; a heading or a label applies to the list or the line after it."""
+def read_part(text: str, author: Author, start: int) -> Iterator[Statement]:
+    """Yield the statements of a part of a text; a heading or a label applies to the list or the line after it."""
     plain = unquoted(text)
     heading, label = "", None
     line = 0  # end of the line to which the label applies
-    for begin, stop, listed in sentences(plain):
+    for begin, stop, signs, listed in sentences(plain):
         if begin >= line and not listed:
             heading, label = "", None
         written = plain[begin:stop]
@@ -423,13 +435,14 @@ def read_part(text: str, author: Author) -> Iterator[Statement]:
         above = f"{heading}: " if heading and label is None and listed else ""
         found = stated(looked_at(above + written), label, author) if written else None
         if found is not None:
-            yield replace(found, changes=True) if "change" in led else found
+            changes = found.changes or "change" in led
+            yield replace(found, start=start + begin, stop=start + signs, changes=changes)
 
 
 def tells(text: str) -> bool:
     """Return True if a short text has a sentence with content that is no request and not about the work in progress."""
     plain = unquoted(text) if len(text) <= TELLING_CHARS else ""
-    for begin, stop, _ in sentences(plain):
+    for begin, stop, *_ in sentences(plain):
         sentence = looked_at(led_to(" ".join(plain[begin:stop].split()))[0])
         works = sentence.has("progress", "idle", "lacks", "hedge") or any(
             value.kind in {"code", "link"} for value in sentence.values
@@ -440,16 +453,16 @@ def tells(text: str) -> bool:
     return False
 
 
-def sentences(text: str) -> Iterator[tuple[int, int, bool]]:
-    """Yield start, end (without bullet and full stop) and ``is_list_item`` of each sentence that may state something."""
+def sentences(text: str) -> Iterator[tuple[int, int, int, bool]]:
+    """Yield start, end without and with the full stop, and ``is_list_item`` of each sentence that may state something."""
     quotations = [match.span() for match in SPOKEN.finditer(text)]
     start = at = 0
     for match in [*STOP.finditer(text), None]:
-        stop = match.start() if match else len(text)
+        stop, following = match.span() if match else (len(text), len(text))
         while at < len(quotations) and quotations[at][1] <= stop:
             at += 1
         inside = at < len(quotations) and quotations[at][0] < stop
-        if match and (inside or (match.group()[0] == "." and goes_on(text, stop, match.end()))):
+        if match and (inside or (match.group()[0] == "." and goes_on(text, stop, following))):
             continue
         bullet = BULLET.match(text, start, stop)
         left = text[bullet.end() if bullet else start : stop]
@@ -457,8 +470,8 @@ def sentences(text: str) -> Iterator[tuple[int, int, bool]]:
         end = begin + len(text[begin:stop].rstrip(" \t\n*_,"))
         asks = match is not None and QUESTION.search(match.group())
         if LEAST_CHARS <= end - begin <= MOST_CHARS and not asks:
-            yield begin, end, bullet is not None
-        start = match.end() if match else stop
+            yield begin, end, stop + len(text[stop:following].rstrip()), bullet is not None
+        start = following
 
 
 def goes_on(text: str, stop: int, following: int) -> bool:

@@ -9,14 +9,12 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import partial
 from typing import NamedTuple, Self, cast
 
 from typing_extensions import override
 
 from autogen_context.argument import require_several, wrong_argument
-from autogen_context.errors import ChangeRefused, InvalidTranscript
-from autogen_context.manager.engine import Engine
+from autogen_context.errors import ChangeRefused
 from autogen_context.messages.message import Message
 from autogen_context.view.notice import CHANGED, DELETED, Notice, Notices, Topic
 from autogen_context.view.view import ContextView, faults_of
@@ -240,42 +238,31 @@ def changes_in(given: Iterable[object]) -> tuple[ContextChange, ...]:
 
 
 def changed(
-    view: ContextView, changes: Sequence[ContextChange], engine: Engine, *, open_pairs: bool
+    view: ContextView,
+    changes: Sequence[ContextChange],
+    messages: Sequence[Message],
+    *,
+    shows: Callable[[str], bool],
+    open_pairs: bool,
 ) -> ContextView:
-    """Return the view after changes; raise ``ChangeRefused`` if one cannot be applied, with none applied."""
-    conversation, new = engine.conversation, view
-    payloads = conversation.history.payloads
-    added = [i for i, change in enumerate(changes) if change.type is ChangeType.MESSAGE_ADDED]
-    is_known = len(payloads) >= view.decisions.stop  # False at first for a loaded state
-
-    def refused(at: int, reason: str) -> ChangeRefused:
-        if added and is_known:
-            engine.read(payloads)
-        return ChangeRefused(index=at, change=str(changes[at]), reason=reason, way_out=WAY_OUT)
-
-    if added and not is_known:
-        reason = "the messages of the loaded state were not handed in yet; prepare or observe them"
-        raise refused(added[0], reason)
-    if added:
-        try:
-            engine.read([*payloads, *(changes[i].message for i in added)])
-        except InvalidTranscript as error:
-            raise refused(added[max(0, error.index - len(payloads))], error.reason) from error
-        new = engine.synced(view)
-    notices, position = new.notices, new.decisions.stop
-    shows = partial(engine.notices.is_shown, view=new, candidates=conversation.candidates)
+    """Return the view after changes; raise ``ChangeRefused`` if one cannot be applied. ``shows`` as of ``applied``."""
+    notices, position = view.notices, view.decisions.stop
     for at, change in enumerate(changes):
         try:
             notices = applied(change, notices, position=position, shows=shows)
         except Unfit as error:
-            raise refused(at, str(error)) from None
-    new, messages = replace(new, notices=notices), conversation.messages
-    faults = list(faults_of(new, messages, open_pairs=open_pairs)) if is_known else []
-    if faults:
-        raise refused(
-            len(changes) - 1, f"the change would make the context inconsistent: {'; '.join(faults)}"
-        )
-    return new
+            raise refused(changes, at, str(error)) from None
+    view = replace(view, notices=notices)
+    is_known = len(messages) >= position  # False at first for a loaded state
+    if faults := list(faults_of(view, messages, open_pairs=open_pairs)) if is_known else []:
+        reason = f"the change would make the context inconsistent: {'; '.join(faults)}"
+        raise refused(changes, len(changes) - 1, reason)
+    return view
+
+
+def refused(changes: Sequence[ContextChange], at: int, reason: str) -> ChangeRefused:
+    """Return the error for one of the changes."""
+    return ChangeRefused(index=at, change=str(changes[at]), reason=reason, way_out=WAY_OUT)
 
 
 class Unfit(ValueError):

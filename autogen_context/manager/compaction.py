@@ -17,7 +17,8 @@ from autogen_context.compressor.shorten import fit_pieces
 from autogen_context.compressor.summaries import Span, Spans
 from autogen_context.ledger import Entry, Kind
 from autogen_context.ledger.rendering import entry_of
-from autogen_context.manager.parts import Parts
+from autogen_context.manager.parts import Setup
+from autogen_context.manager.prefetch import Prefetcher
 from autogen_context.messages.identifiers import is_telling
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Piece, Written, messages_of
@@ -25,22 +26,23 @@ from autogen_context.prioritizer.advice import Advice, key_of
 from autogen_context.prioritizer.prioritizer import ContextPrioritizer, Need
 from autogen_context.prioritizer.references import References
 from autogen_context.prioritizer.selection import (
-    BlockSelector,
     Explanation,
     Unchosen,
     efficiency_of,
     explained,
+    fill,
     standing,
 )
-from autogen_context.recall.exchanges import said_now
+from autogen_context.recall.exchanges import IMMEDIATE_EXCHANGES, said_now, why_dropped
+from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.conversation import Conversation
-from autogen_context.view.decision import Candidate, Decision, kept, replaced, tokens_of
+from autogen_context.view.decision import Candidate, Decision, Decisions, kept, replaced, tokens_of
 from autogen_context.view.notice import Name, Notice, Topic
 from autogen_context.view.protected import Protection, choose_protected
 from autogen_context.view.view import ContextView
 
 OUT_OF_REACH = "left out: it was too long ago to be compared with what stays"
-REPEATED = "left out: the same system message is sent once"
+REPEATED = "the same system message is sent once"
 FRAME = "-"  # a placeholder, to measure the notice without its content
 STATED: Mapping[Topic, Kind] = {"requirement": "constraint", "decision": "decision"}
 
@@ -48,24 +50,26 @@ STATED: Mapping[Topic, Kind] = {"requirement": "constraint", "decision": "decisi
 class CompactionPlanner:
     """Plans the compactions of one conversation."""
 
-    def __init__(self, parts: Parts, conversation: Conversation) -> None:
-        self._conversation = conversation
-        self._counter = parts.counter
-        self._memory = parts.memory
-        self._compressor = parts.compressor
-        self._known = parts.summaries
-        self._budget = parts.budget
-        self._advice = parts.advice
-        people = parts.setup.config.people
+    def __init__(
+        self,
+        setup: Setup,
+        counter: MessageCounter,
+        ready: Prefetcher,
+        conversation: Conversation,
+    ) -> None:
+        people = setup.config.people
+        self.conversation = conversation
+        self.counter = counter
+        self._setup, self._ready = setup, ready
         self._spans = Spans(people)
-        self.prioritizer = parts.setup.options.get("prioritizer") or ContextPrioritizer()
-        self.references = References(parts.setup.kinds)
-        self.telling = EvictionNotice(parts.counter, people, compressor=parts.compressor)
+        self.prioritizer = setup.options.get("prioritizer") or ContextPrioritizer()
+        self.references = References(setup.kinds)
+        self.telling = EvictionNotice(counter, people, compressor=setup.compressor)
 
     def follow(self) -> None:
         """Update the indexes."""
-        self.references.follow(self._conversation.candidates)
-        self.telling.follow(self._conversation.messages)
+        self.references.follow(self.conversation.candidates)
+        self.telling.follow(self.conversation.messages)
 
     def planned(
         self,
@@ -76,26 +80,14 @@ class CompactionPlanner:
         pinned: frozenset[int],
         stale: frozenset[int],
     ) -> dict[int, Decision]:
-        """Decide on the units of a conversation.
+        """Decide on the units by index; those without a decision were not sent before and are not sent now.
 
-        Args:
-            view: the view before; a unit that is dropped again keeps its decision.
-            limit_tokens: hard limit of the request, whatever the budget says.
-            fixed_tokens: of these, what it has besides units.
-            pinned: positions of pinned messages.
-            stale: indices of units that show files which changed since.
-
-        Returns:
-            Decisions by index; units without one were not sent before and are not sent now.
-
-        Raises:
-            ContextWindowExceeded: the protected units do not fit, not even shortened.
+        Raises ``ContextWindowExceeded`` if the protected units do not fit beside ``fixed_tokens``, not even shortened.
         """
-        conversation, candidates = self._conversation, self._conversation.candidates
+        conversation, candidates = self.conversation, self.conversation.candidates
         self.follow()
         protected, need = conversation.protected(pinned), self._need(limit_tokens, stale)
         compared = standing(self.references, need)
-        self.references.cut(compared)
         near = (
             standing(self.references, replace(need, relevance={})) if need.relevance else compared
         )
@@ -107,18 +99,12 @@ class CompactionPlanner:
         limit = limit_tokens - fixed_tokens
         total = max(0, min(limit, budget.total_tokens))
         asked = {*view.decisions.live, *compared, *near, *protected}
-        systems = [i for i in conversation.voices.systems if i in asked]
-        texts = {i: candidates[i].unit.messages[0].text for i in systems}
-        sent = {text for i, text in texts.items() if i in protected}
-        again = {
-            i: replaced(candidates[i], "drop", REPEATED, (), 0)
-            for i, text in texts.items()
-            if text in sent and i not in protected
-        }
+        needless = self._needless(asked, protected)
+        self.references.cut([i for i in compared if i not in needless])
 
         # In their order: protected units, people's messages, the newest units, and of the rest the highest scores.
         chosen = choose_protected(candidates, protected, limit_tokens=limit, fit=self._fit)
-        protected_tokens, count = tokens_of(chosen), self._counter.message
+        protected_tokens, count = tokens_of(chosen), self.counter.message
         messages = candidates[-1].unit.stop if candidates else 0
         frame = count(notice_of(messages, conversation.tokens, FRAME))
         beside = int((total - protected_tokens) * budget.kept_fraction) - frame
@@ -131,25 +117,29 @@ class CompactionPlanner:
             is_used=self._is_used,
         )
         budget = replace(budget, total_tokens=total)
+        # For a question about the past, what answers it goes before anything but rules.
+        said = [e for e in said if e.unit not in needless and (e.is_rule or not need.relevance)]
         chosen |= people_first(said, protected, chosen, budget=budget, beside_tokens=beside)
         beside = min(beside, total - tokens_of(chosen) - frame)
-        newest_first = range(len(candidates) - 1, -1, -1)
-        last = next((candidates[i].tokens for i in newest_first if i not in chosen), 0)
-        whole = last if last <= budget.newest_unit_fraction * beside else 0
-        room = max(int(beside * budget.newest_fraction), whole)
-        recent = newest_that_fit(candidates, taken=chosen | again, room_tokens=room)
+        recent = newest_first(candidates, chosen | needless, budget=budget, beside_tokens=beside)
         chosen |= recent
         told_tokens = max(0, int(beside * budget.told_fraction))
         scores = self.prioritizer.scores(self.references, need)
-        selector = BlockSelector(self.references, self._counter, scores, self._shares(budget))
-        room = max(0, beside - tokens_of(recent) - told_tokens)
-        filled = selector.fill(chosen | again, room)
+        filled = fill(
+            self.references,
+            self.references.standing,
+            taken=chosen | needless,
+            scores=scores,
+            counter=self.counter,
+            room_tokens=max(0, beside - tokens_of(recent) - told_tokens),
+            shares=self._shares(budget),
+        )
         chosen |= filled.stays
 
         # The rest is dropped; a notice in its place tells what was in it.
         dropped = {
             i: left_again(view.decisions, i)
-            or again.get(i)
+            or needless.get(i)
             or left_out(candidates[i], filled.left.get(i))
             for i in sorted({*asked, *filled.left}.difference(chosen))
         }
@@ -163,10 +153,27 @@ class CompactionPlanner:
         stay = [candidates[i] for i in chosen]
         messages -= sum(len(candidate.unit.messages) for candidate in stay)
         gone = conversation.tokens - sum(candidate.tokens for candidate in stay)
-        notices = (notice_of(messages, gone, told), notice_of(messages, gone))
         decided = chosen | dropped
         room = min(limit - tokens_of(decided), gone)
-        return decided | with_notice(dropped, notices, room_tokens=room, count=count)
+        return decided | with_notice(dropped, (messages, gone, told), room_tokens=room, count=count)
+
+    def _needless(
+        self, units: Iterable[int], protected: Mapping[int, Protection]
+    ) -> dict[int, Decision]:
+        """Drop what is sent once already or says nothing: repeated system messages, courtesies before the last exchanges."""
+        candidates, voices = self.conversation.candidates, self.conversation.voices
+        systems, said = frozenset(voices.systems), voices.instructions[-IMMEDIATE_EXCHANGES:]
+        sent = {candidates[i].unit.messages[0].text for i in systems.intersection(protected)}
+        found: dict[int, Decision] = {}
+        for i in set(units).difference(protected):
+            messages, why = candidates[i].unit.messages, ""
+            if i in systems:
+                why = REPEATED if messages[0].text in sent else ""
+            elif i < min(said, default=0) and len(messages) == 1:
+                why = why_dropped(messages[0], candidates[i - 1].unit.messages[-1] if i else None)
+            if why:
+                found[i] = replaced(candidates[i], "drop", f"left out: {why}", (), 0)
+        return found
 
     def _budget_for(
         self, need: Need, limit_tokens: int, fixed_tokens: int, *, has_summaries: bool
@@ -177,11 +184,11 @@ class CompactionPlanner:
             room_tokens=limit_tokens,
             fixed_tokens=fixed_tokens,
             task=task if advice is None else advice.applied_to(task),
-            messages=len(self._conversation.messages),
+            messages=len(self.conversation.messages),
             asks_back=bool(need.relevance),
             has_summaries=has_summaries,
         )
-        return self._budget.for_compaction(request)
+        return self._setup.budget.for_compaction(request)
 
     def overruled(self) -> frozenset[Name]:
         """Return the notices that contradicted older messages at the last plan."""
@@ -189,24 +196,25 @@ class CompactionPlanner:
 
     def spans(self, room_tokens: int, pinned: frozenset[int]) -> list[Span]:
         """Return the spans that will leave first, each to be summarised separately."""
-        stays = self._conversation.protected(pinned)
-        return self._spans.of(self._conversation.candidates, stays=stays, room_tokens=room_tokens)
+        stays = self.conversation.protected(pinned)
+        return self._spans.of(self.conversation.candidates, stays=stays, room_tokens=room_tokens)
 
     def explained(
-        self, decision: Decision, at: int, room_tokens: int, stale: frozenset[int]
+        self, decisions: Decisions, position: int, room_tokens: int, stale: frozenset[int]
     ) -> Explanation:
-        """Explain the decision on the unit at a position; arguments as of ``planned``."""
-        self.references.follow(self._conversation.candidates)
+        """Explain the decision on the message at a position; arguments as of ``planned``."""
+        at = decisions.unit_at(position)
+        self.references.follow(self.conversation.candidates)
         need = self._need(room_tokens, stale)
         units, unit = standing(self.references, need), None
         if at < len(self.references.units):
             self.references.cut([*units, at])
             unit = self.references.units[at]
-        return explained(decision, at, unit, self.prioritizer.scores(self.references, need))
+        return explained(decisions[at], at, unit, self.prioritizer.scores(self.references, need))
 
     def _need(self, room_tokens: int, stale: frozenset[int]) -> Need:
         """Return what the compaction has to choose for."""
-        task = self._conversation.newest_request
+        task = self.conversation.newest_request
         advice = self._advised(task)
         return Need(
             room_tokens=room_tokens,
@@ -218,7 +226,7 @@ class CompactionPlanner:
 
     def _advised(self, task: str) -> Advice | None:
         """Return a model's advice on a task, if there is any."""
-        return self._advice.get(key_of(task)) if self._advice else None
+        return self._ready.advice.get(key_of(task)) if self._ready.advice else None
 
     def _shares(self, budget: CompactionBudget) -> dict[Section, int] | None:
         """Return the tokens of each section; ``None`` if the score alone decides."""
@@ -236,31 +244,35 @@ class CompactionPlanner:
 
     def _summaries(self, room_tokens: int, pinned: frozenset[int]) -> dict[Span, str]:
         """Return the summaries that are ready, by span."""
-        spans = self.spans(room_tokens, pinned) if self._known else []
-        return {span: self._known[span.key] for span in spans if span.key in self._known}
+        spans = self.spans(room_tokens, pinned) if self._ready.summaries else []
+        return {
+            span: self._ready.summaries[span.key]
+            for span in spans
+            if span.key in self._ready.summaries
+        }
 
     def _asked_for(self) -> dict[int, float]:
         """Return the relevance of messages to the newest one, if that asks about the past; else nothing."""
-        messages = self._conversation.messages
+        messages = self.conversation.messages
         query = said_now(messages)
         if not query:
             return {}
         # Only the wording decides here, as the index may not be up to date. A request for a summary of everything matches
         # nothing in particular.
-        verdict = self._memory.judge(query, messages)
+        verdict = self._ready.memory.judge(query, messages)
         if not verdict.retrieve or verdict.kind == "summary":
             return {}
-        self._memory.follow(messages[:-1])  # a question is no answer to itself
-        return self._memory.scores(query)
+        self._ready.memory.follow(messages[:-1])  # a question is no answer to itself
+        return self._ready.memory.scores(query)
 
     def _fit(self, candidate: Candidate, room_tokens: int) -> tuple[tuple[Piece, ...], int] | None:
         return fit_pieces(
             candidate.pieces,
-            messages_of(candidate.pieces, self._conversation.messages),
+            messages_of(candidate.pieces, self.conversation.messages),
             room_tokens=room_tokens,
-            counter=self._counter,
+            counter=self.counter,
             keep_calls=bool(candidate.unit.unanswered),
-            shorten=self._compressor.shorten,
+            shorten=self._setup.compressor.shorten,
         )
 
 
@@ -309,16 +321,24 @@ def first_that_fit(
     return chosen
 
 
-def newest_that_fit(
-    candidates: Sequence[Candidate], *, taken: Mapping[int, Decision], room_tokens: int
+def newest_first(
+    candidates: Sequence[Candidate],
+    taken: Mapping[int, Decision],
+    *,
+    budget: CompactionBudget,
+    beside_tokens: int,
 ) -> dict[int, Decision]:
-    """Keep the newest units, back to the first that does not fit."""
+    """Keep the newest units within their fraction, back to the first that does not fit; the newest alone may exceed it."""
     chosen: dict[int, Decision] = {}
+    room = int(budget.newest_fraction * beside_tokens)
     for i in range(len(candidates) - 1, -1, -1):
+        tokens = candidates[i].tokens
         if i in taken:
             continue
-        room_tokens -= candidates[i].tokens
-        if room_tokens < 0:
+        if not chosen and tokens <= budget.newest_unit_fraction * beside_tokens:
+            room = max(room, tokens)
+        room -= tokens
+        if room < 0:
             break
         chosen[i] = kept(candidates[i], "recent")
     return chosen
@@ -338,22 +358,23 @@ def left_again(before: Sequence[Decision], i: int) -> Decision | None:
 
 def with_notice(
     dropped: Mapping[int, Decision],
-    notices: Iterable[Message],
+    left_out: tuple[int, int, str],
     *,
     room_tokens: int,
     count: Callable[[Message], int],
 ) -> dict[int, Decision]:
-    """Put the first notice that fits in place of the first dropped unit."""
-    for notice in notices if dropped else ():
-        if count(notice) <= room_tokens:
+    """Put a notice in place of the first dropped unit: of messages, tokens and what is told of them, or without that if it does not fit."""
+    messages, tokens, told = left_out
+    for notice in (notice_of(messages, tokens, told), notice_of(messages, tokens)):
+        if dropped and count(notice) <= room_tokens:
             first = min(dropped)
-            told = replace(
+            decision = replace(
                 dropped[first],
                 reason=f"{dropped[first].reason}; a notice stands here",
                 pieces=(Written(message=notice),),
                 tokens_after=count(notice),
             )
-            return {first: told}
+            return {first: decision}
     return {}
 
 

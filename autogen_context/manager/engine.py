@@ -6,19 +6,26 @@ values; everything else an engine keeps can be rebuilt from a view and the host'
 """
 
 import logging
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from autogen_context.budget.policy import TurnBudget
+from autogen_context.cache.originals import OriginalStore
 from autogen_context.compressor.arrival import Arrival
-from autogen_context.compressor.summaries import Span
 from autogen_context.errors import ContextWindowExceeded
-from autogen_context.manager.injected import NoticeWriter, Retriever, chosen, placed_anew
-from autogen_context.manager.parts import Parts, cuts_finished
+from autogen_context.manager.injected import (
+    FilesShown,
+    Hidden,
+    has_place,
+    needed_tokens,
+    with_notices,
+    with_preamble,
+)
+from autogen_context.manager.parts import Setup
+from autogen_context.manager.prefetch import Prefetcher
 from autogen_context.manager.prepared import (
     CertifiedRequest,
     Fixed,
@@ -29,16 +36,18 @@ from autogen_context.manager.prepared import (
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.piece import RoleRules, Written, messages_of
 from autogen_context.messages.tool_schema import has_recall_tool
+from autogen_context.recall.exchanges import said_now
 from autogen_context.tokens.calibrate import Calibration
+from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.triggers.price import (
     CostEstimate,
+    FinishedEstimate,
     Rewrite,
-    after_turn,
     estimate,
     price_of_rewrite,
 )
 from autogen_context.view.conversation import Conversation
-from autogen_context.view.decision import Decision, Decisions
+from autogen_context.view.decision import Candidate, Decision, Decisions
 from autogen_context.view.protected import satisfied
 from autogen_context.view.view import ContextView, as_message
 
@@ -46,6 +55,8 @@ if TYPE_CHECKING:
     from autogen_context.manager.compaction import CompactionPlanner
     from autogen_context.manager.finished import Finishing
     from autogen_context.prioritizer.selection import Explanation
+
+LEAST_RETRIEVED = 64  # tokens; with less room nothing is retrieved
 
 logger = logging.getLogger(__name__)
 
@@ -72,37 +83,39 @@ class RequestRoom(NamedTuple):
 class Engine:
     """Prepares the turns of one conversation."""
 
-    def __init__(self, parts: Parts, *, window: Window, digests: Sequence[bytes] = ()) -> None:
-        setup, counter = parts.setup, parts.counter
-        self._parts, self._config, self._options = parts, setup.config, setup.options
+    def __init__(
+        self,
+        setup: Setup,
+        counter: MessageCounter,
+        ready: Prefetcher,
+        *,
+        originals: OriginalStore,
+        window: Window,
+        digests: Sequence[bytes] = (),
+    ) -> None:
         config, host = setup.config, setup.host
         self.window = window
-        self.fixed = Fixed(tokens=counter.overheads.per_request, assumed=0)
         self.conversation = Conversation(host, counter, orphans=config.orphans, digests=digests)
-        self.notices = NoticeWriter(counter, setup.kinds)
+        self.files = FilesShown(setup.kinds)
         self.arrival = Arrival(
-            counter,
-            kinds=setup.kinds,
-            keep=parts.original_store.put_text,
-            compressor=parts.compressor,
+            counter, kinds=setup.kinds, keep=originals.put_text, compressor=setup.compressor
         )
-        self._arrived = Decisions()  # decisions that the line index has read
-        self._is_read = False
-        # Length of the host's list that is unchanged since a view followed it.
-        self._same = len(digests)
+        self._setup, self._counter, self._ready = setup, counter, ready
+        self._originals = originals
+        self._arrived: Decisions | None = None  # decisions that the line index has read
         roles = RoleRules(alternate=config.alternate_roles, single_system=config.single_system)
         self._writer = RequestWriter(host, counter=counter, roles=roles)
-        self._retriever = Retriever(parts.memory, counter)
         self._calibration = Calibration()
         self._limits: dict[int, int] = {}  # of a request in our own count, by number of rewrites
         self._warned: tuple[frozenset[bytes], int] | None = None
+        self.for_tools(())
 
     # The stages of a turn
 
     def prepare(
         self, view: ContextView, payloads: Sequence[object]
     ) -> tuple[ContextView, Prepared[object]]:
-        """Prepare a turn; the view already follows the host's list, and ``for_tools`` was called."""
+        """Prepare a turn; the view already has the host's messages, and ``for_tools`` was called."""
         calibration = view.calibration.with_fixed(self.fixed.tokens)
         if calibration is not view.calibration:
             view = replace(view, calibration=calibration)
@@ -120,12 +133,13 @@ class Engine:
         self, view: ContextView, payloads: Sequence[object]
     ) -> tuple[ContextView, Prepared[object]]:
         """Run the stages in their order; arguments and errors as of ``prepare``."""
-        clock, rewrites = self._options.get("clock"), view.rewrites
+        clock, rewrites = self._setup.options.get("clock"), view.rewrites
         now_s = clock() if clock else None
         if view.notices.standing:
-            view = self.notices.without_unseen(view, self.conversation.candidates)
+            view = self.files.without_unseen(view, self.conversation.candidates)
         if not view.sent and view.preamble.is_offered:
-            view = self.with_preamble(view)
+            due_tokens = self.room(view, rewrites=1).due_tokens
+            view = self.with_new_preamble(view, view.tokens + due_tokens)
         if view.must_replan:
             view = self.restarted(view)
         room, finished = self.room(view), None
@@ -134,8 +148,8 @@ class Engine:
         if self.must_compact(cost, room, needs_room=asks and answer is None):
             view = self.compacted(view)
             _, answer = self.retrieved(view, self.room(view))
-        elif self._judges_finished:
-            view, finished = self._finishing.judge(view, room.needed_tokens, now_s=now_s)
+        elif self._setup.judges_finished:
+            view, finished = self.without_finished(view, room, is_cold=cost.price.is_cold)
             if finished and finished.is_done:
                 _, answer = self.retrieved(view, self.room(view))
         view = self.with_injected(view, answer)
@@ -148,7 +162,8 @@ class Engine:
             view = self.compacted(view, extra_tokens)
             request = self._request(view)
         compacted, units = view.rewrites > rewrites, len(self.conversation.candidates)
-        pace = after_turn(view.pace, cost, rewrote=compacted, units=units, now_s=now_s)
+        waited = cost.waited_tokens
+        pace = view.pace.after_turn(waited, rewrote=compacted, units=units, now_s=now_s)
         view = replace(view, pace=pace, must_replan=False, sent=view.decisions.stop)
         self._arrived = view.decisions
         prepared = Prepared(
@@ -161,51 +176,40 @@ class Engine:
         )
         return view, prepared
 
-    def read(self, payloads: Sequence[object]) -> int:
-        """Read and measure the host's list; decisions are made in the turn, when the tools are known."""
-        self._same = min(self._same, self.conversation.update(payloads))
-        return self._same
-
-    def cut_back(self, view: ContextView) -> ContextView:
-        """Return the view without the part of the history that the host changed."""
-        same, self._same = self._same, len(self.conversation.messages)
-        if same >= view.decisions.stop:
-            return view
+    def cut_back(self, view: ContextView, messages: int) -> ContextView:
+        """Return the view without what the host changed: all but the first ``messages``."""
         self._writer.forget()
-        return view.cut_back(same)
+        return view.cut_back(messages)
 
-    def synced(self, view: ContextView) -> ContextView:
-        """Return the view following the host's list: new messages reduced on arrival, changed history removed."""
-        return self._with_new(self.cut_back(view))
-
-    def _with_new(self, view: ContextView) -> ContextView:
-        """Return the view with decisions on all units that are new or have grown."""
+    def with_new(self, view: ContextView) -> ContextView:
+        """Return the view with decisions on all units that are new or have grown, reduced on arrival."""
         candidates, pinned = self.conversation.candidates, self.pinned(view)
         decisions, arrival = view.decisions, self.arrival
-        if decisions is not self._arrived or not self._is_read:
+        if decisions is not self._arrived:
             sent = self._writer.pieces(decisions)
             arrival.restart(messages_of(sent, self.conversation.messages))
-            self._is_read = True
-        last, known, hiding = decisions.last, len(decisions), list[int]()
+        known, last, decided = len(decisions), decisions.last, list[tuple[Candidate, Decision]]()
         if last is not None:
             grown = arrival.decide(candidates[known - 1], last, spared=pinned)
             if grown is not last:
                 decisions = decisions.with_last(grown)
-                hiding += [known - 1] if grown.handle else []
-        for i in range(known, len(candidates)):
-            new = arrival.decide(candidates[i], None, spared=pinned)
+                decided.append((candidates[known - 1], grown))
+        for candidate in candidates[known:]:
+            new = arrival.decide(candidate, None, spared=pinned)
             decisions = decisions.extended(new)
-            hiding += [i] if new.handle else []
-        self._keep_originals(decisions, hiding)
+            decided.append((candidate, new))
+        self._keep_originals(decided)
         self._arrived = decisions
         return view if decisions is view.decisions else replace(view, decisions=decisions)
 
-    def with_preamble(self, view: ContextView) -> ContextView:
-        """Return the view with the newest preamble, at the start or after a rewrite."""
-        after, count = self.room(view, rewrites=1), self._parts.counter.message
-        used = view.tokens + self.fixed.tokens + after.due_tokens
-        free = after.budget.compact_at_tokens - used
-        return placed_anew(view, chosen(view, self.conversation, free, count), count)
+    def with_new_preamble(self, view: ContextView, others_tokens: int) -> ContextView:
+        """Return the view with the offered preamble after the system prompt, as far as it fits beside the others."""
+        conversation = self.conversation
+        if conversation.system_messages == len(conversation.messages):
+            return view
+        mark = self.room(view, rewrites=1).budget.compact_at_tokens
+        free = mark - self.fixed.tokens - others_tokens
+        return with_preamble(view, free, self._counter.message)
 
     def restarted(self, view: ContextView) -> ContextView:
         """Return the view with all messages as they came in, if a pin or a changed history requires a new plan and all fits."""
@@ -214,8 +218,9 @@ class Engine:
         is_whole = not any(decision.handle for decision in view.decisions)
         if is_whole or used > room.budget.compact_at_tokens:
             return view
-        view = replace(view, rewrites=view.rewrites + 1, decisions=Decisions())
-        return self.notices.anew(self._with_new(view), self.conversation.candidates)
+        notices, rewrites = view.notices.anew(), view.rewrites + 1
+        view = replace(view, decisions=Decisions(), notices=notices, sent=0, rewrites=rewrites)
+        return self.files.without_unseen(self.with_new(view), self.conversation.candidates)
 
     def estimate(self, view: ContextView, room: RequestRoom, now_s: float | None) -> CostEstimate:
         """Estimate whether to compact in this turn.
@@ -223,18 +228,20 @@ class Engine:
         It is forced if the view is above ``compact_at_fraction`` and a compaction can help, or if a protected message is
         missing since a pin or a changed history.
         """
-        tokens, rates, pace = room.needed_tokens, self._parts.rates, view.pace
-        is_vain = pace.is_vain(tokens, limit_tokens=self.window.limit_tokens)
+        tokens, rates, pace = room.needed_tokens, self._setup.rates, view.pace
+        is_vain = tokens < pace.retry_at_tokens
         is_above = tokens > room.budget.compact_at_tokens
         is_forced = tokens > room.tokens or (is_above and (view.must_replan or not is_vain))
         if view.must_replan and not is_forced:
             protected = self.conversation.protected(self.pinned(view))
             is_forced = not satisfied(view.decisions, protected)
-        rewrite = self._possible(view, room, tokens - view.tokens)
+        rewrite = self._possible(view, room, tokens - view.decisions.tokens)
+        last_s = now_s if pace.last_turn_s is None else pace.last_turn_s
+        idle_s = 0.0 if now_s is None or last_s is None else now_s - last_s
         return estimate(
-            price_of_rewrite(rewrite, rates, is_cold=rates.is_cold(idle_s=pace.idle_s(now_s))),
+            price_of_rewrite(rewrite, rates, is_cold=rates.is_cold(idle_s=idle_s)),
             waited_tokens=pace.waited_tokens,
-            turns=pace.expected_turns,
+            turns=pace.turns + 1,
             is_forced=is_forced,
             is_vain=is_vain,
         )
@@ -243,92 +250,118 @@ class Engine:
         """Whether to compact: the window forces it, the price favours it, or a question about the past needs room."""
         if cost.why == "forced":
             return True
-        if cost.price.is_cold and cost.rewrites and self._config.compaction != "when_full":
+        if cost.price.is_cold and cost.rewrites and self._setup.config.compaction != "when_full":
             return True
         return needs_room and room.free_tokens < room.budget.retrieved_tokens
 
     def compacted(self, view: ContextView, extra_tokens: int = 0) -> ContextView:
         """Return the view after a compaction, with the newest preamble as far as protected messages leave room for it."""
-        pinned, count = self.pinned(view), self._parts.counter.message
-        after, used, preamble = self.room(view, rewrites=1), self.fixed.tokens, view.preamble
-        used += extra_tokens
-        if preamble.is_offered:
-            candidates = self.conversation.candidates
+        pinned, candidates = self.pinned(view), self.conversation.candidates
+        if view.preamble.is_offered:
             protected = sum(candidates[i].tokens for i in self.conversation.protected(pinned))
-            free = after.budget.compact_at_tokens - used - protected
-            preamble = chosen(view, self.conversation, free, count)
-        used += count(as_message(preamble.text)) if preamble.text else 0
-        promised = self._possible(view, self.room(view), used).saved_tokens
-        free = self.notices.room_kept_free(view, after.budget)
+            view = self.with_new_preamble(view, extra_tokens + protected)
+        room = self.room(view)
+        beside = room.used_tokens - view.tokens + extra_tokens
+        free = needed_tokens(view.notices.anew().due, room.budget, self._counter)
         try:
-            changes = self._planned(view, used + free, pinned)
+            changes = self._planned(view, beside + free, pinned)
         except ContextWindowExceeded:
             if not free:
                 raise
-            free, changes = 0, self._planned(view, used, pinned)
-        tokens = view.tokens + used
-        view = self.rewritten(view, changes, tokens, promised_tokens=promised)
-        view = self.notices.anew(
-            view,
-            self.conversation.candidates,
-            overruled=self.planner.overruled(),
-            waits=not free,
-        )
-        view = placed_anew(view, preamble, count)
-        self._warn_of_protected(view, used, pinned)
+            free, changes = 0, self._planned(view, beside, pinned)
+        view = self.rewritten(view, changes)
+        notices = view.notices.anew(overruled=self.planner.overruled(), waits=not free)
+        view = self.files.without_unseen(replace(view, notices=notices, sent=0), candidates)
+        if view.pace.retry_at_tokens:
+            self._warn_of_protected(view, pinned)
         return view
 
+    def without_finished(
+        self, view: ContextView, room: RequestRoom, *, is_cold: bool
+    ) -> tuple[ContextView, FinishedEstimate | None]:
+        """Return the view with finished work cut, if that pays, and the estimate, if there is any finished work."""
+        tokens = room.needed_tokens
+        uncut = Rewrite(
+            window_tokens=tokens,
+            untouched_tokens=tokens,
+            saved_tokens=0,
+            new_tokens=self.new_tokens(view),
+        )
+        pace, finished, changes = self._finishing.judged(
+            view,
+            uncut,
+            protected=self.conversation.protected(self.pinned(view)),
+            room_tokens=room.tokens,
+            is_cold=is_cold,
+        )
+        view = replace(view, pace=pace)
+        if changes:
+            view = self.rewritten(view, changes, since=min(changes))
+        return view, finished
+
     def rewritten(
-        self,
-        view: ContextView,
-        changes: Mapping[int, Decision],
-        tokens: int,
-        *,
-        promised_tokens: int,
-        since: int = 0,
+        self, view: ContextView, changes: Mapping[int, Decision], *, since: int = 0
     ) -> ContextView:
-        """Return the view with changed decisions, and store the originals of what leaves a request of ``tokens``."""
-        settled = self.arrival.settle(
-            view.decisions.changed(changes),
-            self.conversation.candidates,
+        """Return the view with changed decisions, none of a unit before ``since``; store the originals of what leaves."""
+        candidates, before = self.conversation.candidates, view.decisions
+        settled = self._arrived = self.arrival.settle(
+            before.changed(changes),
+            candidates,
             self.conversation.messages,
             spared=self.pinned(view),
             since=since,
         )
-        self._arrived, self._is_read = settled, True
-        new = [i for i in changes if settled[i] is not view.decisions[i] and settled[i].handle]
-        self._keep_originals(settled, new)
-        pace = view.pace.compacted(
-            tokens,
-            promised_tokens=promised_tokens,
-            saved_tokens=view.tokens - settled.tokens,
-            limit_tokens=self.window.limit_tokens,
+        self._keep_originals(
+            [(candidates[i], settled[i]) for i in changes if settled[i] is not before[i]]
         )
-        numbers = {"tokens_before": view.tokens, "tokens_after": settled.tokens}
-        view = replace(view, decisions=settled, rewrites=view.rewrites + 1, pace=pace)
-        logger.info("compacted", extra={**numbers, "room_tokens": self.room(view).tokens})
-        return view
+        view = replace(view, decisions=settled, rewrites=view.rewrites + 1)
+        room, retry = self.room(view), 0
+        if room.used_tokens > room.budget.compact_at_tokens:  # what is protected stays above it
+            retry = room.used_tokens + max(1, (room.tokens - room.used_tokens) // 2)
+        numbers = {"tokens_before": before.tokens, "tokens_after": settled.tokens}
+        logger.info("compacted", extra={**numbers, "room_tokens": room.tokens})
+        return replace(view, pace=replace(view.pace, retry_at_tokens=retry))
 
     def retrieved(self, view: ContextView, room: RequestRoom) -> tuple[bool, Message | None]:
         """Return whether a person asks about something that left the window, and the retrieved context that fits."""
-        messages, newest = self.conversation.messages, view.decisions.last
+        messages, newest, count = self.conversation.messages, view.decisions.last, self._counter
         is_sent = newest is None or newest.start < view.sent
         if is_sent or not view.decisions.hidden or messages[-1].role != "user":
             return False, None
-        pieces, most_tokens = self._writer.pieces(view.decisions), room.budget.retrieved_tokens
-        most_tokens = min(most_tokens, room.free_tokens)
-        return self._retriever.answer(view, messages, pieces, most_tokens)
+        query, memory = said_now(messages), self._ready.memory
+        if not query:
+            return False, None
+
+        def in_sight() -> Iterator[Message]:  # read only if needed
+            yield from messages_of(self._writer.pieces(view.decisions), messages)[:-1]
+
+        memory.follow(messages[:-1])  # a question does not answer itself
+        if not memory.decide(query, in_sight()).retrieve:
+            return False, None
+        most_tokens = min(room.budget.retrieved_tokens, room.free_tokens)
+        if most_tokens < LEAST_RETRIEVED:
+            return True, None
+        most_tokens -= count.message(as_message(""))
+        hidden = Hidden(view.decisions)
+        text = memory.text(query, hidden, room_tokens=most_tokens, count=count.text)
+        return True, as_message(text) if text else None
 
     def with_injected(self, view: ContextView, answer: Message | None) -> ContextView:
-        """Return the view with retrieved context and due notices placed before the newest unit."""
+        """Return the view with retrieved context, a late preamble and due notices placed before the newest unit."""
+        count, last = self._counter.message, view.decisions.last
         if answer is not None:
-            tokens = self._parts.counter.message(answer)
-            view = view.with_before_last(Written(message=answer), tokens)
-        if view.notices.due or view.preamble.offer.parts:
-            room, candidates = self.room(view), self.conversation.candidates
-            free = room.tokens - room.used_tokens
-            view = self.notices.told(view, candidates, room.budget, free_tokens=free)
-        return view
+            view = view.with_before_last(Written(message=answer), count(answer))
+        if last is None or not (view.notices.due or view.preamble.offer.parts):
+            return view
+        if not has_place(view, self.conversation.candidates):
+            return view
+        if view.preamble.is_late:
+            room = self.room(view)
+            late = with_preamble(view, room.tokens - room.used_tokens, count, at=last.start)
+            view = late if late.preamble.text else view
+        room = self.room(view)
+        free = room.tokens - room.used_tokens
+        return with_notices(view, room.budget, self._counter, free_tokens=free)
 
     # Queries about a view
 
@@ -340,17 +373,17 @@ class Engine:
         if after not in self._limits:
             limit = self.window.limit_tokens
             self._limits = {n: calibration.room(limit, rewrites=n) for n in (after, after + 1)}
-        tokens, text, due = self._limits[after], view.preamble.text, 0
-        budget = self._parts.budget.for_turn(tokens)
-        used = view.decisions.tokens + self.fixed.tokens
-        used += self._parts.counter.message(as_message(text)) if text else 0
-        if view.notices.due:
-            due = self.notices.room_due(view, self.conversation.candidates, budget)
-        return RequestRoom(tokens, used, due, budget)
+        tokens, text, due = self._limits[after], view.preamble.text, view.notices.due
+        budget, used, needed = self._setup.budget.for_turn(tokens), view.decisions.tokens, 0
+        used += self.fixed.tokens
+        used += self._counter.message(as_message(text)) if text else 0
+        if due and not view.notices.waits and has_place(view, self.conversation.candidates):
+            needed = needed_tokens(due, budget, self._counter)
+        return RequestRoom(tokens, used, needed, budget)
 
     def for_tools(self, tools: Sequence[Mapping[str, object]]) -> None:
         """Count the tools of the next request; ``reduce="auto"`` depends on the recall tool."""
-        counter, mode = self._parts.counter, self._config.reduce
+        counter, mode = self._counter, self._setup.config.reduce
         tokens = counter.tools(tools) if tools else 0
         self.fixed = Fixed(tokens=tokens + counter.overheads.per_request, assumed=tokens)
         if mode == "auto":
@@ -359,24 +392,21 @@ class Engine:
 
     def resize(self, window_tokens: int) -> None:
         """Use another window from the next turn on."""
-        if window_tokens != self.window.window_tokens:
-            self.window = replace(self.window, window_tokens=window_tokens)
-            self._limits = {}
+        self.window = replace(self.window, window_tokens=window_tokens)
+        self._limits = {}
+
+    def is_shown(self, view: ContextView, path: str) -> bool:
+        """Return True if the view shows a file."""
+        return self.files.is_shown(path, view, self.conversation.candidates)
 
     def explained(self, view: ContextView, position: int) -> "Explanation":
         """Explain the decision on the message at a position."""
-        at = bisect_right(view.decisions, position, key=lambda d: d.start) - 1
-        room, stale = self.room(view), self.notices.stale(view, self.conversation.candidates)
-        return self.planner.explained(view.decisions[at], at, room.tokens, stale)
+        stale, room = self.files.stale(view, self.conversation.candidates), self.room(view)
+        return self.planner.explained(view.decisions, position, room.tokens, stale)
 
     def pinned(self, view: ContextView) -> frozenset[int]:
         """Return the positions of pinned messages."""
         return self.conversation.history.positions(view.pins) if view.pins else frozenset()
-
-    def is_full(self, view: ContextView, *, at_fraction: float) -> bool:
-        """Whether the next request fills at least this fraction of the room."""
-        room = self.room(view)
-        return room.used_tokens >= at_fraction * room.tokens
 
     def is_due(self, view: ContextView) -> bool:
         """Whether the next turn is likely to compact."""
@@ -384,30 +414,19 @@ class Engine:
         used = room.used_tokens + sum([each.tokens for each in new])
         return used > room.budget.compact_at_tokens
 
-    def spans_due(self, view: ContextView, *, at_fraction: float) -> list[Span]:
-        """Return the spans that will leave next, to be summarised; none while the room is less full than ``at_fraction``."""
-        if not self.is_full(view, at_fraction=at_fraction):
-            return []
-        return self.planner.spans(self.room(view).tokens, self.pinned(view))
-
     @cached_property
     def planner(self) -> "CompactionPlanner":
         """Plans compactions; imported on first use, which most short conversations never need."""
         from autogen_context.manager.compaction import CompactionPlanner  # noqa: PLC0415 - as said
 
-        return CompactionPlanner(self._parts, self.conversation)
-
-    @cached_property
-    def _judges_finished(self) -> bool:
-        """Whether finished work is looked for, to cut it or to report it."""
-        return cuts_finished(self._config, self._options.get("triggers")) or self._config.dry_run
+        return CompactionPlanner(self._setup, self._counter, self._ready, self.conversation)
 
     @cached_property
     def _finishing(self) -> "Finishing":
-        """Cuts finished work; imported only if that is switched on."""
+        """Judges finished work; imported only if that is switched on."""
         from autogen_context.manager.finished import Finishing  # noqa: PLC0415 - as said
 
-        return Finishing(self._parts, engine=self)
+        return Finishing(self._setup, self.planner)
 
     def new_tokens(self, view: ContextView) -> int:
         """Return the tokens of the view that were in no request yet."""
@@ -447,7 +466,7 @@ class Engine:
                 limit_tokens=self.room(view, rewrites=1).tokens,
                 fixed_tokens=fixed_tokens,
                 pinned=pinned,
-                stale=self.notices.stale(view, self.conversation.candidates),
+                stale=self.files.stale(view, self.conversation.candidates),
             )
         except ContextWindowExceeded as error:
             counted, window = error.floor_tokens + fixed_tokens, self.window
@@ -456,12 +475,11 @@ class Engine:
             parts |= {"calibration": bound - counted} if bound > counted else {}
             raise error.within(window.limit_tokens, parts) from None
 
-    def _keep_originals(self, decisions: Decisions, units: Iterable[int]) -> None:
-        """Store the originals of these units."""
-        candidates = self.conversation.candidates
-        originals = [(decisions[i].handle, candidates[i].unit.messages) for i in units]
+    def _keep_originals(self, decided: Iterable[tuple[Candidate, Decision]]) -> None:
+        """Store the originals of the units that are not sent whole."""
+        originals = [(new.handle, each.unit.messages) for each, new in decided if new.handle]
         if originals:
-            self._parts.original_store.put_all(originals)
+            self._originals.put_all(originals)
 
     def _request(self, view: ContextView) -> CertifiedRequest:
         pinned, fixed = self.pinned(view), self.fixed
@@ -469,18 +487,15 @@ class Engine:
             view, self.conversation, window=self.window, fixed=fixed, pinned=pinned
         )
 
-    def _warn_of_protected(
-        self, view: ContextView, used_tokens: int, pinned: frozenset[int]
-    ) -> None:
-        """Warn once if protected messages alone exceed ``compact_at_fraction``, so that each turn may compact."""
-        mark = self.room(view).budget.compact_at_tokens
-        cause = view.pins, self.window.limit_tokens
-        if view.tokens + used_tokens <= mark or cause == self._warned:
+    def _warn_of_protected(self, view: ContextView, pinned: frozenset[int]) -> None:
+        """Warn once that protected messages alone exceed ``compact_at_fraction``, so that many turns may compact."""
+        cause, parts = (view.pins, self.window.limit_tokens), Counter[str]()
+        if cause == self._warned:
             return
         self._warned = cause
-        parts: Counter[str] = Counter({"tools and format": used_tokens})
         for i, why in self.conversation.protected(pinned).items():
             parts[why] += view.decisions[i].tokens_after
+        mark = self.room(view).budget.compact_at_tokens
         logger.warning(
             "the protected messages leave no room below compact_at_fraction; unpin messages, shorten the system prompt, or raise "
             "window_tokens or compact_at_fraction",

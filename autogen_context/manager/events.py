@@ -210,7 +210,7 @@ class TurnLog:
             new=candidates[same:],
             preamble_tokens=count(as_message(text)) if text else 0,
             pinned=engine.pinned(view),
-            before={i: injected(decisions[i].before, view, count) for i in looked},
+            before={i: injected(decisions[i].before, count) for i in looked},
         )
         if self._put(partial(self._events.event, taken)):
             known[same:], self._decisions = taken.new, decisions
@@ -292,14 +292,12 @@ def size_of(engine: "Engine") -> Size:
     return Size(messages=len(conversation.messages), tokens=conversation.tokens)
 
 
-def injected(
-    pieces: Iterable[Piece], view: ContextView, count: Callable[[Message], int]
-) -> tuple[int, int]:
+def injected(pieces: Iterable[Piece], count: Callable[[Message], int]) -> tuple[int, int]:
     """Return the tokens of notices and of retrieved content among the pieces before a unit."""
-    openings, tokens = (OPENING, *view.preamble.offer.parts[:1]), [0, 0]
+    tokens = [0, 0]
     for piece in pieces:
         if isinstance(piece, Written):
-            tokens[not piece.message.text.startswith(openings)] += count(piece.message)
+            tokens[not piece.message.text.startswith(OPENING)] += count(piece.message)
     return tokens[0], tokens[1]
 
 
@@ -488,14 +486,19 @@ class TurnEvents:
 
     def _prefix(self, turn: TurnTaken, first: int) -> int:
         """Return the tokens of the prefix shared with the last request, tools included; ``first`` is the first unit that differs."""
-        fixed, text = turn.prepared.certificate.fixed_tokens, turn.view.preamble.text
-        before = self._last[0] if self._last else None
-        if before is None or before.prepared.certificate.fixed_tokens != fixed:
+        fixed, units = turn.prepared.certificate.fixed_tokens, self._units
+        if self._last is None or self._last[0].prepared.certificate.fixed_tokens != fixed:
             return 0
-        systems = list(takewhile(lambda unit: unit.told["section"] == "system", self._units))
-        if text != before.view.preamble.text or first < len(systems):  # it stands behind these
-            return fixed + tokens_of(systems[:first])
-        return fixed + turn.view.tokens - tokens_of(self._units[first:]) + turn.preamble_tokens
+        past, now = self._last[0].view.preamble, turn.view.preamble
+        at = min((preamble.at for preamble in (past, now) if preamble.text), default=0)
+
+        def stands_before(unit: UnitSent) -> bool:
+            return unit.told["section"] == "system" or unit.told["stop"] <= at
+
+        is_same = past.text == now.text and (past.at == now.at or not now.text)
+        if is_same and not any(map(stands_before, units[first : first + 1])):
+            return fixed + turn.preamble_tokens + turn.view.tokens - tokens_of(units[first:])
+        return fixed + tokens_of(takewhile(stands_before, units[:first]))
 
 
 def tokens_of(units: Iterable[UnitSent]) -> int:

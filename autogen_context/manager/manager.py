@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, Unpack, cast
-from weakref import WeakValueDictionary
+from weakref import WeakMethod, WeakValueDictionary
 
 from autogen_context.argument import (
     listed,
@@ -23,17 +23,18 @@ from autogen_context.config.config import ContextConfig
 from autogen_context.errors import ManagerClosed
 from autogen_context.manager.change import ContextChange, UpdatedContext
 from autogen_context.manager.parts import ManagerOptions, setup_of
-from autogen_context.manager.prefetch import Prefetcher
+from autogen_context.manager.prefetch import discovered
 from autogen_context.manager.prepared import Payload, Prepared
-from autogen_context.manager.providers import Providers, providers_of
-from autogen_context.manager.runner import ToolSchemas, TurnRunner, counter_of, turn_log
+from autogen_context.manager.providers import providers_of
+from autogen_context.manager.runner import ToolSchemas, TurnRunner, counter_of
 from autogen_context.manager.state import State, dump, load, read_state, write_state
 from autogen_context.messages.message import HostFormat, Message
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.tool_schema import as_text, schemas_in
-from autogen_context.tokens.message_counter import MessageCounter
+from autogen_context.models.background import Background
+from autogen_context.tokens.message_counter import load_tokenizer
 from autogen_context.view.conversation import digest_of
-from autogen_context.view.versions import Version, VersionDiff, difference
+from autogen_context.view.versions import Version, VersionDiff
 from autogen_context.view.view import BilledUsage
 
 if TYPE_CHECKING:
@@ -95,10 +96,8 @@ class IncrementalContextManager:
             window_tokens=options.pop("window_tokens", None),
             reserve_tokens=options.pop("reserve_tokens", None),
         )
-        self._setup = setup_of(self.config, host or OpenAIChat(), options)
+        self._setup = setup_of(self.config, host or OpenAIChat(), options, Background(self))
         self._lock = threading.RLock()
-        self._events = turn_log(self._setup)
-        self._prefetcher = Prefetcher(self._setup, self._events)
         self._kept: TurnRunner | None = None
         self._is_looked_up = False
         self._is_closed = False
@@ -131,11 +130,12 @@ class IncrementalContextManager:
             return
         with self._lock:
             runner = self._runner
-            if not runner.providers.each and self._prefetcher.is_idle:
+            if not runner.providers.each and runner.prefetcher.is_idle:
                 return
             runner.follow(payloads, schemas)
-        await runner.providers.before_turn(runner)
-        await self._prefetcher.before_turn(runner.engine, runner.view)
+            turn = runner.provider_turn
+        await runner.providers.before_turn(turn)
+        await runner.prefetcher.before_turn(runner.engine, runner.view)
 
     def _is_quick(self, payloads: Sequence[object], schemas: ToolSchemas) -> bool:
         """Read the list; return False for the first turn, and for one that reads many messages or is likely to compact."""
@@ -287,7 +287,7 @@ class IncrementalContextManager:
         with self._lock:
             known = self._runner
             providers = known.providers.resumed(loaded.providers)
-            self._kept = self._continued(known, loaded, known.counter, providers)
+            self._kept = known.continued(self._setup, loaded, known.counter, providers)
 
     async def save(self, path: str | os.PathLike[str]) -> None:
         """Put the state into a file, whole or not at all, in a thread: a disk may take its time.
@@ -337,8 +337,7 @@ class IncrementalContextManager:
             ValueError: one of them is not kept.
         """
         with self._lock:
-            versions = self._runner.versions
-            return difference(a, b, before=versions.view(a), after=versions.view(b))
+            return self._runner.versions.diff(a, b)
 
     def roll_back(self, version: int) -> Version:
         """Restore decisions, notices and pins of a version; this makes a new version.
@@ -356,7 +355,11 @@ class IncrementalContextManager:
         options: ManagerOptions = {**self._setup.options, "config": self.config}
         other = IncrementalContextManager(host=self._setup.host, **options)
         with self._lock:
-            other._follow_branch(self._runner)
+            known, setup = self._runner, other._setup
+            state, counter = known.branched(), counter_of(setup)
+            providers = known.providers.resumed(state.providers)
+            other._kept = known.continued(setup, state, counter, providers)
+            other._kept.read(known.engine.conversation.history.payloads)
         return other
 
     async def aclose(self) -> None:
@@ -364,37 +367,17 @@ class IncrementalContextManager:
         self._is_closed = True
         if self._kept is not None:
             await self._kept.providers.aclose()
-        await self._prefetcher.aclose()
-        if self._events is not None:
-            await asyncio.to_thread(self._events.log.flush)
+        await self._setup.background.aclose()
+        if self._setup.log is not None:
+            await asyncio.to_thread(self._setup.log.log.flush)
 
     @property
     def _runner(self) -> TurnRunner:
         """The conversation, created on first use."""
         if self._kept is None:
             counter, providers = counter_of(self._setup), providers_of(self._setup, self._count)
-            self._kept = TurnRunner(self._prefetcher, counter, providers, State())
+            self._kept = TurnRunner(self._setup, counter, providers, State())
         return self._kept
-
-    def _continued(
-        self, known: TurnRunner, state: State, counter: MessageCounter, providers: Providers
-    ) -> TurnRunner:
-        """Return a runner that continues from a state, as another one would in the next turn."""
-        window_tokens = known.engine.window.window_tokens
-        other = TurnRunner(self._prefetcher, counter, providers, state, window_tokens=window_tokens)
-        other.engine.fixed, other.engine.arrival.mode = (
-            known.engine.fixed,
-            known.engine.arrival.mode,
-        )
-        return other
-
-    def _follow_branch(self, known: TurnRunner) -> None:
-        """Continue from another manager's conversation, as a branch of it."""
-        state, counter = known.branched(), counter_of(self._setup)
-        self._kept = self._continued(
-            known, state, counter, known.providers.resumed(state.providers)
-        )
-        self._kept.read(known.engine.conversation.history.payloads)
 
     def _count(self, text: str) -> int:
         """Count a text without caching it."""
@@ -406,10 +389,13 @@ class IncrementalContextManager:
             return
         self._is_looked_up = True
         if self._setup.options.get("counter") is None:
-            await self._prefetcher.load_tokenizer()
+            timeout_s = self.config.tokenizer_timeout_s
+            await load_tokenizer(self.config.model, timeout_s=timeout_s)
             with self._lock:
                 self._count_exactly()
-        self._prefetcher.discover(self._resize)
+        if self.config.discovery_url and self.config.model:
+            discovery = discovered(self.config, WeakMethod(self._resize))
+            self._setup.background.start(discovery, name="discovery")
 
     def _count_exactly(self) -> None:
         """Continue with the exact tokenizer if the conversation began with an estimate."""
@@ -417,10 +403,10 @@ class IncrementalContextManager:
         if known is not None and known.counter.source == "estimate":
             payloads = known.engine.conversation.history.payloads
             counter = counter_of(self._setup)
-            self._kept = self._continued(known, known.state, counter, known.providers)
+            self._kept = known.continued(self._setup, known.state, counter, known.providers)
             if payloads:
                 self._kept.read(payloads)
-                self._kept.view = self._kept.engine.synced(self._kept.view)
+                self._kept.view = self._kept.engine.with_new(self._kept.view)
 
     def _resize(self, window_tokens: int) -> None:
         """Use this window from the next turn on."""

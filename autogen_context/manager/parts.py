@@ -1,4 +1,4 @@
-"""The arguments of a manager, checked, and the parts that the turns of one conversation use.
+"""The arguments of a manager, checked, and what is chosen where none is given.
 
 Promise: a part without the methods it needs is rejected at once; the error names the argument and what to pass.
 """
@@ -14,20 +14,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
 from autogen_context.argument import listed, wrong_argument
+from autogen_context.budget.manager import TokenBudgetManager
 from autogen_context.budget.policy import BudgetPolicy
 from autogen_context.cache.originals import Entry, OriginalStore, OriginalTier
 from autogen_context.cache.tier import Scope
-from autogen_context.compressor.compressor import Compressor
+from autogen_context.cache.values import Guarded, TakesCache
+from autogen_context.compressor.compressor import Compressor, SemanticCompressor, guarded
 from autogen_context.config.config import ContextConfig
 from autogen_context.messages.message import HostFormat
 from autogen_context.messages.tool_call import ToolKinds
+from autogen_context.models.background import Background
 from autogen_context.models.completion import ModelClient, complete_of
 from autogen_context.models.embedder import Vectors
-from autogen_context.recall.recaller import Recaller
 from autogen_context.tokens.limits import ModelLimits, standard_files, variable_for
 from autogen_context.tokens.measure import TokenCounter
-from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.tokens.prices import Price, Rates, priced_at
+from autogen_context.tokens.prices import Price, priced_at
 from autogen_context.triggers.price import EARLY_FROM
 from autogen_context.triggers.turn import Trigger
 from autogen_context.view.notice import ContextProvider
@@ -35,8 +36,8 @@ from autogen_context.view.notice import ContextProvider
 if TYPE_CHECKING:  # imported only when used
     from autogen_context.cache.values import Cache
     from autogen_context.manager.event_log import EventLog
+    from autogen_context.manager.events import TurnLog
     from autogen_context.manager.metrics import Metrics
-    from autogen_context.prioritizer.advice import Advice
     from autogen_context.prioritizer.prioritizer import Prioritizer
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
@@ -94,20 +95,63 @@ class ManagerOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """The settings of a manager, its host's format, and its other arguments, checked, with folders and files opened."""
+    """What a manager is made of, checked: settings, the host's format, the other arguments, and what was opened or chosen for them."""
 
     config: ContextConfig
     host: HostFormat
     options: ManagerOptions
+    background: Background
+    kinds: ToolKinds  # what the tools do, by their names
+    rates: Price
+    budget: BudgetPolicy
+    compressor: Compressor
+    cache: "Cache | None"  # of what a model said
+    log: "TurnLog | None"
+    cuts_finished: bool  # when that pays
+    judges_finished: bool  # finished work is looked for, to cut it or to report it
 
-    @property
-    def kinds(self) -> ToolKinds:
-        """What the tools do, by their names."""
-        return ToolKinds(named=self.config.tools)
 
-
-def setup_of(config: ContextConfig, host: HostFormat, options: ManagerOptions) -> Setup:
+def setup_of(
+    config: ContextConfig, host: HostFormat, options: ManagerOptions, background: Background
+) -> Setup:
     """Check the arguments of a manager; an error names the argument and what to pass."""
+    options = checked(options, host)
+    budget, compressor = options.get("budget"), options.get("compressor")
+    log = turn_log(config, options.get("events"), options.get("metrics"))
+    cuts = cuts_finished(config, options.get("triggers"))
+    cache, vectors = options.get("cache"), options.get("vectors")
+    if cache is not None and isinstance(vectors, TakesCache):
+        vectors.keep_in(cache)
+    if cache is None and (compressor or options.get("model_client")):
+        from autogen_context.cache.cache import ContextCache  # noqa: PLC0415 - for who has a model
+
+        cache = ContextCache()
+    if log is not None and cache is not None:
+        log.follow(cache)
+    return Setup(
+        config=config,
+        host=host,
+        options=options,
+        background=background,
+        kinds=ToolKinds(named=config.tools),
+        rates=price_in(config),
+        budget=budget
+        or TokenBudgetManager(
+            role=config.role,
+            profile=config.profile,
+            compact_at_fraction=config.compact_at_fraction,
+            compact_to_fraction=config.compact_to_fraction,
+        ),
+        compressor=guarded(compressor or SemanticCompressor()),
+        cache=None if cache is None else Guarded(cache),
+        log=log,
+        cuts_finished=cuts,
+        judges_finished=cuts or config.dry_run,
+    )
+
+
+def checked(options: ManagerOptions, host: HostFormat) -> ManagerOptions:
+    """Return the arguments with folders and files opened, each able to do what it is for."""
     for name in options.keys() - ManagerOptions.__annotations__.keys():
         raise TypeError(
             f"{name!r} is no argument; known are {', '.join(ManagerOptions.__annotations__)}"
@@ -139,7 +183,7 @@ def setup_of(config: ContextConfig, host: HostFormat, options: ManagerOptions) -
             "what cannot be copied out of it, or give it a method __deepcopy__"
         ) from error
     require_providers(own)
-    return Setup(config=config, host=host, options=opened)
+    return opened
 
 
 def require_providers(providers: Sequence[object]) -> None:
@@ -205,19 +249,16 @@ def require_folder(name: str, folder: str | Path) -> None:
         raise wrong_argument(name, folder, PARTS[name][1])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """The components that the turns of one conversation use."""
+def turn_log(
+    config: ContextConfig, events: "EventLog | str | Path | None", metrics: "Metrics | bool | None"
+) -> "TurnLog | None":
+    """Return the recorder for event log and metrics, if there are any."""
+    log, measured = events_of(events), metrics_of(metrics)
+    if log is None and measured is None:
+        return None
+    from autogen_context.manager.events import TurnLog  # noqa: PLC0415 - likewise
 
-    setup: Setup
-    counter: MessageCounter
-    rates: Rates
-    budget: BudgetPolicy
-    original_store: OriginalStore
-    memory: Recaller
-    compressor: Compressor
-    summaries: Mapping[str, str]  # a model's summaries of spans, by key; may grow
-    advice: Mapping[str, "Advice"]  # a model's advice on tasks, by key; may grow
+    return TurnLog(log, config, measured)
 
 
 def price_in(config: ContextConfig) -> Price:

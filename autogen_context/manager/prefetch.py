@@ -1,145 +1,113 @@
-"""Work done before a turn needs it: loading the tokenizer, discovery of limits, embeddings, summaries, advice.
+"""Work done before a turn needs it: embeddings, summaries, advice, intents, and the discovery of limits.
 
 Promise: nothing here decides anything; a turn uses what is ready. Background work ends with its owner, and a failure costs
 only its own result.
 """
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING
-from weakref import WeakMethod
 
-from autogen_context.cache.values import TakesCache
-from autogen_context.compressor.compressor import (
-    Compressor,
-    CountsText,
-    SemanticCompressor,
-)
+from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.compressor.summaries import Summaries, Summarises
 from autogen_context.config.config import ContextConfig
-from autogen_context.manager.parts import Setup, cuts_finished, limits_of
+from autogen_context.manager.parts import Setup, limits_of
 from autogen_context.manager.state import State
-from autogen_context.models.background import Background
-from autogen_context.models.completion import Complete, ModelClient, complete_of
+from autogen_context.models.completion import Complete, complete_of
 from autogen_context.recall.recaller import Prefetch, Recaller
-from autogen_context.tokens.measure import EstimateCounter, TokenCounter
-from autogen_context.tokens.message_counter import load_tokenizer
+from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.view import ContextView
 
 if TYPE_CHECKING:  # modules that ask models are imported on demand
-    from autogen_context.cache.values import Cache
     from autogen_context.manager.engine import Engine
-    from autogen_context.manager.events import TurnLog
     from autogen_context.prioritizer.advice import Advice, Advising
-    from autogen_context.triggers.intent import Intents
-    from autogen_context.triggers.turn import Trigger
+    from autogen_context.triggers.intent import IntentModel
 
 
 class Prefetcher:
-    """Does such work for one manager."""
+    """Does such work for one conversation.
 
-    def __init__(self, setup: Setup, events: "TurnLog | None" = None) -> None:
-        options, self._config = setup.options, setup.config
-        self._background = Background(self)
-        self.setup, self.events = setup, events
-        vectors, cache = options.get("vectors"), options.get("cache")
-        self._embedding = Prefetch(vectors, self._background) if vectors is not None else None
-        self.compressor = options.get("compressor") or SemanticCompressor()
-        client, triggers = options.get("model_client"), options.get("triggers")
-        self._model_client = None if client is None else complete_of(client)
-        self._summarises = (
-            summarizing(self.compressor, self._model_client, EstimateCounter()) is not None
+    Attributes:
+        memory: for recall; with semantic search if there are vectors.
+        summaries: a model's summaries of spans, by key; filled in the background.
+        advice: a model's advice on tasks, by key; the same.
+    """
+
+    def __init__(self, setup: Setup, counter: MessageCounter, state: State) -> None:
+        self._setup, vectors = setup, setup.options.get("vectors")
+        self._embedding = None if vectors is None else Prefetch(vectors, setup.background)
+        self.memory = Recaller(self._embedding.cosines if self._embedding else None)
+        self._summaries = summaries_of(setup, counter, state.summaries)
+        self.summaries: Mapping[str, str] = (
+            self._summaries.known if self._summaries else state.summaries
         )
-        self._intents = intents_of(setup, triggers, self._background)
-        self._given_cache = cache
-        if cache is not None and events is not None:
-            events.follow(cache)
-        if cache is not None and isinstance(vectors, TakesCache):
-            vectors.keep_in(cache)
-        self._summaries: list[Summaries] = []  # the last one is the current conversation's
-        self._advising: list[Advising] = []  # the same
-        helpers = (self._embedding, self._model_client, self._intents)
-        # Whether a turn has nothing to prefetch.
-        self.is_idle = all(each is None for each in helpers) and not self._summarises
-
-    def memory(self) -> Recaller:
-        """Return the memory for recall, with semantic search if there are vectors."""
-        return Recaller(self._embedding.cosines) if self._embedding else Recaller()
-
-    def summaries(self, counter: TokenCounter, state: State) -> dict[str, str]:
-        """Return the summaries of a conversation, a mapping that is filled in the background."""
-        maker = summarizing(self.compressor, self._client("summary"), counter)
-        if maker is None:
-            return dict(state.summaries)
-
-        self._summaries.append(
-            Summaries(
-                maker,
-                counter,
-                state.summaries,
-                self._background,
-                self._cache,
-                None if self.events is None else self.events.summary,
-            )
-        )
-        return self._summaries[-1].known
-
-    def advice(self, state: State) -> "Mapping[str, Advice]":
-        """Return a model's advice on the tasks of a conversation, a mapping that is filled in the background."""
-        client = self._client("advice")
-        if client is None:
-            return state.advice
-        from autogen_context.prioritizer.advice import Advising  # noqa: PLC0415 - as above
-
-        self._advising.append(Advising(client, state.advice, self._background, self._cache))
-        return self._advising[-1].known
-
-    def _client(self, what: str) -> Complete | None:
-        """Return the model client; its calls are recorded in the event log."""
-        client = self._model_client
-        return self.events.timed(client, what) if client and self.events else client
-
-    @cached_property
-    def _cache(self) -> "Cache":
-        from autogen_context.cache.cache import ContextCache  # noqa: PLC0415 - for who has a model
-        from autogen_context.cache.values import Guarded  # noqa: PLC0415 - as above
-
-        if self._given_cache is not None:
-            return Guarded(self._given_cache)
-        own = ContextCache()
-        if self.events is not None:
-            self.events.follow(own)
-        return Guarded(own)
-
-    async def load_tokenizer(self) -> None:
-        """Load the model's tokenizer within its time limit."""
-        await load_tokenizer(self._config.model, timeout_s=self._config.tokenizer_timeout_s)
-
-    def discover(self, resize: Callable[[int], None]) -> None:
-        """Ask the endpoint for the model's limit in the background, and pass it to ``resize``."""
-        config = self._config
-        if config.discovery_url and config.model:
-            self._background.start(discovered(config, WeakMethod(resize)), name="discovery")
+        self._advising = advising_of(setup, state.advice)
+        self.advice: Mapping[str, Advice] = self._advising.known if self._advising else state.advice
+        self._intents = intents_of(setup)
+        helpers = (self._embedding, self._summaries, self._advising, self._intents)
+        self.is_idle = not any(helpers)  # nothing to prefetch in any turn
 
     async def before_turn(self, engine: "Engine", view: ContextView) -> None:
         """Await embeddings and summaries for this turn, and start those for later ones."""
-        config = self._config
-        if self._embedding is not None:
-            said = engine.conversation.messages
-            await self._embedding.embed(said, timeout_s=config.embedding_timeout_s)
-        if self._summaries:
-            going = engine.spans_due(view, at_fraction=config.compact_at_fraction)
-            due = going or engine.spans_due(view, at_fraction=config.prepare_at_fraction)
-            timeout_s = config.summary_timeout_s if going else 0.0
-            await self._summaries[-1].make(due, timeout_s=timeout_s)
-        if self._advising and engine.is_full(view, at_fraction=config.prepare_at_fraction):
-            self._advising[-1].ask(engine.conversation.newest_request)
-        if self._intents is not None:
-            self._intents.ask(engine.conversation.candidates)
+        config, conversation = self._setup.config, engine.conversation
+        if self._embedding:
+            timeout_s = config.embedding_timeout_s
+            await self._embedding.embed(conversation.messages, timeout_s=timeout_s)
+        room = engine.room(view)
+        is_due = room.used_tokens >= config.compact_at_fraction * room.tokens
+        is_full = is_due or room.used_tokens >= config.prepare_at_fraction * room.tokens
+        if self._summaries and is_full:
+            spans = engine.planner.spans(room.tokens, engine.pinned(view))
+            timeout_s = config.summary_timeout_s if is_due else 0.0
+            await self._summaries.make(spans, timeout_s=timeout_s)
+        if self._advising and is_full:
+            self._advising.ask(conversation.newest_request)
+        if self._intents:
+            setup = self._setup
+            self._intents.ask_newest(conversation.candidates, setup.kinds, setup.background)
 
-    async def aclose(self) -> None:
-        """End background work within the time limit of ``Background``."""
-        await self._background.aclose()
+
+def summaries_of(
+    setup: Setup, counter: MessageCounter, known: Mapping[str, str]
+) -> Summaries | None:
+    """Return who has summaries made, by a compressor with a client or the user's own; ``None`` if no model is asked."""
+    compressor = setup.options.get("compressor") or SemanticCompressor()
+    if isinstance(compressor, SemanticCompressor):
+        compressor = compressor.completed(client=client_of(setup, "summary"), counter=counter)
+        if not compressor.asks_model:
+            return None
+    if not isinstance(compressor, Summarises):
+        return None
+    told = setup.log.summary if setup.log else None
+    return Summaries(compressor, counter, known, setup.background, setup.cache, told)
+
+
+def advising_of(setup: Setup, known: "Mapping[str, Advice]") -> "Advising | None":
+    """Return who asks a model for advice; ``None`` without a model."""
+    client = client_of(setup, "advice")
+    if client is None:
+        return None
+    from autogen_context.prioritizer.advice import Advising  # noqa: PLC0415 - imported on demand
+
+    return Advising(client, known, setup.background, setup.cache)
+
+
+def intents_of(setup: Setup) -> "IntentModel | None":
+    """Return the model that is asked for intents, if the triggers use one."""
+    triggers = setup.options.get("triggers")
+    if triggers is None or not setup.judges_finished:
+        return None
+    from autogen_context.triggers.intent import IntentModel  # noqa: PLC0415 - as above
+
+    model: object = getattr(triggers, "known", None)
+    return model if isinstance(model, IntentModel) else None
+
+
+def client_of(setup: Setup, what: str) -> Complete | None:
+    """Return the model client; the event log has its calls."""
+    client = setup.options.get("model_client")
+    if client is None:
+        return None
+    return setup.log.timed(complete_of(client), what) if setup.log else complete_of(client)
 
 
 async def discovered(
@@ -150,25 +118,3 @@ async def discovered(
     owned = resize()
     if owned is not None and not config.window_tokens:
         owned(limit.prompt_tokens)
-
-
-def summarizing(
-    compressor: Compressor, client: ModelClient | None, counter: CountsText
-) -> Summarises | None:
-    """Return who makes summaries: a compressor with a client, or the user's own; ``None`` if no model is asked."""
-    if isinstance(compressor, SemanticCompressor):
-        complete = compressor.completed(client=client, counter=counter)
-        return complete if complete.asks_model else None
-    return compressor if isinstance(compressor, Summarises) else None
-
-
-def intents_of(
-    setup: Setup, triggers: "Trigger | None", background: Background
-) -> "Intents | None":
-    """Return who asks a model for intents, if the triggers use them."""
-    if triggers is None or not (cuts_finished(setup.config, triggers) or setup.config.dry_run):
-        return None
-    from autogen_context.triggers.intent import IntentModel, Intents  # noqa: PLC0415 - as above
-
-    model: object = getattr(triggers, "known", None)
-    return Intents(model, setup.kinds, background) if isinstance(model, IntentModel) else None

@@ -17,6 +17,7 @@ from autogen_context.messages.piece import (
     Written,
     coalesce,
     equal_at_front,
+    index_of,
     messages_of,
 )
 from autogen_context.tokens.calibrate import Bill, Calibration
@@ -163,7 +164,7 @@ class RequestWriter:
         """Return the request for a view."""
         sent, messages = self.pieces(view.decisions), conversation.messages
         pieces, text = sent, view.preamble.text
-        at = conversation.system_messages if text else 0
+        at = max(view.preamble.at, conversation.system_messages) if text else 0
         if text and at < len(messages):
             if text != self._preamble.message.text:  # an unchanged preamble stays the same object
                 self._preamble = Written(message=as_message(text))
@@ -240,15 +241,17 @@ class RequestWriter:
 
 
 def placed(pieces: Sequence[Piece], preamble: Piece, *, at: int) -> tuple[Piece, ...]:
-    """Insert a piece before the host's message at a position, or before its replacement."""
+    """Insert a piece behind what is sent of the host's first ``at`` messages."""
+    behind = 0
     for i, piece in enumerate(pieces):
         if isinstance(piece, Verbatim) and piece.start < at < piece.stop:
             front, rest = Verbatim(start=piece.start, stop=at), Verbatim(start=at, stop=piece.stop)
             return (*pieces[:i], front, preamble, rest, *pieces[i + 1 :])
-        stop = piece.stop if isinstance(piece, Verbatim) else (piece.index or 0) + 1
-        if stop > at or (isinstance(piece, Written) and piece.index is None):
-            return (*pieces[:i], preamble, *pieces[i:])
-    return (*pieces, preamble)
+        position = index_of(piece)
+        if position is not None and position >= at:
+            break
+        behind = behind if position is None else i + 1
+    return (*pieces[:behind], preamble, *pieces[behind:])
 
 
 def untouched(

@@ -6,29 +6,28 @@ provider that is absent is preserved.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from autogen_context.errors import StateError
-from autogen_context.manager.injected import offered
 from autogen_context.manager.parts import Setup, project_of, tracker_of
 from autogen_context.messages.piece import same_at_front
 from autogen_context.messages.segment import Unit
+from autogen_context.view.decision import Candidate
 from autogen_context.view.notice import (
     NOTHING,
     ContextProvider,
     Notice,
-    PreambleOffer,
+    Notices,
     ProviderTurn,
     ProviderUpdate,
     SavedProvider,
 )
 
-if TYPE_CHECKING:  # circular: it creates Providers
-    from autogen_context.manager.runner import TurnRunner
-
 LONGEST_WAIT_S = 12.0  # per provider; those of this package have shorter timeouts
+FAILED = "a context provider failed; its notices are skipped"
+TIMED_OUT = "a context provider timed out; it is not called again"
+PLACE_TAKEN = "another context provider has the place behind the system prompt"
 
 Saved = Mapping[str, Mapping[str, object]]
 
@@ -53,30 +52,36 @@ class Providers:
         own = {each.name: each.state for each in self.each if isinstance(each, SavedProvider)}
         return {**self._others, **own}
 
-    async def before_turn(self, runner: "TurnRunner") -> None:
+    async def before_turn(self, turn: ProviderTurn) -> None:
         """Let each provider refresh its information, with a timeout; one that times out is not called again."""
         for each in self.each:
             if each.name in self._given_up:
                 continue
             try:
                 async with asyncio.timeout(LONGEST_WAIT_S):
-                    await each.before_turn(self._turn_for(each, runner))
+                    await each.before_turn(self._turn_for(each, turn))
             except TimeoutError:
                 self._given_up.add(each.name)
-                self._warn(each, "a context provider timed out; it is not called again")
+                self._warn(each, TIMED_OUT)
             except Exception as error:  # noqa: BLE001 - a provider must not fail the turn
-                self._warn(each, "a context provider failed; its notices are skipped", error)
+                self._warn(each, FAILED, error)
 
-    def turn(self, runner: "TurnRunner") -> None:
-        """Collect what each provider reports, for the turn that follows."""
+    def updates(self, turn: ProviderTurn) -> Iterator[tuple[str, ProviderUpdate]]:
+        """Yield what each provider reports, with its name; only the first that offers a preamble owns its place."""
         for each in self.each:
             try:
-                told = each.turn(self._turn_for(each, runner))
+                update = each.turn(self._turn_for(each, turn))
             except Exception as error:  # noqa: BLE001 - as above
-                self._warn(each, "a context provider failed; its notices are skipped", error)
+                self._warn(each, FAILED, error)
                 continue
-            if told != NOTHING:
-                self._take(each, told, runner)
+            if update == NOTHING:
+                continue
+            if update.preambles:
+                self._fronting = self._fronting or each.name
+                if self._fronting != each.name:
+                    self._warn(each, PLACE_TAKEN)
+                    update = replace(update, preambles=())
+            yield each.name, update
 
     def begin_anew(self) -> None:
         """Treat all units as new to every provider, since the conversation may be another one."""
@@ -103,59 +108,20 @@ class Providers:
             if isinstance(each, SavedProvider):
                 await each.aclose()
 
-    def _turn_for(self, provider: ContextProvider, runner: "TurnRunner") -> ProviderTurn:
+    def _turn_for(self, provider: ContextProvider, turn: ProviderTurn) -> ProviderTurn:
         """Return the turn to pass to a provider, and note how many units it has seen."""
-        units, engine, view = self._units_of(runner), runner.engine, runner.view
         known = self._known.get(provider.name, 0)
-        self._known[provider.name] = len(units)
-        room = engine.room(view)
-        return ProviderTurn(
-            units=units,
-            known=known,
-            window_tokens=engine.window.limit_tokens,
-            used_tokens=room.used_tokens,
-            room_tokens=room.tokens,
-            standing=view.notices.standing,
-        )
+        self._known[provider.name] = len(turn.units)
+        return replace(turn, known=known)
 
-    def _units_of(self, runner: "TurnRunner") -> tuple[Unit, ...]:
+    def units(self, candidates: Sequence[Candidate]) -> tuple[Unit, ...]:
         """Return the current units; units that replaced others count as new to every provider."""
-        known, candidates = self._units, runner.engine.conversation.candidates
-        same = len(known)
-        if known and (same > len(candidates) or candidates[same - 1].unit is not known[-1]):
-            same = same_at_front(known, [candidate.unit for candidate in candidates])
+        units = tuple([each.unit for each in candidates])
+        same = same_at_front(self._units, units)
+        if same < len(self._units):
             self._known = {name: min(same, count) for name, count in self._known.items()}
-        if same < max(len(known), len(candidates)):
-            self._units = (*known[:same], *(each.unit for each in candidates[same:]))
-        return self._units
-
-    def _take(self, provider: ContextProvider, told: ProviderUpdate, runner: "TurnRunner") -> None:
-        """Apply what a provider reported; changed notices are recorded as a version, as every change is."""
-        view, engine = runner.view, runner.engine
-        notices, changed = view.notices, list[str]()
-        for notice in told.notices:
-            candidates = engine.conversation.candidates
-            if notice.topic != "file" or engine.notices.is_shown(notice.key, view, candidates):
-                before = notices
-                kept = replace(of_provider(provider, notice), position=view.decisions.stop)
-                notices = notices.put(kept)
-                changed += [notice.text] if before.due != notices.due else []
-        for notice in told.withdrawn:
-            notices = notices.withdraw(of_provider(provider, notice).name, notice.text)
-        runner.view = replace(view, notices=notices)
-        if changed:
-            runner.record(f"told by {provider.name}", "; ".join(changed))
-        for offer in told.preambles:
-            self._offer(provider, offer, runner)
-
-    def _offer(self, provider: ContextProvider, offer: PreambleOffer, runner: "TurnRunner") -> None:
-        """Offer a preamble; only the first provider that offers one owns the place after the system prompt."""
-        self._fronting = self._fronting or provider.name
-        if self._fronting != provider.name:
-            self._warn(provider, "another context provider has the place behind the system prompt")
-            return
-        newer = tuple(replace(notice, topic="project") for notice in offer.newer)
-        runner.view = offered(runner.view, replace(offer, newer=newer))
+        self._units = units
+        return units
 
     def _warn(
         self, provider: ContextProvider, message: str, error: Exception | None = None
@@ -165,14 +131,32 @@ class Providers:
             _LOGGER.warning(message, exc_info=error, extra={"provider": provider.name})
 
 
-def of_provider(provider: ContextProvider, notice: Notice) -> Notice:
+def reported(
+    notices: Notices,
+    name: str,
+    update: ProviderUpdate,
+    *,
+    position: int,
+    shows: Callable[[str], bool],
+) -> tuple[Notices, list[str]]:
+    """Return the notices after what a provider reported, and the texts of those that are news."""
+    news: list[str] = []
+    for notice in update.notices:
+        if notice.topic != "file" or shows(notice.key):
+            before = notices
+            notices = notices.put(replace(of_provider(name, notice), position=position))
+            news += [notice.text] if before.due != notices.due else []
+    for notice in update.withdrawn:
+        notices = notices.withdraw(of_provider(name, notice).name, notice.text)
+    return notices, news
+
+
+def of_provider(name: str, notice: Notice) -> Notice:
     """Return a provider's notice on one line, with the provider's name in its key; other topics stay unchanged."""
     if notice.topic != "provider":
         return notice
-    key = f"{provider.name}: {notice.key}"
-    return replace(
-        notice, key=key, text=" ".join(notice.text.split()), news=" ".join(notice.news.split())
-    )
+    text, news = " ".join(notice.text.split()), " ".join(notice.news.split())
+    return replace(notice, key=f"{name}: {notice.key}", text=text, news=news)
 
 
 def providers_of(setup: Setup, count: Callable[[str], int]) -> Providers:

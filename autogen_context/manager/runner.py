@@ -8,45 +8,48 @@ import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from autogen_context.budget.manager import TokenBudgetManager
 from autogen_context.cache.tier import Scope
-from autogen_context.compressor.compressor import guarded
 from autogen_context.config.config import ContextConfig
-from autogen_context.errors import ContextWindowExceeded, NotInHistory
-from autogen_context.manager.change import UpdatedContext, changed, changes_in
-from autogen_context.manager.engine import Engine
-from autogen_context.manager.injected import messages_due
-from autogen_context.manager.parts import (
-    Parts,
-    Setup,
-    events_of,
-    metrics_of,
-    originals_of,
-    price_in,
-    warn_caller,
-    window_tokens_of,
+from autogen_context.errors import (
+    ChangeRefused,
+    ContextWindowExceeded,
+    InvalidTranscript,
+    NotInHistory,
 )
+from autogen_context.manager.change import (
+    ChangeType,
+    ContextChange,
+    UpdatedContext,
+    changed,
+    changes_in,
+    refused,
+)
+from autogen_context.manager.engine import Engine
+from autogen_context.manager.injected import messages_due, offered
+from autogen_context.manager.parts import Setup, originals_of, warn_caller, window_tokens_of
 from autogen_context.manager.prefetch import Prefetcher
 from autogen_context.manager.prepared import Prepared, Window, untouched
-from autogen_context.manager.providers import Providers
+from autogen_context.manager.providers import Providers, reported
 from autogen_context.manager.state import State
 from autogen_context.messages.message import content_digest
 from autogen_context.messages.piece import messages_of
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.certificate import Certificate
+from autogen_context.view.notice import ProviderTurn
 from autogen_context.view.versions import Version, Versions
+from autogen_context.view.view import BilledUsage, ContextView
 
 if TYPE_CHECKING:  # imported on demand
-    from autogen_context.manager.events import TurnLog
     from autogen_context.prioritizer.selection import Explanation
     from autogen_context.recall.recall_tool import RecallContext
 
 logger = logging.getLogger(__name__)
 
 ToolSchemas = Sequence[Mapping[str, object]]
+NOT_HANDED_IN = "the messages of the loaded state were not handed in yet; prepare or observe them"
 RECALLED_FRACTION = 0.25  # of the window for one answer of ``recall_context``
 
 
@@ -55,43 +58,32 @@ class TurnRunner:
 
     def __init__(
         self,
-        prefetcher: Prefetcher,
+        setup: Setup,
         counter: MessageCounter,
         providers: Providers,
         state: State,
         *,
         window_tokens: int | None = None,
     ) -> None:
-        setup, self._events = prefetcher.setup, prefetcher.events
-        config, options = setup.config, setup.options
+        config = setup.config
         self.setup, self.counter, self.providers = setup, counter, providers
+        self._log = setup.log
         self._bill_doubted = False  # so that repeated bills of this kind warn only once
-        self.originals = originals_of(config, state.originals, options.get("original_store"))
-        self.summaries = prefetcher.summaries(counter, state)
-        self.advice = prefetcher.advice(state)
-        budget = options.get("budget") or TokenBudgetManager(
-            role=config.role,
-            profile=config.profile,
-            compact_at_fraction=config.compact_at_fraction,
-            compact_to_fraction=config.compact_to_fraction,
-        )
-        parts = Parts(
-            setup=setup,
-            counter=counter,
-            rates=price_in(config),
-            budget=budget,
-            compressor=guarded(prefetcher.compressor),
-            original_store=self.originals,
-            memory=prefetcher.memory(),
-            summaries=self.summaries,
-            advice=self.advice,
-        )
+        self.originals = originals_of(config, state.originals, setup.options.get("original_store"))
+        self.prefetcher = Prefetcher(setup, counter, state)
         window = Window(
             window_tokens=window_tokens or window_tokens_of(config),
             reserve_tokens=config.reserve_tokens,
             source=counter.source,
         )
-        self.engine = Engine(parts, window=window, digests=state.digests)
+        self.engine = Engine(
+            setup,
+            counter,
+            self.prefetcher,
+            originals=self.originals,
+            window=window,
+            digests=state.digests,
+        )
         calibration = counter.calibration.resumed(state.view.calibration)
         self.view = replace(state.view, calibration=calibration)
         self.context_id = state.context_id or id_of(config)
@@ -102,28 +94,37 @@ class TurnRunner:
         if not kept:
             self.record("start", "the context as it was at the start")
 
+    def continued(
+        self, setup: Setup, state: State, counter: MessageCounter, providers: Providers
+    ) -> "TurnRunner":
+        """Return a runner that continues from a state in the same window."""
+        window_tokens = self.engine.window.window_tokens
+        return TurnRunner(setup, counter, providers, state, window_tokens=window_tokens)
+
     def read(self, payloads: Sequence[object]) -> None:
-        """Read the host's list, in its turn or earlier, and drop what the host changed of the history."""
-        same = self.engine.read(payloads)
+        """Read and measure the host's list, in its turn or earlier, and drop what the host changed of the history.
+
+        Decisions are made in the turn, when the tools are known.
+        """
+        same = self.engine.conversation.update(payloads)
         if same < self.versions.stop:
             self.versions = self.versions.cut_back(same)
         if same < self.view.decisions.stop:
-            self.view = self.engine.cut_back(self.view)
+            self.view = self.engine.cut_back(self.view, same)
 
     def follow(self, payloads: Sequence[object], tools: ToolSchemas) -> None:
         """Update the view to the host's list."""
         self.engine.for_tools(tools)
         self.read(payloads)
-        self.view = self.engine.synced(self.view)
+        self.view = self.engine.with_new(self.view)
 
     def turn(
         self, payloads: Sequence[object], tools: ToolSchemas, *, is_read: bool = False
     ) -> Prepared[object]:
         """Prepare a turn; raises what ``Engine.prepare`` does. ``is_read``: list and tools were read before."""
         started_s, engine = time.perf_counter(), self.engine
-        if not is_read:
-            engine.for_tools(tools)
         if not self.setup.config.enabled:
+            engine.for_tools(tools)
             return untouched(
                 payloads,
                 host=self.setup.host,
@@ -131,22 +132,23 @@ class TurnRunner:
                 window=engine.window,
                 fixed=engine.fixed,
             )
-        if not is_read:
-            self.read(payloads)
-        self.view = engine.synced(self.view)
+        if is_read:
+            self.view = engine.with_new(self.view)
+        else:
+            self.follow(payloads, tools)
         if self.providers.each:
-            self.providers.turn(self)
-        before, planned_s = self.view.tokens, time.perf_counter()
+            self._ask_providers()
+        before, planned_s = self.view.decisions.tokens, time.perf_counter()
         try:
             self.view, prepared = engine.prepare(self.view, payloads)
         except ContextWindowExceeded as error:
-            if self._events is not None:
-                self._events.impossible(engine, error, started_s=started_s)
+            if self._log is not None:
+                self._log.impossible(engine, error, started_s=started_s)
             raise
         if prepared.compacted:
             self.record("compaction", f"from {before} to {self.view.tokens} tokens")
-        if self._events is not None:
-            self._events.turn(
+        if self._log is not None:
+            self._log.turn(
                 engine,
                 self.view,
                 prepared,
@@ -155,6 +157,35 @@ class TurnRunner:
                 planned_s=planned_s,
             )
         return prepared
+
+    @property
+    def provider_turn(self) -> ProviderTurn:
+        """The turn as passed to providers."""
+        engine, room = self.engine, self.engine.room(self.view)
+        return ProviderTurn(
+            units=self.providers.units(engine.conversation.candidates),
+            window_tokens=engine.window.limit_tokens,
+            used_tokens=room.used_tokens,
+            room_tokens=room.tokens,
+            standing=self.view.notices.standing,
+        )
+
+    def _ask_providers(self) -> None:
+        """Apply what providers report; news are recorded as a version, as every change is."""
+        for name, update in self.providers.updates(self.provider_turn):
+            notices, news = reported(
+                self.view.notices,
+                name,
+                update,
+                position=self.view.decisions.stop,
+                shows=partial(self.engine.is_shown, self.view),
+            )
+            self.view = replace(self.view, notices=notices)
+            if news:
+                self.record(f"told by {name}", "; ".join(news))
+            for offer in update.preambles:
+                newer = tuple(replace(notice, topic="project") for notice in offer.newer)
+                self.view = offered(self.view, replace(offer, newer=newer))
 
     # Questions, changes and bills
 
@@ -173,8 +204,8 @@ class TurnRunner:
     def recall_context(self, handle: str, query: str, lines: str) -> str:
         """Return the answer of the tool ``recall_context``."""
         answer = self.recall_tool.recall_context(handle, query, lines)
-        if self._events is not None:  # a found original begins with a header line in brackets
-            self._events.asked_back(handle, query, found=answer.startswith("["))
+        if self._log is not None:  # a found original begins with a header line in brackets
+            self._log.asked_back(handle, query, found=answer.startswith("["))
         return answer
 
     def record(self, kind: str, summary: str) -> Version:
@@ -185,18 +216,18 @@ class TurnRunner:
 
     def roll_back(self, number: int) -> Version:
         """Restore decisions, notices and pins of a version; later messages are decided on anew."""
-        self.view = self.view.rolled_back(self.versions.view(number))
+        back = self.view.rolled_back(self.versions.view(number))
+        self.view = replace(back, sent=0, rewrites=back.rewrites + 1)  # the prefix is not continued
         self.providers.begin_anew()
         if self.engine.conversation.candidates:
-            self.view = self.engine.synced(self.view)
+            self.view = self.engine.with_new(self.view)
         return self.record("roll back", f"as in version {number}")
 
     def updated(self, given: Iterable[object]) -> UpdatedContext:
         """Apply all changes or none, and return the resulting context."""
         changes = changes_in(given)
         if changes:
-            open_pairs = self.setup.config.orphans == "report"
-            self.view = changed(self.view, changes, self.engine, open_pairs=open_pairs)
+            self.view = self._changed(changes)
             kind = str(changes[0].type) if len(changes) == 1 else "changes"
             self.record(kind, "; ".join(map(str, changes)))
         pieces = [piece for decision in self.view.decisions for piece in decision.sent]
@@ -209,6 +240,33 @@ class TurnRunner:
             timestamp=self.versions.newest.timestamp,
         )
 
+    def _changed(self, changes: Sequence[ContextChange]) -> ContextView:
+        """Return the view after changes; a refused one leaves the conversation as it was."""
+        conversation, view = self.engine.conversation, self.view
+        payloads = conversation.history.payloads
+        added = [i for i, change in enumerate(changes) if change.type is ChangeType.MESSAGE_ADDED]
+        if added and len(payloads) < view.decisions.stop:
+            raise refused(changes, added[0], NOT_HANDED_IN)
+        try:
+            if added:
+                conversation.update([*payloads, *(changes[i].message for i in added)])
+                view = self.engine.with_new(view)
+            return changed(
+                view,
+                changes,
+                conversation.messages,
+                shows=partial(self.engine.is_shown, view),
+                open_pairs=self.setup.config.orphans == "report",
+            )
+        except InvalidTranscript as error:
+            conversation.update(payloads)
+            at = added[max(0, error.index - len(payloads))]
+            raise refused(changes, at, error.reason) from error
+        except ChangeRefused:
+            if added:
+                conversation.update(payloads)
+            raise
+
     def explain(self, digest: bytes) -> "Explanation":
         """Explain the decision on a message in the last turn."""
         known = self.engine.conversation.history.positions({digest})
@@ -220,13 +278,15 @@ class TurnRunner:
     def bill(self, certificate: Certificate, *, prompt_tokens: int, cached_tokens: int) -> None:
         """Record a bill; an implausible one is ignored, with one warning for several in a row."""
         view, window = self.view, self.engine.window
-        if self._events is not None:
-            self._events.usage(
-                certificate, prompt_tokens=prompt_tokens, cached_tokens=cached_tokens
-            )
+        if self._log is not None:
+            self._log.usage(certificate, prompt_tokens=prompt_tokens, cached_tokens=cached_tokens)
         calibration = window.billed(view.calibration, certificate, prompt_tokens)
         if calibration is not None:
-            usage = view.usage.after(prompt_tokens=prompt_tokens, cached_tokens=cached_tokens)
+            usage = BilledUsage(
+                requests=view.usage.requests + 1,
+                prompt_tokens=view.usage.prompt_tokens + prompt_tokens,
+                cached_tokens=view.usage.cached_tokens + cached_tokens,
+            )
             self.view = replace(view, calibration=calibration, usage=usage)
         elif not self._bill_doubted:
             counted = certificate.counted_tokens
@@ -244,8 +304,8 @@ class TurnRunner:
             versions=self.versions.kept,
             context_id=self.context_id,
             branches=self._branches,
-            summaries=dict(self.summaries),
-            advice=dict(self.advice),
+            summaries=dict(self.prefetcher.summaries),
+            advice=dict(self.prefetcher.advice),
             providers=self.providers.state,
         )
 
@@ -271,16 +331,3 @@ def counter_of(setup: Setup) -> MessageCounter:
             'or pip install "autogen-context[fast]"'
         )
     return counter
-
-
-def turn_log(setup: Setup) -> "TurnLog | None":
-    """Return the recorder for event log and metrics, if there are any."""
-    events, metrics = (
-        events_of(setup.options.get("events")),
-        metrics_of(setup.options.get("metrics")),
-    )
-    if events is None and metrics is None:
-        return None
-    from autogen_context.manager.events import TurnLog  # noqa: PLC0415 - imported on demand
-
-    return TurnLog(events, setup.config, metrics)

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from threading import get_ident
 from typing import Annotated, Any
@@ -25,11 +25,10 @@ from autogen_context.messages.message import Message, Text
 from autogen_context.messages.saved import damaged, faults, read_saved, saved
 from autogen_context.prioritizer.advice import Advice
 from autogen_context.view.decision import Decision, Decisions, faults_of_decisions
-from autogen_context.view.notice import Notices
 from autogen_context.view.versions import Version
-from autogen_context.view.view import ContextView, Digest, Digests
+from autogen_context.view.view import ContextView, Digest
 
-SCHEMA = 7
+SCHEMA = 8
 SOURCE = "save_state()"
 FLAGS = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)
 
@@ -58,10 +57,8 @@ class SavedVersion:
     """A version, with its decisions as (first, last) index ranges into the table of all decisions."""
 
     version: Version
+    view: ContextView  # without decisions
     decided: tuple[tuple[int, int], ...]
-    pins: Digests = frozenset()
-    notices: Notices = field(default_factory=Notices)
-    must_replan: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,29 +72,21 @@ class SavedState(State):
 
 def dump(state: State) -> dict[str, object]:
     """Return the state as JSON data."""
-    table = list(
-        state.view.decisions
-    )  # followed below by the decisions that occur only in versions
-    given = [list(view.decisions) for _, view in state.versions]
+    table = list(state.view.decisions)  # then those that occur only in versions
     numbers = {id(decision): n for n, decision in enumerate(table)}
-    for decision in (decision for decisions in given for decision in decisions):
-        if numbers.setdefault(id(decision), len(table)) == len(table):
-            table.append(decision)
-    versions = [
-        SavedVersion(
-            version=version,
-            decided=tuple(stretches([numbers[id(decision)] for decision in decisions])),
-            pins=view.pins,
-            notices=view.notices,
-            must_replan=view.must_replan,
-        )
-        for (version, view), decisions in zip(state.versions, given, strict=True)
-    ]
+    kept: list[SavedVersion] = []
+    for version, view in state.versions:
+        for decision in view.decisions:
+            if numbers.setdefault(id(decision), len(table)) == len(table):
+                table.append(decision)
+        decided = tuple(stretches([numbers[id(decision)] for decision in view.decisions]))
+        bare = replace(view, decisions=Decisions())
+        kept.append(SavedVersion(version=version, view=bare, decided=decided))
     return written(
         SavedState(
             schema=SCHEMA,
             version_decisions=tuple(table[len(state.view.decisions) :]),
-            saved_versions=tuple(versions),
+            saved_versions=tuple(kept),
             **fields_of(state),
         )
     )
@@ -112,14 +101,8 @@ def load(data: object) -> State:
         for first, last in each.decided:
             if not 0 <= first <= last < len(table):
                 raise damaged("state", f"decisions {first} to {last} of {len(table)}", SOURCE)
-        stretched = (table[first : last + 1] for first, last in each.decided)
-        view = ContextView(
-            decisions=Decisions(decision for stretch in stretched for decision in stretch),
-            pins=each.pins,
-            notices=each.notices,
-            must_replan=each.must_replan,
-        )
-        kept.append((each.version, view))
+        decided = chain.from_iterable(table[first : last + 1] for first, last in each.decided)
+        kept.append((each.version, replace(each.view, decisions=Decisions(decided))))
     for fault in faults_of(found, kept):
         raise damaged("state", fault, SOURCE)
     if written(found) != data:  # pydantic converted a value, such as "5" to 5, or ignored one

@@ -7,7 +7,7 @@ parts whatever their score. Source: docs/decisions/0007-relevance.md.
 
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import exp, isfinite, log
@@ -110,22 +110,20 @@ class AttentionScorer:
             ValueError: ``query`` is not a text, or a part is no ``ContextPart``.
         """
         require_query(query, parts)
-        if self._vectors is None or not parts or not query:
-            return self._scores(query, parts, [])
-        try:
-            vectors = await self._vectors.vectors([query, *(part.text for part in parts)])
-        except EmbeddingFailed as error:
-            logger.warning("parts are scored by words alone", extra={"model": error.model})
-            return self._scores(query, parts, [])
+        vectors: Sequence[Sequence[float] | None] = ()
+        if self._vectors is not None and parts and query:
+            try:
+                vectors = await self._vectors.vectors([query, *(part.text for part in parts)])
+            except EmbeddingFailed as error:
+                logger.warning("parts are scored by words alone", extra={"model": error.model})
         return self._scores(query, parts, vectors)
 
     def score_nowait(self, query: str, parts: Sequence[ContextPart]) -> list[AttentionScore]:
         """Score parts with the embeddings that are in memory; never waits. Arguments and errors as of ``score``."""
         require_query(query, parts)
-        if self._vectors is None:
-            return self._scores(query, parts, [])
-        texts = (query, *(part.text for part in parts))
-        return self._scores(query, parts, [self._vectors.ready(text) for text in texts])
+        ready = None if self._vectors is None else self._vectors.ready
+        texts = (query, *(part.text for part in parts)) if ready else ()
+        return self._scores(query, parts, [*map(ready, texts)] if ready else ())
 
     def _scores(
         self,
@@ -144,29 +142,35 @@ class AttentionScorer:
         best = max(scores, default=0.0)
         powers = [exp((score - best) / self._temperature) for score in scores]
         whole = sum(powers)
-        wanted: dict[str, str] = {}  # term of the query -> its word
+        asked_words: dict[str, str] = {}  # by term
         for word in query.split():
-            wanted |= {term: word for term in terms(word) if term not in wanted}
-        found: list[AttentionScore] = []
-        for part, words, meaning, score, power in zip(
-            parts, lexical, meanings, scores, powers, strict=True
-        ):
-            held = {*terms(part.text)}
-            shared = [wanted[t].strip(".,:;!?()\"'")[:NAMED_CHARS] for t in wanted if t in held]
-            named = ", ".join([*dict.fromkeys(shared)][:NAMED_WORDS])
-            reasons = [f"words {words:.2f}: {named}" if named else "no word in common"]
-            reasons += [f"meaning {meaning:.2f}"] if meaning is not None else []
-            reasons += ["critical"] if part.critical else []
-            found.append(
-                AttentionScore(
-                    part=part,
-                    score=score,
-                    share=power / whole,
-                    temperature=self._temperature,
-                    reasons=tuple(reasons),
-                )
+            asked_words |= {term: word for term in terms(word) if term not in asked_words}
+        return [
+            AttentionScore(
+                part=part,
+                score=score,
+                share=power / whole,
+                temperature=self._temperature,
+                reasons=tuple(reasons_for(part, words, meaning, asked_words)),
             )
-        return found
+            for part, words, meaning, score, power in zip(
+                parts, lexical, meanings, scores, powers, strict=True
+            )
+        ]
+
+
+def reasons_for(
+    part: ContextPart, words: float, meaning: float | None, asked_words: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield what the score of a part is made of, with some of the words that it shares with the query."""
+    held = {*terms(part.text)}
+    shared = (asked_words[t].strip(".,:;!?()\"'")[:NAMED_CHARS] for t in asked_words if t in held)
+    named = ", ".join([*dict.fromkeys(shared)][:NAMED_WORDS])
+    yield f"words {words:.2f}: {named}" if named else "no word in common"
+    if meaning is not None:
+        yield f"meaning {meaning:.2f}"
+    if part.critical:
+        yield "critical"
 
 
 class AttentionFilter:
@@ -266,23 +270,32 @@ class LexicalIndex:
         Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, with the idf of Lucene.
     """
 
-    def __init__(self) -> None:
-        self._lengths: list[int] = []  # of each document, in terms with repetitions
-        self._total_length = 0
+    def __init__(
+        self, lengths: Sequence[int] = (), postings: Mapping[str, Sequence[int]] | None = None
+    ) -> None:
+        self.lengths = list(lengths)  # of each document, in terms with repetitions
+        self._total_length = sum(lengths)
         # term -> document -> occurrences, in document order
-        self._holders: defaultdict[str, dict[int, int]] = defaultdict(dict)
+        self._holders = defaultdict[str, dict[int, int]](dict)
+        for term, at in (postings or {}).items():
+            self._holders[term] = Counter(at)
+
+    @property
+    def postings(self) -> dict[str, list[int]]:
+        """For each term its documents, one entry per occurrence; with ``lengths`` all that makes the same index."""
+        return {term: [*Counter(held).elements()] for term, held in self._holders.items()}
 
     def __len__(self) -> int:
         """Number of documents."""
-        return len(self._lengths)
+        return len(self.lengths)
 
     def add(self, text: str) -> None:
         """Append a document; one without terms scores 0."""
         found = terms(text)
-        holders, at = self._holders, len(self._lengths)
+        holders, at = self._holders, len(self.lengths)
         for term, times in Counter(found).items():
             holders[term][at] = times
-        self._lengths.append(len(found))
+        self.lengths.append(len(found))
         self._total_length += len(found)
 
     def truncate(self, documents: int) -> None:
@@ -294,16 +307,8 @@ class LexicalIndex:
                 held.popitem()
             if not held:
                 del self._holders[term]
-        self._total_length -= sum(self._lengths[documents:])
-        del self._lengths[documents:]
-
-    @classmethod
-    def of(cls, lengths: Sequence[int], postings: Mapping[str, Sequence[int]]) -> "LexicalIndex":
-        """Build an index of many documents at once from the result of ``postings_of``."""
-        index = cls()
-        index._lengths, index._total_length = list(lengths), sum(lengths)
-        index._holders.update({term: Counter(at) for term, at in postings.items()})
-        return index
+        self._total_length -= sum(self.lengths[documents:])
+        del self.lengths[documents:]
 
     def scores(self, query: str) -> dict[int, float]:
         """Return scores above 0, at most 1, by document position; documents without a common term are left out."""
@@ -324,19 +329,8 @@ class LexicalIndex:
             own += rarity * count / (count + damping_of(wanted.total(), pivot))
             for at in held if len(held) <= max(MOST_HOLDERS, len(near)) else near:
                 if often := held.get(at):
-                    totals[at] += rarity * often / (often + damping_of(self._lengths[at], pivot))
+                    totals[at] += rarity * often / (often + damping_of(self.lengths[at], pivot))
         return {at: min(1.0, total / own) for at, total in totals.items()}
-
-
-def postings_of(texts: Iterable[str]) -> tuple[list[int], dict[str, list[int]]]:
-    """Return the documents' lengths in terms, and for each term its documents, one entry per occurrence."""
-    lengths, postings = list[int](), defaultdict[str, list[int]](list)
-    for at, text in enumerate(texts):
-        found = terms(text)
-        lengths.append(len(found))
-        for term in found:
-            postings[term].append(at)
-    return lengths, postings
 
 
 def relatedness(cosine: float) -> float:

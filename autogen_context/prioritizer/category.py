@@ -60,11 +60,6 @@ HEADING_CHARS = 120  # most characters of a heading above memories
 FEWEST_WORDS = 4  # shorter answers are general
 
 _PART = re.compile(r"[^\W\d_]+")
-# One of these is in all that the pattern behind them finds, which takes far longer to look for it.
-_PARTS = ("err", "exce", "trace", "fail", "fatal", "panic", "denied", "refus", "unable", "found")
-_ERROR = re.compile(  # as programs print it
-    r"(?<!\b0 )(?<!\bno )\b(?i:errors?|exception|traceback|failed|failures?|fatal|panic|denied|refused|unable to|not found)\b|[a-z](?:Error|Exception)\b"
-)
 _SPEC = re.compile(
     r"(?:^|/)(?:(?:[^/]*[_. -])?(?:requirements?|specs?|specification|tasks?|issue|prd|acceptance)(?:[_. -][^/]*)?\.(?:md|rst|adoc|ya?ml|json)"
     r"|CONTRIBUTING[^/]*|AGENTS\.md|CLAUDE\.md)$",
@@ -189,13 +184,6 @@ def is_decision(text: str) -> bool:
         found.label == "decision" or (found.label == "title" and read.startswith(":", found.stop))
         for found in phrases("unit").find(read)
     )
-
-
-def tells_of_error(answer: str) -> bool:
-    """Whether an output mentions an error."""
-    text = ends_of(answer, END_CHARS)
-    lower = text.lower()
-    return any(part in lower for part in _PARTS) and _ERROR.search(text) is not None
 
 
 def words_of(name: str) -> list[str]:

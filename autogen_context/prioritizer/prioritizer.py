@@ -8,9 +8,12 @@ Your own prioritizer needs one method, ``scores``; ``UnitScores`` turns one scor
 
     class Shortest:
         def scores(self, conversation, need):
-            return UnitScores(conversation, [1 / (1 + unit.candidate.tokens) for unit in conversation.units])
+            return UnitScores(conversation, {
+                position: 1 / (1 + unit.candidate.tokens) for position, unit in enumerate(conversation.units)
+            })
 """
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -20,7 +23,6 @@ from typing import NamedTuple, Protocol
 from autogen_context.argument import require_fraction
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.messages.identifiers import is_telling
-from autogen_context.messages.segment import Unit
 from autogen_context.prioritizer.attention import ContextPart, relevances, require_parts
 from autogen_context.prioritizer.blocks import Place
 from autogen_context.prioritizer.category import Category, category_of_label, weights_of
@@ -51,7 +53,6 @@ STALE = 0.25  # factor for a unit that shows an outdated version of a file
 FADES = 0.75  # of the room: tokens behind a unit from which its age matters
 FADING = 0.5  # exponent of the age factor
 SHARPNESS = 4  # exponent of relevance: one full answer beats many partial ones
-AS_GOOD = 1e-6  # tie-break in favour of newer units
 NAMED_VALUES = 3  # values named in a reason
 NAMED_CHARS = 40  # of each
 
@@ -112,38 +113,39 @@ class UnitScores:
 
     Args:
         conversation: n units.
-        scores: n numbers, 0 or more; the highest are kept longest.
-        reasons: n explanations in words, optional.
+        scores: a number by position of a unit, 0 or more; the highest are kept longest, units without one after all others.
+        reasons: explanations in words, by position.
 
     Raises:
-        ValueError: ``scores`` has another length, or a score is negative or not finite.
+        ValueError: a position is not in 0..n-1, or a score is negative or not finite.
     """
 
     def __init__(
-        self, conversation: References, scores: Sequence[float], reasons: Sequence[str] = ()
+        self,
+        conversation: References,
+        scores: Mapping[int, float],
+        reasons: Mapping[int, str] | None = None,
     ) -> None:
-        if len(scores) != len(conversation.units):
-            raise ValueError(
-                f"scores: {len(scores)} of them; give one for each of the {len(conversation.units)} units"
-            )
-        for unit, score in enumerate(scores):
+        for unit, score in scores.items():
+            if not 0 <= unit < len(conversation.units):
+                raise ValueError(f"scores[{unit}]: there are {len(conversation.units)} units")
             if not (isfinite(score) and score >= 0):
                 raise ValueError(f"scores[{unit}]={score}: give a number, 0 or more")
         self._units = conversation.units
         self._scores = scores
-        self._reasons = reasons
+        self._reasons = reasons or {}
 
     def score(self, at: BlockAt) -> float:
         """Return the score of its unit times its characters."""
         block = self._units[at.unit].passages[at.passage].blocks[at.block]
-        return self._scores[at.unit] * len(block.text)
+        return self._scores.get(at.unit, 0.0) * len(block.text)
 
     def keep(self, at: BlockAt) -> None:
         """Do nothing: scores do not depend on what is kept."""
 
     def reasons(self, unit: int) -> tuple[str, ...]:
-        """Return the reasons that were given."""
-        return (self._reasons[unit],) if self._reasons else ()
+        """Return the reason that was given."""
+        return (self._reasons[unit],) if unit in self._reasons else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -401,16 +403,19 @@ def spread(heat: Sequence[float]) -> list[float]:
 
 
 def answer_scores(conversation: References, relevance: Mapping[int, float]) -> UnitScores:
-    """Score units by their relevance to a question about the past; ties go to the newer unit."""
-    answers = [relevance_of(text.unit, relevance) for text in conversation.units]
-    newer = AS_GOOD / max(1, len(answers))
+    """Score units by their relevance to a question about the past."""
+    answers = answers_of(conversation, relevance)
     return UnitScores(
         conversation,
-        [answer**SHARPNESS + newer * (i + 1) for i, answer in enumerate(answers)],
-        [f"relevance {answer:.2f} to what is asked" for answer in answers],
+        {unit: answer**SHARPNESS for unit, answer in answers.items()},
+        {unit: f"relevance {answer:.2f} to what is asked" for unit, answer in answers.items()},
     )
 
 
-def relevance_of(unit: Unit, relevance: Mapping[int, float]) -> float:
-    """Return the highest relevance among the messages of a unit."""
-    return max(relevance.get(at, 0.0) for at in range(unit.start, unit.stop))
+def answers_of(conversation: References, relevance: Mapping[int, float]) -> dict[int, float]:
+    """Return the highest relevance among the messages of each unit that has any, by position."""
+    answers: dict[int, float] = {}
+    for at, score in relevance.items():
+        unit = bisect_right(conversation.units, at, key=lambda each: each.unit.start) - 1
+        answers[unit] = max(score, answers.get(unit, 0.0))
+    return answers

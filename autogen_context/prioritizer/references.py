@@ -15,7 +15,13 @@ from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import ToolAction, ToolKind, View, answers_of, is_failure
 from autogen_context.messages.tool_call import BY_NAME, ToolKinds, actions_of
-from autogen_context.prioritizer.blocks import UnitPassage, parsed, passages_of, strings_in
+from autogen_context.prioritizer.blocks import (
+    Block,
+    UnitPassage,
+    parsed,
+    passages_of,
+    strings_in,
+)
 from autogen_context.prioritizer.category import Category, category_of
 from autogen_context.view.decision import Candidate
 
@@ -77,10 +83,14 @@ class UnitText:
         return self.candidate.tokens / max(1, sum(passage.chars for passage in self.passages))
 
     @property
+    def blocks(self) -> list[Block]:
+        """The blocks of all its passages."""
+        return [block for passage in self.passages for block in passage.blocks]
+
+    @property
     def values(self) -> frozenset[str]:
         """All values that it names."""
-        blocks = (block.values for p in self.passages for block in p.blocks)
-        return frozenset(self.named.used).union(*blocks)
+        return frozenset(self.named.used).union(*(block.values for block in self.blocks))
 
 
 class References:
@@ -146,19 +156,18 @@ class References:
         for unit in sorted(wanted - self._cut):
             self._cut.add(unit)
             text = self.units[unit]
-            passages = passages_of(text.candidate.said)
-            self.units[unit] = replace(text, read=text.named, passages=passages)
-            values = [block.values for passage in passages for block in passage.blocks]
-            self.blocks.update(chain.from_iterable(values))
-            self.total_blocks += len(values)
+            text = replace(text, read=text.named, passages=passages_of(text.messages))
+            self.units[unit], blocks = text, text.blocks
+            self.blocks.update(chain.from_iterable([block.values for block in blocks]))
+            self.total_blocks += len(blocks)
 
     def _forget_blocks(self, unit: int) -> None:
         self._cut.discard(unit)
-        for passage in self.units[unit].passages:
-            for block in passage.blocks:
-                forget(block.values, self.blocks)
-            self.total_blocks -= len(passage.blocks)
-        self.units[unit] = replace(self.units[unit], read=None, passages=())
+        text = self.units[unit]
+        for block in text.blocks:
+            forget(block.values, self.blocks)
+            self.total_blocks -= 1
+        self.units[unit] = replace(text, read=None, passages=())
 
 
 def forget(values: Iterable[str], counts: Counter[str]) -> None:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from heapq import heapify, heappop, heappush
+from itertools import chain
 from math import ceil
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ from autogen_context.messages.identifiers import is_telling
 from autogen_context.messages.piece import Written, index_of
 from autogen_context.prioritizer.blocks import Kept, extracted
 from autogen_context.prioritizer.category import SECTION_OF
-from autogen_context.prioritizer.prioritizer import BlockAt, Need, Scores, relevance_of
+from autogen_context.prioritizer.prioritizer import BlockAt, Need, Scores, answers_of
 from autogen_context.prioritizer.references import References, UnitText
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Decision, Rank, kept, replaced, tokens_of
@@ -53,115 +54,104 @@ class Filled(NamedTuple):
 
 
 def standing(conversation: References, need: Need) -> list[int]:
-    """Return the units to consider, ascending.
+    """Return the units to consider, ascending, up to ``REACH`` times the room.
 
-    They are the newest ones, up to ``REACH`` times the room; for a question about the past, the most relevant ones.
+    They are the newest ones; for a question about the past, the most relevant ones first.
     """
-    units = conversation.units
-    order: Iterable[int] = range(len(units) - 1, -1, -1)
-    if need.relevance:
-        order = sorted(order, key=lambda i: -relevance_of(units[i].unit, need.relevance))
-    found: list[int] = []
-    left = REACH * need.room_tokens
-    for i in order:
+    units, answers = conversation.units, answers_of(conversation, need.relevance)
+    best = sorted(answers, key=lambda i: (-answers[i], -i))
+    found, left = set[int](), REACH * need.room_tokens
+    for i in chain(best, range(len(units) - 1, -1, -1)):
         if left <= 0:
             break
-        left -= units[i].candidate.tokens
-        found.append(i)
+        left -= 0 if i in found else units[i].candidate.tokens
+        found.add(i)
     return sorted(found)
 
 
-class BlockSelector:
-    """Chooses among the units of a conversation; ``shares`` are the tokens guaranteed to each section of the budget, if any."""
+def fill(
+    conversation: References,
+    among: Iterable[int],
+    *,
+    taken: Mapping[int, Decision],
+    scores: Scores,
+    counter: MessageCounter,
+    room_tokens: int,
+    shares: Mapping[Section, int] | None = None,
+) -> Filled:
+    """Decide on the units ``among`` that are not ``taken``, by their blocks; ``shares`` are what sections of the budget have."""
+    units = conversation.units
+    for i in taken:
+        for at in () if units[i].named.is_sought else blocks_at(units[i], i):
+            scores.keep(at)
+    selection = Selection(
+        {i: cost_of(units[i], counter) for i in among if i not in taken},
+        scores=scores,
+        room_tokens=room_tokens,
+        sections={} if shares is None else sections_of(conversation),
+        shares=shares,
+    )
+    stays = within(selection.choose(), units, room_tokens, counter)
+    ranking = selection.ranking()
+    least = min((ranking[i].score for i in stays), default=-1.0)
+    less = f"left out: what is kept has {least:.3g} a token or more"  # one string, shared
+    left = {
+        i: Unchosen(less if rank.score <= least else NO_ROOM, rank)
+        for i, rank in ranking.items()
+        if i not in stays
+    }
+    return Filled({i: replace(stays[i], rank=ranking[i]) for i in stays}, left)
 
-    def __init__(
-        self,
-        conversation: References,
-        counter: MessageCounter,
-        scores: Scores,
-        shares: Mapping[Section, int] | None = None,
-    ) -> None:
-        self._conversation = conversation
-        self._units = conversation.units
-        self._counter = counter
-        self._scores = scores
-        self._shares = shares
-        self._sections = sections_of(conversation) if shares is not None else {}
 
-    def fill(
-        self, taken: Mapping[int, Decision], room_tokens: int, among: Iterable[int] | None = None
-    ) -> Filled:
-        """Decide on the units ``among`` (default: all considered) that are not ``taken`` already."""
-        for i in taken:
-            for at in () if self._units[i].named.is_sought else blocks_at(self._units, i):
-                self._scores.keep(at)
-        units = self._conversation.standing if among is None else among
-        costs = {i: self._cost(self._units[i]) for i in units if i not in taken}
-        selection = Selection(
-            costs,
-            scores=self._scores,
-            room_tokens=room_tokens,
-            sections=self._sections,
-            shares=self._shares,
-        )
-        stays = self._within(selection.choose(), room_tokens)
-        ranking = selection.ranking()
-        least = min((ranking[i].score for i in stays), default=-1.0)
-        less = f"left out: what is kept has {least:.3g} a token or more"  # one string, shared
-        left = {
-            i: Unchosen(less if ranking[i].score <= least else NO_ROOM, ranking[i])
-            for i in costs
-            if i not in stays
-        }
-        return Filled({i: replace(stays[i], rank=ranking[i]) for i in stays}, left)
+def cost_of(unit: UnitText, counter: MessageCounter) -> UnitCost:
+    """Return the tokens of a unit by blocks; those of a block by its part of the text it stands in."""
+    passages: list[list[int]] = []
+    for passage in unit.passages:
+        message = unit.messages[passage.message]
+        whole = message.text
+        if passage.place == "result":
+            whole = message.results[passage.index].text
+        elif passage.place == "argument":
+            whole = message.calls[passage.index].arguments
+        rate = counter.text(whole) / len(whole)
+        passages.append([round(rate * len(block.text)) for block in passage.blocks])
+    return UnitCost(max(0, unit.candidate.tokens - sum(map(sum, passages))), passages)
 
-    def _cost(self, unit: UnitText) -> UnitCost:
-        passages: list[list[int]] = []
-        for passage in unit.passages:
-            message = unit.messages[passage.message]
-            whole = message.text
-            if passage.place == "result":
-                whole = message.results[passage.index].text
-            elif passage.place == "argument":
-                whole = message.calls[passage.index].arguments
-            rate = self._counter.text(whole) / len(whole)
-            passages.append([round(rate * len(block.text)) for block in passage.blocks])
-        frame = unit.candidate.tokens - sum(map(sum, passages))
-        return UnitCost(max(0, frame), passages)
 
-    def _within(self, order: list[BlockAt], room_tokens: int) -> dict[int, Decision]:
-        """Return the decisions that keep these blocks, dropping the last ones if the estimate was too low."""
-        stays: dict[int, dict[int, set[int]]] = {}
-        for at in order:
-            stays.setdefault(at.unit, {}).setdefault(at.passage, set()).add(at.block)
-        decisions = {i: self._decision(self._units[i], stays[i]) for i in stays}
-        while (tokens := tokens_of(decisions)) > room_tokens:
-            excess = ceil(
-                len(order) * (tokens - room_tokens) / tokens
-            )  # as if all blocks had the same size
-            gone = order[-excess:]
-            del order[-excess:]
-            for at in gone:
-                stays[at.unit][at.passage].discard(at.block)
-            for i in {at.unit for at in gone}:
-                del decisions[i]
-                if any(stays[i].values()):
-                    decisions[i] = self._decision(self._units[i], stays[i])
-        return decisions
+def within(
+    order: list[BlockAt], units: Sequence[UnitText], room_tokens: int, counter: MessageCounter
+) -> dict[int, Decision]:
+    """Return the decisions that keep these blocks, without the last ones if the estimate was too low."""
+    stays: dict[int, dict[int, set[int]]] = {}
+    for at in order:
+        stays.setdefault(at.unit, {}).setdefault(at.passage, set()).add(at.block)
+    decisions = {i: decision_on(units[i], stays[i], counter) for i in stays}
+    while (tokens := tokens_of(decisions)) > room_tokens:
+        excess = ceil(len(order) * (tokens - room_tokens) / tokens)  # as if all had the same size
+        gone = order[-excess:]
+        del order[-excess:]
+        for at in gone:
+            stays[at.unit][at.passage].discard(at.block)
+        for i in {at.unit for at in gone}:
+            del decisions[i]
+            if any(stays[i].values()):
+                decisions[i] = decision_on(units[i], stays[i], counter)
+    return decisions
 
-    def _decision(self, unit: UnitText, stays: Kept) -> Decision:
-        candidate = unit.candidate
-        short = extracted(unit.messages, unit.passages, stays)
-        tokens = sum(map(self._counter.message, short))
-        if tokens >= candidate.tokens:
-            return kept(candidate, "worth its tokens")
-        pieces = tuple(
-            piece if after is before else Written(message=after, index=index_of(piece))
-            for piece, before, after in zip(candidate.pieces, unit.messages, short, strict=True)
-        )
-        blocks = sum(len(passage.blocks) for passage in unit.passages)
-        reason = f"{sum(map(len, stays.values()))} of {blocks} blocks are worth their tokens"
-        return replaced(candidate, "shorten", reason, pieces, tokens)
+
+def decision_on(unit: UnitText, stays: Kept, counter: MessageCounter) -> Decision:
+    """Return the decision that keeps some blocks of a unit, or all of it where that is as small."""
+    candidate = unit.candidate
+    short = extracted(unit.messages, unit.passages, stays)
+    tokens = sum(map(counter.message, short))
+    if tokens >= candidate.tokens:
+        return kept(candidate, "worth its tokens")
+    pieces = tuple(
+        piece if after is before else Written(message=after, index=index_of(piece))
+        for piece, before, after in zip(candidate.pieces, unit.messages, short, strict=True)
+    )
+    reason = f"{sum(map(len, stays.values()))} of {len(unit.blocks)} blocks are worth their tokens"
+    return replaced(candidate, "shorten", reason, pieces, tokens)
 
 
 class Selection:
@@ -179,23 +169,22 @@ class Selection:
         sections: Mapping[int, Section] | None = None,
         shares: Mapping[Section, int] | None = None,
     ) -> None:
-        self._costs = costs
+        self._costs, self._scores, self._room = costs, scores, room_tokens
         self._sections = sections or {}
         self._left: dict[Section, float] = dict(shares or {})
         self._frames = {  # a unit with all blocks replaced by marks
             unit: cost.frame_tokens + MARK_TOKENS * len(cost.passages)
             for unit, cost in costs.items()
         }
-        self._scores = scores
-        self._room = room_tokens
         self._best: dict[int, float] = {}  # density of the first kept block of each unit
         self._kept: set[BlockAt] = set()
-        self._heap = [
-            (-self._density(at), -unit, at)
+        blocks = (
+            BlockAt(unit, passage, block)
             for unit, cost in costs.items()
-            for passage, blocks in enumerate(cost.passages)
-            for at in (BlockAt(unit, passage, block) for block in range(len(blocks)))
-        ]
+            for passage, tokens in enumerate(cost.passages)
+            for block in range(len(tokens))
+        )
+        self._heap = [(-self._density(at), -at.unit, at) for at in blocks]
         self._too_large: list[tuple[float, int, BlockAt]] = []
 
     def choose(self) -> list[BlockAt]:
@@ -214,18 +203,17 @@ class Selection:
             if tokens > self._room:
                 self._too_large.append((-density, unit, at))
                 continue
+            blocks = self._costs[at.unit].passages[at.passage]
             self._room -= tokens
             if at.unit in self._sections:
-                self._left[self._sections[at.unit]] -= self._costs[at.unit].passages[at.passage][
-                    at.block
-                ]
+                self._left[self._sections[at.unit]] -= blocks[at.block]
             order.append(at)
             self._kept.add(at)
             self._best.setdefault(at.unit, density)
             self._scores.keep(at)
             for block in (at.block - 1, at.block + 1):  # the gap beside it is smaller now
-                if 0 <= block < len(self._costs[at.unit].passages[at.passage]):
-                    beside = BlockAt(at.unit, at.passage, block)
+                if 0 <= block < len(blocks):
+                    beside = at._replace(block=block)
                     heappush(heap, (-self._density(beside), unit, beside))
         return order
 
@@ -262,11 +250,11 @@ class Selection:
         return blocks[block] + MARK_TOKENS * (gap_before + gap_behind - 1)
 
 
-def blocks_at(units: Sequence[UnitText] | Mapping[int, UnitText], i: int) -> Iterator[BlockAt]:
+def blocks_at(unit: UnitText, position: int) -> Iterator[BlockAt]:
     """Yield the positions of the blocks of a unit."""
-    for passage, text in enumerate(units[i].passages):
+    for passage, text in enumerate(unit.passages):
         for block in range(len(text.blocks)):
-            yield BlockAt(i, passage, block)
+            yield BlockAt(position, passage, block)
 
 
 # ---- sections of the budget
@@ -282,7 +270,7 @@ def efficiency_of(conversation: References) -> Efficiency:
     given, used = Counter[Section](), Counter[Section]()
     for i, section in sections_of(conversation).items():
         unit = conversation.units[i]
-        for block in (block for passage in unit.passages for block in passage.blocks):
+        for block in unit.blocks:
             tokens = round(len(block.text) * unit.tokens_per_char)
             given[section] += tokens
             uses = ((conversation.uses(value), value) for value in block.values)
@@ -312,13 +300,10 @@ def explained(decision: Decision, at: int, unit: UnitText | None, scores: Scores
     known = {each.name: getattr(decision, each.name) for each in fields(Decision)}
     if unit is None:
         return Explanation(**known, score=0.0, reasons=("its messages were not read yet",))
-    each = (scores.score(b) / max(1.0, tokens_at(unit, b)) for b in blocks_at({at: unit}, at))
-    score, reasons = max(each, default=0.0), scores.reasons(at)
+    tokens = [len(block.text) * unit.tokens_per_char for block in unit.blocks]
+    each = map(scores.score, blocks_at(unit, at))
+    densities = (score / max(1.0, size) for score, size in zip(each, tokens, strict=True))
+    score, reasons = max(densities, default=0.0), scores.reasons(at)
     if decision.rank:
         score, reasons = decision.rank.score, (str(decision.rank), *reasons)
     return Explanation(**known, score=score, reasons=reasons)
-
-
-def tokens_at(unit: UnitText, at: BlockAt) -> float:
-    """Estimate the tokens of a block by its share of the unit's characters."""
-    return len(unit.passages[at.passage].blocks[at.block].text) * unit.tokens_per_char

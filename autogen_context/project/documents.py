@@ -1,19 +1,19 @@
-"""Select a project's documents by file name, and their most important pieces that fit; no piece is ever cut.
+"""Select a project's documents by file name, and their most important pieces that fit.
 
 A decision record (MADR, Nygard) contributes its title, status and decision; a rejected or superseded one only title and status.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from autogen_context.compressor.passage import Passage, passages_of
+from autogen_context.project.outline import CountText, Piece, chosen
 
 DocumentKind = Literal["requirements", "design", "memory_patterns"]
 KINDS: tuple[DocumentKind, ...] = ("requirements", "design", "memory_patterns")
-CountText = Callable[[str], int]
 Extracts = Mapping[str, tuple[str, ...]]  # lines by document name
 
 TEXT = r"\.(?:md|markdown|rst|txt|adoc)$"
@@ -44,8 +44,7 @@ MOST_WANTED, MOST_RECORDS, MOST_PAGES = 12, 200, 6  # files
 MOST_CHARS = 60_000  # read from the start of a text
 MOST_PIECE_CHARS = 1_200  # longer pieces are taken for data
 OPENING_PIECES = 4  # at the start of a document, not counting headings
-SHOWN = 3  # turn of a block, such as code
-NEVER = -1  # turn of a heading that is included only with a piece below it
+SHOWN = 3  # rank of a block, such as code
 TABLE_ROW = "|"
 WORTHLESS = re.compile(
     r"\s*(?:\[?!\[|</?[a-zA-Z!][^>]*>\s*$|<!--|[=\-*_~|: ]{3,}$|\[[^\]]+\]: ?\S+$)"
@@ -63,15 +62,6 @@ DECISION = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
-    """A sentence, list item, heading or block, included whole or not at all."""
-
-    text: str
-    turn: int = 0  # lower turns are included first; ``NEVER`` only with pieces below it
-    under: int = -1  # index of its heading; -1 if it has none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +104,7 @@ def read_document(kind: DocumentKind, name: str, text: str) -> Document:
     if len(text) > MOST_CHARS:
         body = body.rpartition("\n")[0]
     first = kind == "requirements" and not any(each.match(name) for each in WANTED[:2])
-    return Document(name=name, pieces=tuple(pieces_of(worthy(body), first_turn=int(first))))
+    return Document(name=name, pieces=tuple(pieces_of(worthy(body), first_rank=int(first))))
 
 
 def worthy(text: str) -> list[Passage]:
@@ -123,18 +113,18 @@ def worthy(text: str) -> list[Passage]:
     return [each for each in passages if not WORTHLESS.match(each.text)]
 
 
-def pieces_of(passages: Sequence[Passage], *, first_turn: int) -> Iterator[Piece]:
-    """Yield the passages with their turns: the opening, then the first passage of each section, then the rest."""
+def pieces_of(passages: Sequence[Passage], *, first_rank: int) -> Iterator[Piece]:
+    """Yield the passages with their ranks: the opening, then the first passage of each section, then the rest."""
     heading, spoken, said = -1, 0, 0
     for at, passage in enumerate(passages):
         if passage.kind == "heading":
             heading, said = at, 0
-            yield Piece(text=passage.text, turn=first_turn if at == 0 else NEVER)
+            yield Piece(text=passage.text, rank=None if at else first_rank)
             continue
-        turn = 0 if spoken < OPENING_PIECES else 1 if said == 0 else 2
-        turn = first_turn + (SHOWN if passage.kind == "block" else turn)
+        rank = 0 if spoken < OPENING_PIECES else 1 if said == 0 else 2
+        rank = first_rank + (SHOWN if passage.kind == "block" else rank)
         spoken, said = spoken + 1, said + 1
-        yield Piece(text=passage.lead + passage.text, turn=turn, under=heading)
+        yield Piece(text=passage.lead + passage.text, rank=rank, under=heading)
 
 
 def record_pieces(name: str, text: str) -> Iterator[Piece]:
@@ -143,7 +133,7 @@ def record_pieces(name: str, text: str) -> Iterator[Piece]:
     found, title, part = STATUS.search(body), TITLE.search(body), DECISION.search(body)
     status = " ".join((found[1] or found[2]).lower().split()) if found else ""
     named = (title[1] if title else name.rpartition("/")[2]).strip()
-    yield Piece(text=f"{named} ({status})" if status else named)
+    yield Piece(text=f"{named} ({status})" if status else named, rank=0)
     if not OUT.isdisjoint(status.split()):
         return
     if part:
@@ -153,34 +143,23 @@ def record_pieces(name: str, text: str) -> Iterator[Piece]:
     said = (each for each in worthy(rest) if each.kind in {"sentence", "item"})
     said = (each for each in said if not each.text.startswith(TABLE_ROW))
     for at, each in enumerate(said):
-        yield Piece(text=each.lead + each.text, turn=2 if at else 1, under=0)
+        yield Piece(text=each.lead + each.text, rank=2 if at else 1, under=0)
 
 
 def extracts(
     documents: Sequence[Document], *, room_tokens: int, count: CountText
 ) -> tuple[Extracts, int]:
     """Return the most important lines that fit, from documents in order of importance, and the tokens they use."""
-    order = sorted(
-        (piece.turn, i, at)
-        for i, document in enumerate(documents)
-        for at, piece in enumerate(document.pieces)
-        if piece.turn != NEVER
-    )
-    taken: defaultdict[int, set[int]] = defaultdict(set)
-    left = room_tokens
-    for _, i, at in order:
-        pieces = documents[i].pieces
-        needed = {at, pieces[at].under} - {-1} - taken.get(i, set())
-        texts = [pieces[each].text for each in needed]
-        texts += [] if i in taken else [documents[i].name]
-        cost = sum(count(f"{line}\n") for text in texts for line in text.split("\n"))
-        if cost <= left:
-            left -= cost
-            taken[i] |= needed
-    found = {
-        documents[i].name: tuple(
-            line for at in sorted(taken[i]) for line in documents[i].pieces[at].text.split("\n")
-        )
-        for i in sorted(taken)
-    }
-    return found, room_tokens - left
+    pieces: list[Piece] = []
+    names: list[str] = []
+    for document in documents:
+        top = len(pieces)  # of its name, under which its pieces stand
+        pieces.append(Piece(text=document.name))
+        pieces += [replace(each, under=top + 1 + each.under) for each in document.pieces]
+        names += [document.name] * (1 + len(document.pieces))
+    taken, tokens = chosen(pieces, room_tokens=room_tokens, count=count)
+    found = defaultdict[str, tuple[str, ...]](tuple)
+    for at in taken:
+        if pieces[at].under >= 0:
+            found[names[at]] += tuple(pieces[at].text.split("\n"))
+    return dict(found), tokens

@@ -4,7 +4,6 @@ Promise: a change by someone else is reported once, with a short diff; the agent
 below the folder are read. A slow or failing disk costs these notices and nothing else.
 """
 
-import asyncio
 import errno
 import os
 from collections import Counter
@@ -12,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from difflib import unified_diff
+from functools import partial
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +23,7 @@ from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import answers_of, is_failure
 from autogen_context.messages.tool_call import ToolKinds, actions_of
 from autogen_context.project.index import Proof, changed
+from autogen_context.project.thread import in_thread, wait_for
 from autogen_context.view.notice import (
     CHANGED,
     DELETED,
@@ -41,6 +42,7 @@ SNIFFED_BYTES = 8_192  # a zero byte among these marks a binary file, as in git
 MOST_DIFFS = 8  # per turn; changes of more files are reported without a diff
 MOST_TOLD = 4  # notices per file until it is read again: it may be written continuously
 AGAIN = "{path} is on disk again as it was read above"
+GONE = "deleted"  # key of that change
 NO_MORE = "It keeps changing; further changes are not reported until it is read again."
 
 MOST_CHARS = 2_000  # of the diff of one file
@@ -106,7 +108,6 @@ class CheckedFile(NamedTuple):
     path: str
     before: SeenFile
     now: SeenFile
-    line: str = ""
     detail: str = ""
 
 
@@ -168,10 +169,9 @@ class FilesProvider:
         """Check the files in a thread, waiting at most ``LONGEST_WAIT_S``."""
         self._read(turn)
         if self._files and (self._look is None or self._look.done()):
-            self._look, due = Future(), self._due(turn)
-            in_thread = asyncio.get_running_loop().run_in_executor
-            looking = in_thread(None, answer, self._look, self._tracker, due)
-            await asyncio.wait([looking], timeout=LONGEST_WAIT_S)
+            due = self._due(turn)
+            self._look = in_thread(partial(compared, self._tracker, due, MOST_FILES))
+            await wait_for(self._look, LONGEST_WAIT_S)
 
     def turn(self, turn: ProviderTurn, /) -> ProviderUpdate:
         """Return notices about files that changed since they were shown."""
@@ -225,7 +225,7 @@ class FilesProvider:
         standing = {notice.key for notice in turn.standing if notice.topic == "file"}
         notices: list[Notice] = []
         withdrawn: list[Notice] = []
-        for path, before, now, line, detail in found:
+        for path, before, now, detail in found:
             if self._files.get(path) is not before:
                 continue  # evicted, or shown again
             if now.content is None:  # unreadable files are not tracked
@@ -238,8 +238,8 @@ class FilesProvider:
             if key and (key != before.told or (before.proof is None and name not in standing)):
                 times += 1
                 shown = detail if len(notices) < MOST_DIFFS else ""
-                shown = NO_MORE if times >= MOST_TOLD and line == CHANGED else shown
-                text = line.format(path=name)
+                shown = NO_MORE if times >= MOST_TOLD and key != GONE else shown
+                text = (DELETED if key == GONE else CHANGED).format(path=name)
                 notices.append(Notice(topic="file", key=name, text=text, detail=shown))
             self._files[path] = now._replace(times=times if key else 0)
         return ProviderUpdate(notices=tuple(notices), withdrawn=tuple(withdrawn))
@@ -255,45 +255,33 @@ def touches(unit: Unit, kinds: ToolKinds) -> Iterator[tuple[int, tuple[str, ...]
             yield hash((call, answer)), shown, action.writes
 
 
-def answer(
-    look: "Future[list[CheckedFile]]", tracker: FileChangeTracker, files: Mapping[str, SeenFile]
-) -> None:
-    """Compare files, in a thread, and set the result of ``look``."""
-    try:
-        look.set_result(compared(tracker, files, MOST_FILES))
-    except Exception as error:  # noqa: BLE001 - raised by the turn
-        look.set_exception(error)
-
-
 def compared(
     tracker: FileChangeTracker, files: Mapping[str, SeenFile], most_read: int
 ) -> list[CheckedFile]:
-    """Return the files that may have changed, with their content when shown; files not read yet, with their current content."""
-    found: list[CheckedFile] = []
+    """Check the files that may have changed, and those not read yet."""
     differing = changed({path: file.proof or () for path, file in files.items()})
-    for path, proof in islice(differing.items(), most_read):
-        file = files[path]
-        same = file._replace(proof=proof, told="")
-        try:
-            now = content_of(tracker.real(path))
-        except FileNotFoundError:
-            found.append(CheckedFile(path, file, same._replace(told="deleted"), DELETED))
-            continue
-        except (OSError, ValueError, RuntimeError) as error:
-            why = error.strerror if isinstance(error, OSError) else "its name leads nowhere"
-            detail = f"it cannot be read any more: {why}"
-            found.append(CheckedFile(path, file, same._replace(told=detail), CHANGED, detail))
-            continue
-        before = file.content or now
-        same = same._replace(content=before)
-        if before.digest == now.digest:
-            found.append(CheckedFile(path, file, same._replace(content=now)))
-            continue
-        detail = f"({now.words or before.words})"
-        if before.text is not None and now.text is not None:
-            detail = told_changes(before.text, now.text, most_chars=MOST_CHARS)
-        found.append(CheckedFile(path, file, same._replace(told=now.digest), CHANGED, detail))
-    return found
+    due = islice(differing.items(), most_read)
+    return [checked(tracker, path, files[path], proof) for path, proof in due]
+
+
+def checked(tracker: FileChangeTracker, path: str, file: SeenFile, proof: Proof) -> CheckedFile:
+    """Compare a file with its content as it was shown, or take its current content for that."""
+    same = file._replace(proof=proof, told="")
+    try:
+        now = content_of(tracker.real(path))
+    except FileNotFoundError:
+        return CheckedFile(path, file, same._replace(told=GONE))
+    except (OSError, ValueError, RuntimeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "its name leads nowhere"
+        detail = f"it cannot be read any more: {why}"
+        return CheckedFile(path, file, same._replace(told=detail), detail)
+    before = file.content or now
+    if before.digest == now.digest:
+        return CheckedFile(path, file, same._replace(content=now))
+    detail = f"({now.words or before.words})"
+    if before.text is not None and now.text is not None:
+        detail = told_changes(before.text, now.text, most_chars=MOST_CHARS)
+    return CheckedFile(path, file, same._replace(content=before, told=now.digest), detail)
 
 
 def content_of(real: Path) -> FileContent:

@@ -22,7 +22,7 @@ from autogen_context.cache.values import Cache
 from autogen_context.messages.message import content_digest
 from autogen_context.project.documents import Document, DocumentKind, named_by_kind, read_document
 from autogen_context.project.secrets import without_secrets
-from autogen_context.project.symbols import Language, Symbols, language_by_name, symbols_of
+from autogen_context.project.symbols import Family, Symbols, family_of, symbols_of
 
 DocumentsByKind = Mapping[DocumentKind, tuple[Document, ...]]
 Proof = tuple[int, ...]  # metadata of a path; empty if it proves nothing
@@ -30,9 +30,8 @@ Proof = tuple[int, ...]  # metadata of a path; empty if it proves nothing
 MOST_BYTES = 1024 * 1024  # of one file
 BINARY_BYTES = 8_192  # from the start; a zero byte among them marks a binary file
 SETTLED_NS = 2_000_000_000  # the coarsest timestamps of any file system
-MOST_PARSED = 2_000  # source files; larger trees are not parsed by grammar (some 4 ms per file)
 BATCH = 64  # files read at a time
-KIND, SCHEMA = "project", 5  # of cache entries
+KIND, SCHEMA = "project", 6  # of cache entries
 
 SAID = attrgetter("st_mtime_ns", "st_ctime_ns", "st_size", "st_mode", "st_dev", "st_ino")
 GONE: Proof = (0, 0)
@@ -104,13 +103,13 @@ class SourceFile(NamedTuple):
     name: str
     text: str
     digest: bytes
-    language: Language | None
+    family: Family | None
     kinds: Sequence[DocumentKind]
 
     @property
     def key(self) -> str:
-        """Its key in a cache: the content and the language, and for a document its name."""
-        means = self.name if self.kinds else self.language
+        """Its key in a cache: the content and how it is read, and for a document its name."""
+        means = self.name if self.kinds else self.family
         return f"{SCHEMA}/{'-'.join(self.kinds)}/{means}/{self.digest.hex()}"
 
     def facts(self, cache: Cache) -> FileFacts:
@@ -124,7 +123,7 @@ class SourceFile(NamedTuple):
             documents: Mapping[DocumentKind, Document] = {
                 kind: read_document(kind, self.name, bare) for kind in self.kinds
             }
-            symbols = symbols_of(bare, self.language) if self.language else None
+            symbols = symbols_of(bare, self.family) if self.family else None
             facts = FileFacts(symbols=symbols, documents=documents)
             cache.remember(KIND, self.key, FACTS.dump_json(facts).decode())
             return facts
@@ -153,30 +152,22 @@ class Index:
         self._named: Mapping[DocumentKind, tuple[str, ...]] = named_by_kind(())
         self._kinds: Mapping[str, list[DocumentKind]] = {}  # kinds by document name
         self._read: dict[str, tuple[bytes, FileFacts]] = {}  # by name; empty for unreadable files
-        self._by_grammar: bool | None = None
         self._drawn = -1  # version of ``symbols`` and ``documents``
 
-    async def update(self) -> None:
-        """Read the files that may have changed, in batches; completed reads are kept on cancellation."""
-        if await asyncio.to_thread(changed, self._names):
-            files, names = await asyncio.to_thread(files_below, self._root, self._most_files)
+    def update(self) -> None:
+        """Read the files that may have changed, in batches; in a thread, as it waits for disk and cache."""
+        if changed(self._names):
+            files, names = files_below(self._root, self._most_files)
             if files != self.files:
                 self._take_names(files)
             self._names = names
-        due = list((await asyncio.to_thread(changed, self._texts.copy())).items())
+        due = list(changed(self._texts).items())
         for at in range(0, len(due), BATCH):
-            batch = {
-                path[len(str(self._root)) + 1 :]: proof for path, proof in due[at : at + BATCH]
-            }
-            await self._take(await asyncio.to_thread(self._sources, list(batch)))
-            self._texts |= {f"{self._root}/{name}": proof for name, proof in batch.items()}
+            self._read_files(dict(due[at : at + BATCH]))
         if self._drawn != self.version:
             self._drawn, read = self.version, self._read
-            self.symbols = {
-                name: facts.symbols
-                for name, (_, facts) in read.items()
-                if facts.symbols is not None
-            }
+            found = {name: facts.symbols for name, (_, facts) in read.items()}
+            self.symbols = {name: each for name, each in found.items() if each is not None}
             self.documents = {
                 kind: tuple(
                     read[name][1].documents[kind]
@@ -192,9 +183,7 @@ class Index:
         for kind, names in self._named.items():
             for name in names:
                 kinds[name].append(kind)
-        sources = {name for name in files if language_by_name(name) is not None}
-        if self._by_grammar is None:
-            self._by_grammar = len(sources) <= MOST_PARSED
+        sources = {name for name in files if family_of(name) is not None}
         wanted = sorted(sources | kinds.keys())
         same = {name for name in wanted if kinds.get(name) == self._kinds.get(name)}
         for name in self._read.keys() - same:
@@ -206,25 +195,22 @@ class Index:
         }
         self.files, self._kinds = files, kinds
 
-    def _sources(self, names: Sequence[str]) -> list[SourceFile]:
-        """Read the files whose content is another one now."""
-        found: list[SourceFile] = []
-        for name in names:
+    def _read_files(self, batch: Mapping[str, Proof]) -> None:
+        """Read files, and store the facts of those whose content is another one now, as the cache has them or extracted."""
+        sources: list[SourceFile] = []
+        for path in batch:
+            name = path[len(str(self._root)) + 1 :]
             try:
                 text, digest = read_text(self._root, name)
             except (OSError, RuntimeError):
                 text, digest = "", b""
             if self._read.get(name, (None,))[0] != digest:
-                language = language_by_name(name)
-                if language is not None and not self._by_grammar:
-                    language = Language(language.family)
-                found.append(SourceFile(name, text, digest, language, self._kinds.get(name, [])))
-        return found
-
-    async def _take(self, sources: Sequence[SourceFile]) -> None:
-        """Store the facts of files, as the cache has them or extracted in a thread."""
-        await self._cache.warm(KIND, [source.key for source in sources if source.digest])
-        facts = await asyncio.to_thread(lambda: [each.facts(self._cache) for each in sources])
-        for source, found in zip(sources, facts, strict=True):
-            self._read[source.name] = source.digest, found
+                kinds = self._kinds.get(name, [])
+                sources.append(SourceFile(name, text, digest, family_of(name), kinds))
+        keys = [source.key for source in sources if source.digest]
+        if keys:
+            asyncio.run(self._cache.warm(KIND, keys))
+        for source in sources:
+            self._read[source.name] = source.digest, source.facts(self._cache)
             self.version += 1
+        self._texts |= batch

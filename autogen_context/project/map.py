@@ -1,4 +1,4 @@
-"""A map of the code within a token budget: the folders, and the most used definitions under their files.
+"""A map of the code within a token budget: the largest folders, and the most used definitions under their files.
 
 Each file votes for the definitions that it uses. Votes of files in play, and for names in play, weigh more. The weights
 follow aider's repository map; docs/decisions/0017-project-context.md.
@@ -6,11 +6,12 @@ follow aider's repository map; docs/decisions/0017-project-context.md.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path, PurePath, PurePosixPath
 from typing import NamedTuple
 
-from autogen_context.project.symbols import Symbols
+from autogen_context.project.outline import CountText, Piece, chosen
+from autogen_context.project.symbols import Definition, Symbols
 
 MOST_OWNERS = 6  # files that define a name; with more, it counts only where it is imported
 MEMBER_WEIGHT = 0.5  # of a reference to a member, whose owner is unknown
@@ -32,13 +33,10 @@ COMPOUND = re.compile(r"_|\d|[./]|[a-z][A-Z]|[A-Z]{2,}[a-z]")
 OVERVIEW_FRACTION = 0.25  # share of the room reserved for the overview
 MOST_FOLDERS = 14  # lines of the overview
 MOST_ENDINGS = 3  # file types listed per folder
-MOST_MISSES = 40  # consecutive definitions without room before stopping
 SATIATION = 0.85  # factor on the score of each further definition of a file
 CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor", "new"})
-SPECIAL = re.compile(r"__\w+__$")  # special methods of Python, which are well known
 CONSTRUCTOR_FRACTION = 0.4  # share of the score of its class
 
-CountText = Callable[[str], int]
 Place = tuple[str, str]  # a file and a name defined there; an empty name means the whole file
 
 
@@ -50,24 +48,11 @@ class Focus(NamedTuple):
 
 
 class Map(NamedTuple):
-    """Overview lines of the folders, the shown files with their definition lines, and the tokens of all lines."""
+    """The lines of a map, the files in it, and the tokens of all lines."""
 
-    overview: tuple[str, ...]
-    shown: Mapping[str, tuple[str, ...]]
+    lines: tuple[str, ...]
+    files: tuple[str, ...]
     tokens: int
-
-    def lines(self) -> Iterator[str]:
-        """Yield the lines of the map: the overview, then each folder's files with their definitions."""
-        yield from self.overview
-        before = ""
-        for file, lines in self.shown.items():
-            folder, name = in_tree(file)
-            if folder != before:
-                yield f"{folder}/"
-                before = folder
-            margin = "  " if folder else ""
-            yield f"{margin}{name}"
-            yield from (f"{margin}  {line}" for line in lines)
 
 
 def in_tree(file: str) -> tuple[str, str]:
@@ -196,73 +181,68 @@ def weights_of(files: Mapping[str, Symbols], focus: Focus) -> dict[str, float]:
     return {file: weight / whole for file, weight in weights.items()}
 
 
-def mapped(
-    names: Iterable[str],
-    files: Mapping[str, Symbols],
-    places: Mapping[Place, float],
-    *,
-    room_tokens: int,
-    count: CountText,
-) -> Map:
-    """Build the map from the names of all files, the symbols of the sources, and the scores of the definitions."""
-    overview = [(line, count(f"{line}\n")) for line in overview_of(names)]
-    kept = min(sum(cost for _, cost in overview), int(OVERVIEW_FRACTION * room_tokens))
-    left, misses = room_tokens - kept, 0
-    taken: dict[str, set[int]] = {}
-    folders = {""}
-    for file, at in by_rank(files, places):
-        definitions, (folder, name) = files[file].definitions, in_tree(file)
-        needed = {at}
-        depth = definitions[at].depth
-        for before in range(at - 1, -1, -1):  # enclosing definitions
-            if definitions[before].depth < depth:
-                needed.add(before)
-                depth = definitions[before].depth
-        needed -= taken.get(file, set())
-        lines = [f"    {definitions[each].line}" for each in needed]
-        lines += [] if file in taken else [f"  {name}"]
-        lines += [] if folder in folders else [f"{folder}/"]
-        cost = sum(count(f"{line}\n") for line in lines)
-        if cost <= left:
-            left, misses = left - cost, 0
-            folders.add(folder)
-            taken.setdefault(file, set()).update(needed)
-        elif (misses := misses + 1) > MOST_MISSES:
-            break
-    left += kept  # the overview also gets the room that the definitions leave
-    first: list[str] = []
-    for line, cost in overview:
-        if cost > left:
-            break
-        left -= cost
-        first.append(line)
-    shown = {
-        file: tuple(files[file].definitions[at].line for at in sorted(taken[file]))
-        for file in sorted(taken, key=in_tree)
-    }
-    return Map(tuple(first), shown, room_tokens - left)
+class CodeOutline:
+    """All definitions of a tree below their files, and these below their folders, in tree order.
+
+    Attributes:
+        pieces: folders, files and definitions.
+        files: the file of each piece; empty for a folder.
+        overview: the lines on the largest folders.
+    """
+
+    def __init__(
+        self,
+        names: Iterable[str],
+        symbols: Mapping[str, Symbols],
+        scores: Mapping[Place, float],
+    ) -> None:
+        self.overview = [Piece(text=line, rank=0) for line in overview_of(names)]
+        self.pieces: list[Piece] = []
+        self.files: list[str] = []
+        top, above = "", -1
+        for file in sorted(symbols, key=in_tree):
+            folder, name = in_tree(file)
+            if folder != top:
+                top, above = folder, self._add("", Piece(text=f"{folder}/"))
+            margin = "  " if folder else ""
+            around = [self._add(file, Piece(text=margin + name, under=above))]
+            for rank, each in ranks_of(file, symbols[file].definitions, scores):
+                del around[each.depth + 1 :]
+                line = Piece(text=f"{margin}  {each.line}", rank=rank, under=around[-1])
+                around.append(self._add(file, line))
+
+    def _add(self, file: str, piece: Piece) -> int:
+        self.pieces.append(piece)
+        self.files.append(file)
+        return len(self.pieces) - 1
+
+    def map(self, *, room_tokens: int, count: CountText) -> Map:
+        """Draw the map that fits; the overview gets a share of the room, and what the definitions leave."""
+        _, tokens = chosen(self.overview, room_tokens=room_tokens, count=count)
+        room = room_tokens - min(tokens, int(OVERVIEW_FRACTION * room_tokens))
+        taken, used = chosen(self.pieces, room_tokens=room, count=count)
+        first, more = chosen(self.overview, room_tokens=room_tokens - used, count=count)
+        lines = [*(self.overview[at] for at in first), *(self.pieces[at] for at in taken)]
+        files = dict.fromkeys(self.files[at] for at in taken if self.files[at])
+        return Map(tuple(each.text for each in lines), tuple(files), used + more)
 
 
-def by_rank(
-    files: Mapping[str, Symbols], places: Mapping[Place, float]
-) -> Iterator[tuple[str, int]]:
-    """Yield all definitions as (file, index), the most used first; a constructor gets a share of its class's score."""
-    rows: list[tuple[float, str, int]] = []
-    for file, symbols in files.items():
-        scores: list[float] = []
-        outer: list[float] = []
-        for each in symbols.definitions:
-            del outer[each.depth :]
-            score = places.get((file, each.name), 0.0)
-            if outer and each.name in CONSTRUCTORS:
-                score = max(score, CONSTRUCTOR_FRACTION * outer[-1])
-            elif SPECIAL.match(each.name):
-                score = 0.0
-            outer.append(score)
-            scores.append(score)
-        order = sorted(range(len(scores)), key=lambda at: (-scores[at], at))
-        rows += [(-scores[at] * SATIATION**further, file, at) for further, at in enumerate(order)]
-    return ((file, at) for _, file, at in sorted(rows))
+def ranks_of(
+    file: str, definitions: Iterable[Definition], scores: Mapping[Place, float]
+) -> list[tuple[float, Definition]]:
+    """Return the definitions of a file with their ranks: the most used first, each further one of the file later."""
+    rows: list[tuple[float, Definition]] = []
+    outer: list[float] = []
+    for each in definitions:
+        del outer[each.depth :]
+        score = scores.get((file, each.name), 0.0)
+        if outer and each.name in CONSTRUCTORS:
+            score = max(score, CONSTRUCTOR_FRACTION * outer[-1])
+        outer.append(score)
+        rows.append((score, each))
+    order = sorted(range(len(rows)), key=lambda at: -rows[at][0])
+    further = {at: n for n, at in enumerate(order)}
+    return [(-score * SATIATION ** further[at], each) for at, (score, each) in enumerate(rows)]
 
 
 def overview_of(names: Iterable[str]) -> list[str]:

@@ -6,22 +6,25 @@ within the same budget. The same tree gives the same bytes. Every line from a fi
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from pathlib import Path, PurePath
+from threading import Lock
 
-from autogen_context.budget.manager import TokenBudget, TokenBudgetManager, flow
+from autogen_context.budget.manager import TokenBudgetManager, flow
 from autogen_context.budget.policy import Section
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.tier import CacheLimits
 from autogen_context.cache.values import Cache, Guarded
-from autogen_context.messages.message import Text
-from autogen_context.project.documents import KINDS, CountText, DocumentKind, Extracts, extracts
-from autogen_context.project.index import DocumentsByKind, Index
-from autogen_context.project.map import Focus, Map, focus_of, in_tree, mapped, ranked
+from autogen_context.messages.message import Text, content_digest
+from autogen_context.project.documents import KINDS, extracts
+from autogen_context.project.index import Index
+from autogen_context.project.map import CodeOutline, focus_of, in_tree, ranked
+from autogen_context.project.outline import CountText
 from autogen_context.project.symbols import Symbols
+from autogen_context.project.thread import in_thread
 from autogen_context.tokens.measure import EstimateCounter
 from autogen_context.view.notice import Notice, Topic
 
@@ -31,6 +34,7 @@ KEPT_BYTES = 64 * 1024 * 1024  # in memory, without a given cache; a file takes 
 REMEMBERED = 1_000  # texts whose token counts are cached
 ATTEMPTS = 6  # at fitting the head, whose lines were counted separately
 MOST_LINES = 8  # reported per file
+DIGEST_CHARS = 8  # beside 20,000 files, one new file in 200,000 is taken for one of them
 
 TOPIC: Topic = "project"
 MARK = "> "  # before each line from a file
@@ -48,21 +52,19 @@ class ProjectView:
     """The context of a project as an agent may see it.
 
     Attributes:
-        opening: introduction of the head; always precedes its parts.
-        parts: the parts of the head.
+        parts: the parts of the head; the first is its introduction.
         changes: changes since the head was written, one per file.
         missing: names of other changed files, whose changes do not fit.
     """
 
-    opening: str
     parts: tuple[str, ...]
     changes: tuple[Notice, ...] = ()
     missing: frozenset[str] = frozenset()
 
     @property
     def head(self) -> str:
-        """The text to place after the system prompt, byte-identical until it is renewed."""
-        return "\n\n".join([self.opening, *self.parts]) if self.parts else ""
+        """The text to place after the system prompt, byte-identical until it is renewed; empty without content."""
+        return "\n\n".join(self.parts) if len(self.parts) > 1 else ""
 
     @property
     def tail(self) -> str:
@@ -76,9 +78,9 @@ class Head:
 
     parts: tuple[Text, ...]
     rooms: Mapping[Section, int]  # in tokens
-    told: Mapping[DocumentKind, Mapping[Text, tuple[Text, ...]]]  # lines taken from documents
-    shown: Mapping[Text, tuple[Text, ...]]  # files of its map, with all their definitions
-    new: tuple[Text, ...] = ()  # source files added since
+    # Those taken from documents, and all of the source files shown.
+    lines: Mapping[Section, Mapping[Text, tuple[Text, ...]]]
+    sources: tuple[str, ...] = ()  # digests of the names of all source files
 
 
 class ProjectContext:
@@ -93,6 +95,9 @@ class ProjectContext:
         most_files: maximum number of files indexed.
         shared_head: write the head independently of the task, so that all agents with the same window and system prompt
             share the same bytes, and one entry of the provider's prompt cache serves them all.
+
+    Attributes:
+        head: the current head, with which another process can continue; ``None`` has one written on the next call.
 
     Raises:
         ValueError: ``root`` is not a folder, or a number is not positive.
@@ -121,10 +126,9 @@ class ProjectContext:
         self._shared_head = shared_head
         self._count = lru_cache(REMEMBERED)(count or estimate)  # the same texts are counted often
         self._index = Index(self.root, cache=Guarded(self._cache), most_files=most_files)
-        self._head: Head | None = None
-        self._sources: frozenset[str] | None = None  # that existed when the head was written
-        self._newer: tuple[int, list[Notice]] = -1, []
-        self._lock = asyncio.Lock()
+        self.head: Head | None = None
+        self._newer: tuple[Head | None, int, list[Notice]] = None, -1, []
+        self._lock = Lock()
 
     async def current(
         self, task: str = "", *, in_play: Iterable[str | PurePath] = ()
@@ -135,10 +139,14 @@ class ProjectContext:
             task: the task that the head is written for; used only when it is written.
             in_play: files that the conversation works on, absolute or relative to the root, and names of definitions.
         """
-        async with self._lock:
-            await self._index.update()
-            head = self._head or await self._written(task, in_play)
-            view = ProjectView(opening=OPENING.format(name=self.root.name), parts=head.parts)
+        return await asyncio.wrap_future(in_thread(lambda: self.view(task, in_play)))
+
+    def view(self, task: str = "", in_play: Iterable[str | PurePath] = ()) -> ProjectView:
+        """Return the current context, like ``current``, but wait for the disk; for threads."""
+        with self._lock:
+            self._index.update()
+            head = self.head = self.head or self._written(task, in_play)
+            view = ProjectView(parts=head.parts)
             room = self._budget_tokens - self._count(view.head)
             taken: list[Notice] = []
             missing: set[str] = set()
@@ -172,70 +180,81 @@ class ProjectContext:
             "shared_head": self._shared_head,
         }
 
-    @property
-    def head(self) -> Head | None:
-        """The current head, with which another process can continue; ``None`` until one is written."""
-        if self._head is None or self._sources is None:
-            return self._head
-        return replace(self._head, new=tuple(sorted(self._new)))
-
-    def resume(self, head: Head | None) -> None:
-        """Continue with a head; ``None`` has one written on the next call."""
-        self.renew()
-        self._head = head
-
     def renew(self) -> None:
         """Rewrite the head on the next call; use this at a compaction, which changes the prefix anyway."""
-        self._head, self._sources, self._newer = None, None, (-1, [])
+        self.head = None
 
-    @property
-    def _new(self) -> frozenset[str]:
-        """The source files added since the head was written."""
-        return frozenset(self._index.symbols.keys() - (self._sources or ()))
-
-    async def _written(self, task: str, in_play: Iterable[str | PurePath]) -> Head:
-        """Write a head in a thread; only changes after this are reported."""
-        index = self._index
+    def _written(self, task: str, in_play: Iterable[str | PurePath]) -> Head:
+        """Write a head within the section shares of the budget; unused room of a section goes to the others."""
+        index, count = self._index, self._count
         if self._shared_head:
             task, in_play = "", ()
-        manager = TokenBudgetManager(total_tokens=self._budget_tokens)
-        write = partial(
-            head_of,
-            self.root.name,
-            index.files,
-            index.symbols,
-            index.documents,
-            focus=focus_of(task, in_play, root=self.root, files=index.files),
-            budget=manager.allocate(TaskDefinition.from_text(task)),
-            count=self._count,
+        focus = focus_of(task, in_play, root=self.root, files=index.files)
+        code = CodeOutline(index.files, index.symbols, ranked(index.symbols, focus))
+        budget = TokenBudgetManager(total_tokens=self._budget_tokens).allocate(
+            TaskDefinition.from_text(task)
         )
-        self._head = head = await asyncio.to_thread(write)
-        return head
+        opening = OPENING.format(name=self.root.name)
+        sources = tuple(sorted(map(digest_of, index.symbols)))
+        whole = sum(budget.allocations.get(section, 0) for section in TITLES)
+        rooms: dict[Section, int] = dict.fromkeys(TITLES, whole)
+        _, needs = contents(index, code, rooms, count)
+        needs["execution_history"] = budget.allocations["execution_history"]
+        flowed, share = flow(budget, needs), 1.0
+        for _ in range(ATTEMPTS):
+            rooms = {section: int(flowed[section] * share) for section in TITLES}
+            found, _ = contents(index, code, rooms, count)
+            texts = (
+                f"{title}\n{found[each][0]}" for each, title in TITLES.items() if found[each][0]
+            )
+            parts = (opening, *texts)
+            tokens = count(ProjectView(parts=parts).head)
+            if tokens <= whole:
+                lines: dict[Section, Lines] = {each: found[each][1] for each in TITLES}
+                return Head(parts=parts, rooms=rooms, lines=lines, sources=sources)
+            share *= 0.95 * whole / tokens
+        return Head(parts=(opening,), rooms={}, lines={}, sources=sources)
 
     def _changes(self, head: Head) -> list[Notice]:
         """Return the changes since the head was written; cached until the index changes."""
         index = self._index
-        if self._sources is None:
-            self._sources = frozenset(index.symbols.keys() - set(head.new))
-        if self._newer[0] == index.version:
-            return self._newer[1]
-        found = list(changed_documents(head, index.documents, self._count))
-        for name, before in head.shown.items():
-            lines = differences(before, lines_of(index.symbols.get(name)))
-            if name not in index.symbols:
-                found.append(notice_of(name, "was deleted."))
-            elif lines:
-                found.append(notice_of(name, "now defines:", lines))
-        for name in sorted(self._new - head.shown.keys(), key=in_tree):
-            lines = differences((), lines_of(index.symbols[name]))
-            found.append(notice_of(name, "is new:", lines))
-        self._newer = index.version, found
-        return found
+        if self._newer[0] is not head or self._newer[1] != index.version:
+            documents = changed_documents(head, index, self._count)
+            sources = changed_sources(head, index.symbols)
+            self._newer = head, index.version, [*documents, *sources]
+        return self._newer[2]
+
+
+Lines = Mapping[str, tuple[str, ...]]  # by file
+
+
+def contents(
+    index: Index, code: CodeOutline, rooms: Mapping[Section, int], count: CountText
+) -> tuple[dict[Section, tuple[str, Lines]], dict[Section, int]]:
+    """Return each section's text that fits its room and the lines by which changes of its files are found, and the tokens."""
+    count_line = line_counter(count)
+    found: dict[Section, tuple[str, Lines]] = {}
+    needs: dict[Section, int] = {}
+    for kind in KINDS:
+        documents = index.documents.get(kind, ())
+        taken, needs[kind] = extracts(documents, room_tokens=rooms[kind], count=count_line)
+        texts = (f"From {name}:\n{marked(lines)}" for name, lines in taken.items())
+        found[kind] = "\n".join(texts), taken
+    drawn = code.map(room_tokens=rooms["project_structure"], count=count_line)
+    shown = {file: lines_of(index.symbols[file]) for file in drawn.files}
+    found["project_structure"] = marked(drawn.lines), shown
+    needs["project_structure"] = drawn.tokens
+    return found, needs
 
 
 def notice_of(name: str, what: str, lines: Sequence[str] = ()) -> Notice:
     """Return the notice of a file that changed since the head was written, with the first lines added and removed."""
     return Notice(topic=TOPIC, key=name, text=f"{name} {what}", detail="\n".join(lines))
+
+
+def digest_of(name: str) -> str:
+    """Return a short digest of the name of a file; a state has those of all source files."""
+    return content_digest(name).hex()[:DIGEST_CHARS]
 
 
 def lines_of(symbols: Symbols | None) -> tuple[str, ...]:
@@ -262,62 +281,31 @@ def marked(lines: Iterable[str]) -> str:
     return "\n".join(MARK + " ".join(line.rstrip().splitlines()) for line in lines)
 
 
-def head_of(
-    name: str,
-    files: Collection[str],
-    symbols: Mapping[str, Symbols],
-    documents: DocumentsByKind,
-    *,
-    focus: Focus,
-    budget: TokenBudget,
-    count: CountText,
-) -> Head:
-    """Write a head within the section shares of a budget; unused room of a section goes to the others."""
-    count_line, places = line_counter(count), ranked(symbols, focus)
-
-    def taken(
-        rooms: Mapping[Section, int],
-    ) -> tuple[dict[DocumentKind, Extracts], Map, dict[Section, int]]:
-        told: dict[DocumentKind, Extracts] = {}
-        needs: dict[Section, int] = {}
-        for kind in KINDS:
-            given, room = documents.get(kind, ()), rooms[kind]
-            told[kind], needs[kind] = extracts(given, room_tokens=room, count=count_line)
-        room = rooms["project_structure"]
-        chart = mapped(files, symbols, places, room_tokens=room, count=count_line)
-        return told, chart, {**needs, "project_structure": chart.tokens}
-
-    whole = sum(budget.allocations.get(section, 0) for section in TITLES)
-    needs = taken(dict.fromkeys(TITLES, whole))[2]
-    needs["execution_history"] = budget.allocations["execution_history"]
-    flowed, share = flow(budget, needs), 1.0
-    for _ in range(ATTEMPTS):
-        rooms: dict[Section, int] = {section: int(flowed[section] * share) for section in TITLES}
-        told, chart, _ = taken(rooms)
-        texts: dict[Section, str] = {
-            kind: "\n".join(f"From {name}:\n{marked(lines)}" for name, lines in taken_of.items())
-            for kind, taken_of in told.items()
-        }
-        texts["project_structure"] = marked(chart.lines())
-        parts = tuple(f"{title}\n{texts[each]}" for each, title in TITLES.items() if texts[each])
-        tokens = count(ProjectView(opening=OPENING.format(name=name), parts=parts).head)
-        if tokens <= whole:
-            shown = {file: lines_of(symbols[file]) for file in chart.shown}
-            return Head(parts=parts, rooms=rooms, told=told, shown=shown)
-        share *= 0.95 * whole / tokens
-    return Head(parts=(), rooms=dict.fromkeys(TITLES, 0), told={}, shown={})
-
-
-def changed_documents(head: Head, documents: DocumentsByKind, count: CountText) -> Iterator[Notice]:
+def changed_documents(head: Head, index: Index, count: CountText) -> Iterator[Notice]:
     """Yield the changes between the lines taken from documents and their current lines."""
     count_line = line_counter(count)
     for kind in KINDS:
-        before, room = head.told.get(kind, {}), head.rooms.get(kind, 0)
-        now, _ = extracts(documents.get(kind, ()), room_tokens=room, count=count_line)
+        before, room = head.lines.get(kind, {}), head.rooms.get(kind, 0)
+        now, _ = extracts(index.documents.get(kind, ()), room_tokens=room, count=count_line)
         for name in dict.fromkeys([*before, *now]):
             lines = differences(before.get(name, ()), now.get(name, ()))
             if lines:
                 yield notice_of(name, "now says:", lines)
+
+
+def changed_sources(head: Head, symbols: Mapping[str, Symbols]) -> Iterator[Notice]:
+    """Yield the changes of the files that the map shows, and the definitions of new files."""
+    known = frozenset(head.sources)
+    shown = head.lines.get("project_structure", {})
+    for name, before in shown.items():
+        lines = differences(before, lines_of(symbols.get(name)))
+        if name not in symbols:
+            yield notice_of(name, "was deleted.")
+        elif lines:
+            yield notice_of(name, "now defines:", lines)
+    new = [name for name in symbols if name not in shown and digest_of(name) not in known]
+    for name in sorted(new, key=in_tree):
+        yield notice_of(name, "is new:", differences((), lines_of(symbols[name])))
 
 
 def differences(before: Sequence[str], now: Sequence[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Extract the definitions of a source file, by grammar (extra ``code``) or by keywords and indentation, and its references.
+"""Extract the definitions of a source file, by keywords and indentation, and its references.
 
 In languages with explicit imports (Python, JavaScript, TypeScript), a bare name counts as a reference only if imported.
 """
@@ -6,35 +6,21 @@ In languages with explicit imports (Python, JavaScript, TypeScript), a bare name
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
 from posixpath import splitext
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast
+from typing import Literal
 
-from autogen_context.compressor.code import LineSpan, holders, nested, outline
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tree_sitter import Language as TreeSitterLanguage
-    from tree_sitter import Query
+from autogen_context.compressor.code import LineSpan, holders, outline
 
 Family = Literal["python", "script", "c"]  # how comments, strings and imports are written
-Grammar = tuple[str, str]  # the module of a grammar, and its function
 
 HEAD_CHARS = 120  # length limit of a definition's head
 HEAD_LINES = 12
 MOST_DEFINITIONS = 500  # of one file
 MOST_REFERENCES = 3_000
 LEAST_CHARS, MOST_CHARS = 3, 60  # of a referenced name
-LONGEST_CHARS = 100_000  # invalid code costs a parser up to 4 microseconds per character
-DEEPEST = 12  # syntax nodes around a definition
 
 CONTAINERS = (
     "class|interface|enum|namespace|struct|trait|impl|mod|module|record|object|protocol|extension"
-)
-DEFINITION = re.compile(
-    r"function|method|class|interface|impl|trait|struct|enum|namespace|module|constructor|record"
 )
 CONTAINER = re.compile(rf"(?:[\w()]+[ \t]+)*(?:{CONTAINERS})\b")
 WORDS = CONTAINERS.replace("impl|", "") + r"|def|function\*?|fn|func|fun|type"
@@ -50,7 +36,7 @@ NAMES = tuple(
 )
 TYPE = re.compile(r"(?:(?:export|pub|declare)[ \t]+)*type[ \t]+([A-Za-z_]\w*)")  # unindented
 REMARK = re.compile(
-    r"\s*(?:#|//|/\*|\*|[rR]?\"\"\"|[rR]?''')"
+    r"\s*(?:#|//|/\*|\*(?![\w,*])|[rR]?\"\"\"|[rR]?''')"
 )  # a comment or docstring before the body, not part of a head
 TRAILING = re.compile(r"\s+#(?: type: | noqa| pragma).*")
 
@@ -79,36 +65,17 @@ SCRIPT_WORDS = frozenset({"type", "default", "import", "export"})
 SCRIPT_END = re.compile(r"\.[cm]?[jt]sx?$")
 
 
-class Language(NamedTuple):
-    """How a language is read; without a grammar, by keywords and indentation."""
-
-    family: Family
-    grammar: Grammar | None = None
-
-
-LANGUAGES: dict[str, Language] = {
-    **dict.fromkeys((".py", ".pyi"), Language("python", ("python", "language"))),
-    **dict.fromkeys(
-        (".ts", ".mts", ".cts"), Language("script", ("typescript", "language_typescript"))
-    ),
-    ".tsx": Language("script", ("typescript", "language_tsx")),
-    **dict.fromkeys(
-        (".js", ".jsx", ".mjs", ".cjs"), Language("script", ("javascript", "language"))
-    ),
-    ".go": Language("c", ("go", "language")),
-    ".rs": Language("c", ("rust", "language")),
-    ".java": Language("c", ("java", "language")),
-    ".cs": Language("c", ("c_sharp", "language")),
-    **dict.fromkeys((".c", ".h"), Language("c", ("c", "language"))),
-    **dict.fromkeys((".cc", ".cpp", ".cxx", ".hpp", ".hh"), Language("c", ("cpp", "language"))),
-    **dict.fromkeys((".kt", ".swift", ".scala", ".dart", ".php"), Language("c")),
-    ".rb": Language("python"),
+FAMILIES: dict[str, Family] = {
+    **dict.fromkeys((".py", ".pyi", ".rb"), "python"),
+    **dict.fromkeys((".ts", ".mts", ".cts", ".tsx", ".js", ".jsx", ".mjs", ".cjs"), "script"),
+    **dict.fromkeys((".go", ".rs", ".java", ".cs", ".c", ".h", ".cc", ".cpp", ".cxx", ".hpp"), "c"),
+    **dict.fromkeys((".hh", ".kt", ".swift", ".scala", ".dart", ".php"), "c"),
 }
 
 
-def language_by_name(name: str) -> Language | None:
-    """Return the language of a file, or ``None`` if it is not source code in a supported language."""
-    return LANGUAGES.get(splitext(name)[1].lower())
+def family_of(name: str) -> Family | None:
+    """Return how a file is read, or ``None`` if it is not source code in a supported language."""
+    return FAMILIES.get(splitext(name)[1].lower())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,12 +100,13 @@ class Symbols:
     references: tuple[str, ...] = ()
 
 
-def symbols_of(text: str, language: Language) -> Symbols:
+def symbols_of(text: str, family: Family) -> Symbols:
     """Return the definitions and references of a source text."""
-    lines = text.split("\n")
-    grammar = language.grammar
-    spans = spans_by_grammar(text, grammar) if grammar else []
-    spans = spans or outline(lines)
+    # Comments and strings of several lines may quote code; a default in a head is a string of one line.
+    lines = (
+        SILENT[family].sub(lambda found: "\n" * found[0].count("\n") or found[0], text).split("\n")
+    )
+    spans = outline(lines)
     found = list(definitions_in(lines, spans))
     for at, (line, holder) in enumerate(zip(lines, holders(spans, len(lines)), strict=True)):
         if holder is None and (named := TYPE.match(line)):
@@ -146,42 +114,8 @@ def symbols_of(text: str, language: Language) -> Symbols:
     found.sort(key=lambda row: row[0])
     return Symbols(
         definitions=tuple(definition for _, definition in found[:MOST_DEFINITIONS]),
-        references=references_in(text, language.family),
+        references=references_in(text, family),
     )
-
-
-def spans_by_grammar(text: str, grammar: Grammar) -> list[LineSpan]:
-    """Return the spans of definitions, by grammar; none if it is not installed or the text is too long."""
-    if len(text) > LONGEST_CHARS:
-        return []
-    try:
-        from tree_sitter import Parser, QueryCursor  # noqa: PLC0415 - an extra
-
-        language, query = language_of(*grammar)
-    except ImportError:
-        return []
-    root = Parser(language).parse(text.encode(errors="replace")).root_node
-    cursor = QueryCursor(query)
-    cursor.set_max_start_depth(DEEPEST)  # invalid code can nest without limit, at quadratic cost
-    rows: list[tuple[int, int, int]] = []
-    for _, match in cursor.matches(root):
-        whole, body = match["whole"][0], match["body"][0]
-        if DEFINITION.search(whole.type):
-            start, end, first = whole.start_point.row, whole.end_point.row + 1, body.start_point.row
-            inner = first if first > start and body.type == "block" else first + 1
-            rows.append((start, min(inner, end), end))
-    return nested(sorted(rows, key=lambda row: (row[0], -row[2])))
-
-
-@cache
-def language_of(name: str, function: str) -> "tuple[TreeSitterLanguage, Query]":
-    """Load a language, and the query for its nodes with a body."""
-    from tree_sitter import Language, Query  # noqa: PLC0415 - an extra
-
-    module = import_module(f"tree_sitter_{name}")
-    make = cast("Callable[[], object]", getattr(module, function))  # each grammar's module has it
-    language = Language(make())
-    return language, Query(language, "(_ body: (_) @body) @whole")
 
 
 def definitions_in(
@@ -193,8 +127,9 @@ def definitions_in(
         while around and around[-1][0] <= span.start:
             around.pop()
         seen = all(opens for _, opens in around)
-        stop = min(max(span.body, span.start + 1), span.start + HEAD_LINES)
-        head = head_of(lines[span.start : stop])
+        is_longer = lines[span.start].endswith("(")  # than the outline reads
+        stop = span.end if is_longer and span.body == span.start + 1 else span.body
+        head = head_of(lines[span.start : min(stop, span.start + HEAD_LINES)])
         name = next((found[1] for pattern in NAMES if (found := pattern.match(head))), "")
         around.append((span.end, bool(name) and CONTAINER.match(head) is not None))
         if seen and name:

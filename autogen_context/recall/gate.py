@@ -7,7 +7,7 @@ words mentioned as something known ("the cheese project").
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
@@ -95,15 +95,22 @@ class RecallGate:
         named = [name for name in names if name in known]
         if named:
             seen = [Message(role="", text=m) if isinstance(m, str) else m for m in in_sight]
-            texts = [joined_text([message]).lower() for message in messages_in(seen)]
-            named = [name for name in named if not any(stands_in(text, name) for text in texts)]
+            named = out_of_sight(named, [*messages_in(seen)])
         return decided(query, named)
 
 
-def decided(query: str, out_of_sight: Sequence[str], people: Iterable[str] = ()) -> RecallDecision:
-    """Return the decision for names already known to be hidden; ``people`` is read only if needed."""
+def out_of_sight(names: Iterable[str], in_sight: Sequence[Message]) -> list[str]:
+    """Return the names in lower case that do not stand in these messages."""
+    text = joined_text(in_sight).lower()
+    return [name for name in names if not stands_in(text, name)]
+
+
+def decided(
+    query: str, hidden: Sequence[str], people: Callable[[], Iterable[str]] = tuple
+) -> RecallDecision:
+    """Return the decision on a query that names what is ``hidden``; who speaks is asked only if needed."""
     kind, reason = kind_of(query)
-    names = tuple(out_of_sight)
+    names = tuple(hidden)
     if kind != "casual":
         return RecallDecision(retrieve=True, reason=reason, kind=kind, names=names)
     if names:
@@ -213,11 +220,11 @@ def authors_of(messages: Sequence[Message]) -> list[str]:
     return [m.name or (each if told else "") for m, each in zip(messages, openings, strict=True)]
 
 
-def asked_about(query: str, authors: Iterable[str]) -> list[str]:
+def asked_about(query: str, authors: Callable[[], Iterable[str]]) -> list[str]:
     """Return the authors named in a question that addresses nobody ("you", "please"), sorted.
 
     Ignores lower-case names (``user``, ``coder``), which are roles; names beside a comma, which are addressed; and the name
-    that opens the query (``Ann: …``), who is asking. ``authors`` is read only if there is such a question.
+    that opens the query (``Ann: …``), who is asking. ``authors`` is called only if there is such a question.
     """
     if not any(mark in query for mark in QUESTION_MARKS):
         return []
@@ -231,6 +238,6 @@ def asked_about(query: str, authors: Iterable[str]) -> list[str]:
         return []
     return [
         author
-        for author in sorted({author for author in authors if author and not author[0].islower()})
+        for author in sorted({author for author in authors() if author and not author[0].islower()})
         if any(re.search(rf"(?<![\w@])(?<!, ){re.escape(author)}(?![\w,])", q) for q in questions)
     ]

@@ -11,7 +11,7 @@ import logging
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import cache
 
 from autogen_context.compressor.shorten import CountText
@@ -40,7 +40,7 @@ from autogen_context.recall.gate import (
     author_of,
     authors_of,
     decided,
-    stands_in,
+    out_of_sight,
 )
 
 logger = logging.getLogger(__name__)
@@ -69,9 +69,10 @@ class Recaller:
         self._known = Known()
 
     def follow(self, messages: Sequence[Message]) -> None:
-        """Add the new messages of a conversation and remove those no longer in it."""
-        known = self._messages  # usually unchanged
-        same = len(known) if messages[: len(known)] == known else same_at_front(known, messages)
+        """Add the new messages of a conversation and remove those no longer in it; the same last one stands behind the same others."""
+        known, size = self._messages, len(self._messages)
+        is_same = not known or (size <= len(messages) and messages[size - 1] is known[-1])
+        same = size if is_same else same_at_front(known, messages)
         self._index.truncate(min(same, len(self._index)))
         while self._starts and self._starts[-1] >= same:
             self._starts.pop()
@@ -89,20 +90,13 @@ class Recaller:
 
     def decide(self, query: str, in_sight: Iterable[Message]) -> RecallDecision:
         """Decide whether a query needs hidden content or asks about an author; ``in_sight`` is read only if needed."""
-        seen = cache(lambda: list(in_sight))
-        named = self._known.named(query)
-        if named:
-            text = joined_text(seen()).lower()
-            named = [name for name in named if not stands_in(text, name)]
-
-        def speakers() -> Iterator[str]:
-            yield from authors_of(seen()[-LATEST_MESSAGES:])
-
-        return decided(query, named, speakers())
+        seen, named = cache(lambda: list(in_sight)), self._known.named(query)
+        hidden = out_of_sight(named, seen()) if named else ()
+        return decided(query, hidden, lambda: authors_of(seen()[-LATEST_MESSAGES:]))
 
     def judge(self, query: str, spoken: Sequence[Message]) -> RecallDecision:
         """Decide by wording and authors alone, without the messages read or visible."""
-        return decided(query, (), authors_of(spoken[-LATEST_MESSAGES:]))
+        return decided(query, (), lambda: authors_of(spoken[-LATEST_MESSAGES:]))
 
     def scores(self, query: str) -> dict[int, float]:
         """Return the relevance of messages to a query by position, 0..1; missing positions score 0.

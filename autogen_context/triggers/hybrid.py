@@ -5,7 +5,7 @@ decisions, and the cost of a turn does not grow with their number.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby, islice
+from itertools import chain, groupby, islice, takewhile
 from math import inf
 from typing import Literal
 
@@ -40,7 +40,6 @@ SIGNALS: Mapping[SignalName, float] = {
 }
 EDITS_IN_A_ROW = 3
 QUIET_TURNS = 8
-MOST_FILES = 500  # remembered for a subtask
 
 COUNT_CONFIDENCE = 0.50
 NEWEST_TURNS = 3  # never proposed by the turn count
@@ -140,97 +139,82 @@ class SubtaskTrigger:
 
     def __init__(self) -> None:
         self._outcomes = Outcomes()
-        self._begin()
-
-    def _begin(self) -> None:
-        self._changed: int | None = None  # last turn with a change
-        self._files: set[str] = set()  # changed, without throw-away scripts
-        self._met: set[str] = set()  # changed or read
-        self._edits = 0  # consecutive turns with an edit
-        self._worked = self._looked = False
-        self._read_first = False  # something was read before the change
-        self._failing = False  # the last run failed
-        self._proven: int | None = None  # last run, if it passed and nothing changed since
 
     def observe(self, turn: Turn) -> TriggerDecision:
         """Return the subtask if this turn completes it."""
-        outcomes, outcome = self._outcomes, self._outcomes.add(turn)
-        signs = list(self._signs(turn, outcome))
-        if not signs:
-            self._add(turn, outcome)
+        outcomes = self._outcomes
+        before, outcome = outcomes.open, outcomes.add(turn)
+        signals = dict(signals_of(turn, outcome, before))
+        if not signals:
             return NOTHING
-        name, stop = max(signs, key=lambda sign: SIGNALS[sign[0]])
+        name = max(signals, key=lambda each: SIGNALS[each])
         report = () if turn.steps else (turn.number,)
-        scope, outcomes.start = outcomes.scope(outcomes.start, stop, report), stop
-        self._begin()
-        if stop <= turn.number:
-            self._add(turn, outcome)
+        scope = outcomes.scope(outcomes.start, signals[name], report)
+        outcomes.start = scope.stop
         confidence, details = SIGNALS[name], {"signal": name}
         return TriggerDecision(kind="subtask", scope=scope, confidence=confidence, details=details)
 
-    def _add(self, turn: Turn, outcome: Outcome) -> None:
-        """Add a turn to the subtask."""
-        self._worked = self._worked or bool(turn.steps)
-        self._edits = self._edits + 1 if outcome.edited else 0
-        if len(self._met) < MOST_FILES:
-            self._met.update(outcome.written, outcome.seen)
-        self._looked |= any(step.action.kind in {"read", "search"} for step in turn.steps)
-        if outcome.changed:
-            self._changed, self._proven = turn.number, None
-            self._read_first = self._looked
-            kept = [path for path in outcome.written if sort_of(path) != "try"]
-            self._files.update(kept[: MOST_FILES - len(self._files)])
-        if outcome.ran:
-            self._failing = outcome.failed
-            self._proven = None if outcome.failed else turn.number
 
-    def _signs(self, turn: Turn, outcome: Outcome) -> Iterator[tuple[SignalName, int]]:
-        """Yield the signals of a turn, each with the number at which the subtask ends (exclusive)."""
-        has_changed = outcome.changed or self._changed is not None
-        if outcome.verdict == "passed" and outcome.went_well and has_changed:
-            yield "tests_passed", turn.number + 1
-        clauses = [labels for labels in labels_of(turn.reasoning) if "?" not in labels]
-        said = frozenset[str]().union(*clauses)
-        sure = [labels for labels in clauses if "doubt" not in labels]
-        is_done = any(labels & {"done", "whole"} for labels in sure)
-        is_done |= "TERMINATE" in turn.reasoning
-        if self._worked and (outcome.finished or not turn.steps):
-            reported = any("reported" in labels and "looked" not in labels for labels in sure)
-            claims = is_done or (self._changed is not None and reported)
-            if outcome.finished or (claims and "planned" not in said and not self._failing):
-                yield "said_done", turn.number + 1
-            return
-        if self._changed is None or self._failing or not turn.steps or outcome.ran:
-            return
-        # The agent turns to something else after a change.
+def signals_of(
+    turn: Turn, outcome: Outcome, before: Sequence[Outcome]
+) -> Iterator[tuple[SignalName, int]]:
+    """Yield the signals of a turn, each with the number at which the subtask ends (exclusive).
+
+    ``before`` are the outcomes of the earlier turns of the subtask.
+    """
+    changes = [each for each in before if each.changed]
+    runs = [each for each in before if each.ran]
+    is_failing = bool(runs) and runs[-1].failed
+    if outcome.verdict == "passed" and outcome.went_well and (changes or outcome.changed):
+        yield "tests_passed", turn.number + 1
+    clauses = [labels for labels in labels_of(turn.reasoning) if "?" not in labels]
+    said = frozenset[str]().union(*clauses)
+    sure = [labels for labels in clauses if "doubt" not in labels]
+    is_done = any(labels & {"done", "whole"} for labels in sure) or "TERMINATE" in turn.reasoning
+    if outcome.finished or not turn.steps:
+        reported = any("reported" in labels and "looked" not in labels for labels in sure)
+        claims = is_done or (bool(changes) and reported)
+        is_report = outcome.finished or (claims and "planned" not in said and not is_failing)
+        if is_report and any(each.worked for each in before):
+            yield "said_done", turn.number + 1
+    elif changes and not is_failing and not outcome.ran:
         if is_done and "denied" not in said:
             yield "said_done", turn.number
-        if not self._files:
-            return
-        is_praised = bool(clauses) and "praised" in clauses[0] and "denied" not in said
-        if self._read_first and self._proven is not None and is_praised:
-            yield "worked_through", turn.number
-        if self._edits >= EDITS_IN_A_ROW and not outcome.edited:
-            yield "edits_in_a_row", turn.number
-        if "elsewhere" in said or ("denied" not in said and self._is_left(outcome, clauses)):
-            yield "moving_on", turn.number
-        last = max(self._changed, self._proven or 0)
-        if turn.number - last >= QUIET_TURNS:
-            yield "quiet", last + 1
+        yield from leaving(outcome, clauses, before, changes)
 
-    def _is_left(self, outcome: Outcome, clauses: list[frozenset[str]]) -> bool:
-        """Whether the agent announces different work and begins it.
 
-        It edits other files, or edits on after the last change was tested; or it says what it will make next and reads a
-        file that is new to the subtask.
-        """
-        files = set(outcome.written if outcome.changed else outcome.seen)
-        files = {path for path in files if sort_of(path) != "try"}
-        if outcome.changed:
-            others = bool(files) and files.isdisjoint(self._files)
-            return any("next" in c for c in clauses) and (self._proven is not None or others)
-        is_new = bool(files) and files.isdisjoint(self._met)
-        return is_new and any({"next", "making"} <= labels for labels in clauses)
+def leaving(
+    outcome: Outcome,
+    clauses: Sequence[frozenset[str]],
+    before: Sequence[Outcome],
+    changes: Sequence[Outcome],
+) -> Iterator[tuple[SignalName, int]]:
+    """Yield the signals of a turn that turns to something else after changes of files."""
+    files = {path for each in changes for path in each.written if sort_of(path) != "try"}
+    if not files:
+        return
+    last, said = changes[-1].turn, frozenset[str]().union(*clauses)
+    proven = max((each.turn for each in before if each.ran and each.turn >= last), default=-1)
+    looked = any(each.lookups for each in before if each.turn <= last)
+    if looked and proven >= 0 and clauses and "praised" in clauses[0] and "denied" not in said:
+        yield "worked_through", outcome.turn
+    edits = sum(1 for _ in takewhile(lambda each: each.edited, reversed(before)))
+    if edits >= EDITS_IN_A_ROW and not outcome.edited:
+        yield "edits_in_a_row", outcome.turn
+    # Different work is announced and begun: an edit of other files, or of any once the change is tested; or something is
+    # to be made, and a file is read that is new to the subtask.
+    if outcome.changed:
+        begun, met, wanted = outcome.written, files, {"next"}
+    else:
+        met = {path for each in before for path in (*each.written, *each.seen)}
+        begun, wanted = outcome.seen, {"next", "making"}
+    others = {path for path in begun if sort_of(path) != "try"}
+    is_other = (bool(others) and others.isdisjoint(met)) or (outcome.changed and proven >= 0)
+    is_next = is_other and any(wanted <= labels for labels in clauses)
+    if "elsewhere" in said or (is_next and "denied" not in said):
+        yield "moving_on", outcome.turn
+    if outcome.turn - max(last, proven) >= QUIET_TURNS:
+        yield "quiet", max(last, proven) + 1
 
 
 def staleness(
@@ -296,7 +280,6 @@ class StalenessTracker:
             int, tuple[frozenset[str], frozenset[str]]
         ] = {}  # names in reasoning and calls, names in results
         self._now, self._context = 0, frozenset[str]()
-        self._until_judged = JUDGED_EVERY
         self._proposed: set[int] = set()
 
     def observe(self, turn: Turn) -> TriggerDecision:
@@ -309,10 +292,8 @@ class StalenessTracker:
         self._proposed = {number for number in self._proposed if number >= oldest}
         newest = islice(reversed(self._turns.values()), CONTEXT_TURNS)
         self._context = frozenset[str]().union(*chain.from_iterable(newest))
-        self._until_judged -= 1
-        if self._until_judged:
+        if (turn.number + 1) % JUDGED_EVERY:
             return NOTHING
-        self._until_judged = JUDGED_EVERY
         last = self._now - max(1, self._max_references)
         for is_stale, run in groupby(self._turns, lambda n: n <= last and self._is_stale(n)):
             turns = list(run)

@@ -136,7 +136,6 @@ class IntentBasedTrigger:
         self._odd: _Phase | None = None  # a possible new phase that began with the previous turn
         self._standing = AT_FIRST
         self._outcomes = Outcomes()
-        self._changed = -1  # last turn with a change
 
     @property
     def intent(self) -> Intent | None:
@@ -151,37 +150,35 @@ class IntentBasedTrigger:
         new = _Phase(intent, turn.number, "model" if told else "rules") if intent else None
         begun = self._begun(new, outcome)
         decision = self._decision(last, begun, outcome) if last and begun else NOTHING
-        self._phase = begun or last
+        if begun:
+            self._phase, self._outcomes.start = begun, begun.start
         self._standing = self._standing.after(turn)
-        if outcome.changed_work:
-            self._changed = turn.number
         return decision
 
     def _begun(self, new: _Phase | None, outcome: Outcome) -> _Phase | None:
         """Return the phase that began with this turn or the previous one, or ``None``."""
-        if new is None or self._phase is None:
+        last = self._phase
+        if new is None or last is None:
             return new
         odd, self._odd = self._odd, None
-        is_repair = (self._phase.intent, new.intent) == ("DEBUG", "IMPLEMENT")
-        if is_repair or new.intent == self._phase.intent:
+        is_repair = (last.intent, new.intent) == ("DEBUG", "IMPLEMENT")
+        if is_repair or new.intent == last.intent:
             return None
         has_effect = outcome.changed or (outcome.verdict == "passed" and not outcome.failed)
         if odd and (odd.intent == new.intent or not has_effect):
             return new._replace(start=odd.start)
-        if not has_effect:
-            self._odd = new
-            return None
-        return new
+        self._odd = None if has_effect else new
+        return new if has_effect else None
 
     def _decision(self, last: _Phase, begun: _Phase, outcome: Outcome) -> TriggerDecision:
-        """Propose the previous phase if the transition counts."""
-        counts = begun.intent in TRANSITIONS.get(last.intent, ())
-        if not counts or begun.start <= last.start:
+        """Propose the previous phase if the transition counts; for a ``VERIFY``, there must be something to verify."""
+        has_changed = any(each.changed_work for each in self._outcomes.open[:-1])
+        is_faulty = self._standing.failing or last.intent == "DEBUG"
+        is_idle = not has_changed and not (is_faulty and outcome.verdict == "passed")
+        if begun.intent not in TRANSITIONS.get(last.intent, ()) or begun.start <= last.start:
             return NOTHING
-        if begun.intent == "VERIFY":  # there must be something to verify
-            is_faulty = self._standing.failing or last.intent == "DEBUG"
-            if self._changed < last.start and not (is_faulty and outcome.verdict == "passed"):
-                return NOTHING
+        if begun.intent == "VERIFY" and is_idle:
+            return NOTHING
         return TriggerDecision(
             kind="intent",
             scope=self._outcomes.scope(last.start, begun.start),
@@ -253,20 +250,31 @@ class IntentModel:
         """Return the model's answer; ``None`` if it was not asked or gave no valid answer."""
         return self._kept.get(content_digest(told(turn)))
 
+    def ask_newest(
+        self, candidates: Sequence[Candidate], kinds: ToolKinds, background: Background
+    ) -> None:
+        """Ask in the background about the newest unit if it is a turn with all results; needs a running event loop."""
+        unit = candidates[-1].unit if candidates else None
+        if unit and unit.messages[0].role == "assistant" and unit.has_calls and not unit.unanswered:
+            turn = turn_of(unit, 0, kinds=kinds)  # the number does not matter here
+            if content_digest(told(turn)) not in self._kept:
+                background.start(self.ask(turn), name="intent")
+
     async def ask(self, turn: Turn) -> None:
         """Ask the model for the intent of a turn, once: failures are kept as well."""
         text = told(turn)
         key = content_digest(text)
         if key in self._kept:
             return
+        self._kept[key] = None  # for those that ask meanwhile
+        if len(self._kept) > ENTRIES:
+            del self._kept[next(iter(self._kept))]
         prompt = _PROMPT.format(turn=json.dumps(text, ensure_ascii=False))
         answer = await asked(
             self._complete, prompt, _IntentAnswer, timeout_s=self._timeout_s, failed=FAILED
         )
-        is_sure = answer and answer.confidence >= LEAST_CONFIDENCE
-        self._kept[key] = answer.intent if answer and is_sure else None
-        if len(self._kept) > ENTRIES:
-            del self._kept[next(iter(self._kept))]
+        if answer and answer.confidence >= LEAST_CONFIDENCE:
+            self._kept[key] = answer.intent
 
 
 def told(turn: Turn) -> str:
@@ -277,22 +285,3 @@ def told(turn: Turn) -> str:
         lines.append(f"It called {step.tool} ({step.action.kind}) on: {subjects}")
         lines.append(f"It saw: {(step.observation or 'nothing yet')[-SEEN_CHARS:]}")
     return "\n".join(lines)
-
-
-class Intents:
-    """Asks a model for the intents of one conversation, in the background."""
-
-    def __init__(self, model: IntentModel, kinds: ToolKinds, background: Background) -> None:
-        self._model, self._kinds, self._background = model, kinds, background
-        self._newest: Candidate | None = None
-
-    def ask(self, candidates: Sequence[Candidate]) -> None:
-        """Ask once about the newest turn whose calls all have results; needs a running event loop."""
-        newest = candidates[-1] if candidates else None
-        if newest is None or newest is self._newest:
-            return
-        unit = newest.unit
-        if unit.messages[0].role == "assistant" and unit.has_calls and not unit.unanswered:
-            self._newest = newest
-            turn = turn_of(unit, 0, kinds=self._kinds)  # the number does not matter here
-            self._background.start(self._model.ask(turn), name="intent")

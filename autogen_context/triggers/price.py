@@ -15,7 +15,6 @@ from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.tokens.prices import Rates
 from autogen_context.triggers.turn import Trigger, TriggerKind, turn_of
 from autogen_context.view.decision import Candidate, Decision
-from autogen_context.view.view import Pace
 
 LEAST_FRACTION = 0.1  # of the window; smaller savings are not worth any loss
 EARLY_FROM = 0.25  # price of a cached token from which finished spans are cut by default
@@ -124,22 +123,6 @@ def estimate(
     else:
         why = "pays" if waited >= price.cost_tokens else "not yet"
     return CostEstimate(why=why, price=price, turns=turns, waited_tokens=waited)
-
-
-def after_turn(
-    pace: Pace, cost: CostEstimate, *, rewrote: bool, units: int, now_s: float | None
-) -> Pace:
-    """Return the pace for the next turn; ``rewrote`` if this turn compacted."""
-    waited = pace.finished_waited_tokens + pace.finished_saving_tokens
-    return replace(
-        pace,
-        turns=pace.turns + 1,
-        waited_tokens=0.0 if rewrote else cost.waited_tokens,
-        last_turn_s=now_s,
-        seen_units=units,
-        finished_waited_tokens=0.0 if rewrote else waited,
-        finished_saving_tokens=0.0 if rewrote else pace.finished_saving_tokens,
-    )
 
 
 class ProposedSpan(NamedTuple):

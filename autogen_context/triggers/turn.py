@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import Literal, NamedTuple, Protocol
 
 from autogen_context.argument import require_kind
@@ -167,7 +167,9 @@ _BESIDE = re.compile(  # words allowed in a line with a single count
 _COLOUR = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 _FAILED = re.compile(
     r"^\W{0,12}(?:FAILED\b|FAIL(?:\s|: (?!0)|$)|FAILURES!|ERRORS!|ERROR:? \w+(?: \(|\S*\.py)|BUILD FAIL|not ok \d|error: could not compile)"
-    r"|^\s*[✕✗✘❌] |\.\.\. (?:FAIL|FAILED|ERROR)\s*$|::\S+ (?:FAILED|ERROR)\b",
+    r"|^\s*[✕✗✘❌] |\.\.\. (?:FAIL|FAILED|ERROR)\s*$|::\S+ (?:FAILED|ERROR)\b"
+    r"|^\W{0,3}(?i:(?:(?:command |process )?(?:finished |exited )?(?:with )?(?:exit|return)[ -]?|(?:process |command )?exited with )"
+    r"(?:code|status))\W{0,3}[1-9]\d{0,2}\W{0,3}$",
     re.MULTILINE,
 )
 _PASSED = re.compile(
@@ -242,7 +244,8 @@ def sort_of(path: str) -> FileSort:
 
 # The outcome of a turn
 
-REMEMBERED = 1_000  # newest turns whose outcome is kept
+REMEMBERED = 500  # newest turns whose outcome is kept
+MOST_OPEN = 50  # of them, that triggers look back at
 RUNNING: frozenset[ToolKind] = frozenset({"run", "test"})
 _FINISHING = re.compile(  # tools that submit the work
     r"finish|submit|done|terminate|(?:task_)?complete|attempt_completion|final_answer|exit",
@@ -251,9 +254,11 @@ _FINISHING = re.compile(  # tools that submit the work
 
 
 class Outcome(NamedTuple):
-    """The outcome of a turn."""
+    """The outcome of a turn: the facts that triggers decide by."""
 
     turn: int
+    worked: bool  # called a tool
+    lookups: tuple[str, ...]  # what it read or searched, in the words of the calls
     seen: tuple[str, ...]  # files that it looked at
     tried: frozenset[FileSort]  # of the files that it tried to change
     written: tuple[str, ...]  # files that it changed
@@ -283,35 +288,47 @@ class Outcome(NamedTuple):
 @lru_cache(2)
 def outcome_of(turn: Turn) -> Outcome:
     """Determine the outcome of a turn; cached, since each trigger asks for the same turn."""
-    written, answered, worked = list[str](), list[str](), list[tuple[ToolKind, bool]]()
-    tested: set[Verdict | None] = set()
-    for step in turn.steps:
-        action, kind, answer = step.action, step.action.kind, step.observation or ""
-        if kind in RUNNING:
-            verdict = verdict_of(answer)
-            is_fine = verdict == "passed" if verdict else not _TROUBLE.search(answer[-2_000:])
-            tested |= {verdict} if kind == "test" else set()
-        else:
-            is_fine = not is_failure(
-                "\n".join(answer[:300].split("\n")[:2])
-            )  # failures are reported in the first lines
-        worked.append((kind, is_fine and step.observation is not None))
-        if step.observation is not None and (is_fine or kind in RUNNING):
-            written += action.writes  # a failed run may have written files
-        if kind == "read" and not action.views and action.key.startswith(step.tool[:40]):
-            answered.append(step.tool)  # the tool itself is the source, not a file
+    done = [(step, step.action, has_succeeded(step)) for step in turn.steps]
+    tested = {verdict_of(step.observation or "") for step, do, _ in done if do.kind == "test"}
+    written = (  # a failed run may have written files
+        path
+        for step, do, succeeded in done
+        if succeeded or (step.observation is not None and do.kind in RUNNING)
+        for path in do.writes
+    )
     return Outcome(
         turn=turn.number,
-        seen=tuple(view.path for step in turn.steps for view in step.action.views),
-        tried=frozenset(sort_of(path) for step in turn.steps for path in step.action.writes),
+        worked=bool(done),
+        lookups=tuple(
+            f"{step.tool} {do.key or ' '.join(view.told() for view in do.views)}"
+            for step, do, _ in done
+            if do.kind in {"read", "search"}
+        ),
+        seen=tuple(view.path for _, do, _ in done for view in do.views),
+        tried=frozenset(sort_of(path) for _, do, _ in done for path in do.writes),
         written=tuple(dict.fromkeys(written)),
-        answered=tuple(answered),
+        answered=tuple(  # the tool itself is the source, not a file
+            step.tool
+            for step, do, _ in done
+            if do.kind == "read" and not do.views and do.key.startswith(step.tool[:40])
+        ),
         verdict="failed" if "failed" in tested else "passed" if "passed" in tested else None,
-        edited=("write", True) in worked,
-        ran=any(kind in RUNNING for kind, _ in worked),
-        failed=any(kind in {"run", "test", "write"} and not fine for kind, fine in worked),
+        edited=any(do.kind == "write" and succeeded for _, do, succeeded in done),
+        ran=any(do.kind in RUNNING for _, do, _ in done),
+        failed=any(do.kind in {"write", *RUNNING} and not succeeded for _, do, succeeded in done),
         finished=any(_FINISHING.fullmatch(step.tool) for step in turn.steps),
     )
+
+
+def has_succeeded(step: Step) -> bool:
+    """Whether a call has a result, and that reports no failure."""
+    answer = step.observation
+    if answer is None:
+        return False
+    if step.action.kind not in RUNNING:  # failures are reported in the first lines
+        return not is_failure("\n".join(answer[:300].split("\n")[:2]))
+    verdict = verdict_of(answer)
+    return verdict == "passed" if verdict else not _TROUBLE.search(answer[-2_000:])
 
 
 class Outcomes:
@@ -327,26 +344,24 @@ class Outcomes:
     def __init__(self) -> None:
         self.start = 0
         self._known: deque[Outcome] = deque(maxlen=REMEMBERED)
-        self._newest = -1
+
+    @property
+    def open(self) -> list[Outcome]:
+        """The outcomes of the newest turns that were not proposed yet."""
+        newest = islice(reversed(self._known), MOST_OPEN)
+        return [*takewhile(lambda known: known.turn >= self.start, newest)][::-1]
 
     def add(self, turn: Turn) -> Outcome:
         """Add a turn and return its outcome; turns must come in order."""
         require_kind("turn", turn, Turn, give="a Turn; turn_of(unit, number) makes one")
-        if turn.number <= self._newest:
+        if not self._known:
+            self.start = turn.number
+        elif turn.number <= (newest := self._known[-1].turn):
             raise ValueError(
-                f"turn {turn.number} came after turn {self._newest}: give turns in order, each once"
+                f"turn {turn.number} came after turn {newest}: give turns in order, each once"
             )
-        self.start = turn.number if self._newest < 0 else self.start
-        self._newest = turn.number
-        outcome = outcome_of(turn)
-        if outcome.written or outcome.verdict or outcome.answered:
-            self._known.append(outcome)
-        return outcome
-
-    def last_change(self) -> int | None:
-        """Return the newest turn since ``start`` that changed a file, or ``None``."""
-        newest = next((known.turn for known in reversed(self._known) if known.written), -1)
-        return newest if newest >= self.start else None
+        self._known.append(outcome_of(turn))
+        return self._known[-1]
 
     def scope(self, start: int, stop: int, more: Iterable[int] = ()) -> TurnRange:
         """Return the scope from ``start`` to before ``stop``; ``more`` are further turns to keep."""

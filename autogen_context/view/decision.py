@@ -7,8 +7,9 @@ dropped ones.
 
 # ruff: noqa: SLF001 - private attributes of other Decisions
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal, overload
 
@@ -103,33 +104,21 @@ class Decision:
 
 
 class Decisions(Sequence[Decision]):
-    """An immutable sequence of decisions, one per unit, oldest first."""
+    """An immutable sequence of decisions, one per unit, oldest first; sequences share their chunks."""
 
-    __slots__ = (
-        "_full",
-        "_line",
-        "_live",
-        "_live_stop",
-        "_open",
-        "_units",
-        "hidden",
-        "last",
-        "tokens",
-    )
+    __slots__ = ("_full", "_line", "_live", "_live_stop", "_open", "hidden", "last", "tokens")
 
     def __init__(self, decisions: Iterable[Decision] = ()) -> None:
-        settled = list(decisions)
-        self.tokens = sum(decision.tokens_after for decision in settled)
-        self.hidden = sum(decision.hides for decision in settled)
-        self.last = settled.pop() if settled else None  # the decision on the newest unit
-        self._units = len(settled)  # without the newest
-        stop = self._units - self._units % CHUNK
-        self._full = tuple(tuple(settled[at : at + CHUNK]) for at in range(0, stop, CHUNK))
-        self._open = settled[stop:]  # shared with other sequences; append only
+        made = tuple(decisions)
+        self.tokens = sum(decision.tokens_after for decision in made)
+        self.hidden = sum(decision.hides for decision in made)
+        chunks = [made[at : at + CHUNK] for at in range(0, len(made), CHUNK)] or [()]
+        self._full, self._open = tuple(chunks[:-1]), chunks[-1]
+        self.last = made[-1] if made else None  # the decision on the newest unit
         self._line = object()  # identity shared by all sequences that only extend this one
         # Units sent, among the first ``_live_stop``; later units may all be sent.
-        self._live = tuple(i for i, decision in enumerate(settled) if decision.sent)
-        self._live_stop = self._units
+        self._live_stop = max(0, len(made) - 1)
+        self._live = tuple(i for i in range(self._live_stop) if made[i].sent)
 
     @property
     def live(self) -> list[int]:
@@ -141,56 +130,44 @@ class Decisions(Sequence[Decision]):
         """Number of host messages that the decisions cover."""
         return self.last.stop if self.last else 0
 
+    def unit_at(self, position: int) -> int:
+        """Return the index of the unit that has the host's message at a position."""
+        return bisect_right(self, position, key=lambda decision: decision.start) - 1
+
     def extended(self, decision: Decision) -> "Decisions":
         """Return the sequence with one decision appended."""
-        if self.last is None:
-            return Decisions([decision])
-        made, own = self._made(), self._units % CHUNK
-        made.last = decision
+        if len(self._open) < CHUNK:
+            made = self._with(self._full, (*self._open, decision))
+        else:
+            made = self._with((*self._full, self._open), (decision,))
         made.tokens += decision.tokens_after
         made.hidden += decision.hides
-        if len(self._open) != own:  # another sequence has extended the shared chunk
-            made._open, made._line = self._open[:own], object()
-        made._open.append(self.last)
-        made._units += 1
-        if len(made._open) == CHUNK:
-            made._full, made._open = (*self._full, tuple(made._open)), []
+        return made
+
+    def with_last(self, decision: Decision) -> "Decisions":
+        """Return the sequence with the newest decision replaced; raise `IndexError` if it is empty."""
+        last, made = self[-1], self._with(self._full, (*self._open[:-1], decision))
+        made.tokens += decision.tokens_after - last.tokens_after
+        made.hidden += decision.hides - last.hides
         return made
 
     def changed(self, changes: Mapping[int, Decision]) -> "Decisions":
         """Return the sequence with the decisions at some indices replaced."""
         if not changes:
             return self
-        made = self._made()
-        chunks = [*self._full, self._open[: self._units % CHUNK]]
-        copies: dict[int, list[Decision]] = {}
+        chunks = [*self._full, self._open]
+        copies = {i // CHUNK: list(chunks[i // CHUNK]) for i in changes}
         for i, decision in changes.items():
-            before = self[i]
-            made.tokens += decision.tokens_after - before.tokens_after
-            made.hidden += decision.hides - before.hides
-            if i == self._units:
-                made.last = decision
-                continue
-            chunk = i // CHUNK
-            if chunk not in copies:
-                copies[chunk] = list(chunks[chunk])
-            copies[chunk][i % CHUNK] = decision
-        for chunk, copy in copies.items():
-            chunks[chunk] = copy
-        made._full, made._open = tuple(map(tuple, chunks[:-1])), list(chunks[-1])
-        made._line, made._live_stop = object(), self._units
-        live = sorted({*self.live, *changes} - {self._units})
+            copies[i // CHUNK][i % CHUNK] = decision
+        for at, copy in copies.items():
+            chunks[at] = tuple(copy)
+        made = self._with(tuple(chunks[:-1]), chunks[-1])
+        for i, decision in changes.items():
+            made.tokens += decision.tokens_after - self[i].tokens_after
+            made.hidden += decision.hides - self[i].hides
+        made._line, made._live_stop = object(), len(self) - 1
+        live = sorted({*self.live, *changes} - {made._live_stop})
         made._live = tuple(i for i in live if made[i].sent)
-        return made
-
-    def with_last(self, decision: Decision) -> "Decisions":
-        """Return the sequence with the newest decision replaced; raise `IndexError` if it is empty."""
-        if self.last is None:
-            raise IndexError("there is no unit yet")
-        made = self._made()
-        made.last = decision
-        made.tokens += decision.tokens_after - self.last.tokens_after
-        made.hidden += decision.hides - self.last.hides
         return made
 
     def until(self, messages: int) -> "Decisions":
@@ -201,21 +178,27 @@ class Decisions(Sequence[Decision]):
         return self if units == len(self) else Decisions(self[:units])
 
     def continues(self, other: "Decisions") -> bool:
-        """Return True if this sequence only extends another one's settled decisions; takes constant time."""
-        return self._line is other._line and self._units >= other._units
+        """Return True if this sequence only extends another one's decisions, but for the newest of them."""
+        full, settled = len(other._full), other._open[:-1]
+        if self._line is not other._line:
+            return False
+        if (len(self._full), len(self._open)) < (full, len(other._open)):
+            return False
+        if full and self._full[full - 1] is not other._full[full - 1]:
+            return False  # both extend a third one, each in its own way
+        chunk = self._full[full] if full < len(self._full) else self._open
+        return chunk[: len(settled)] == settled
 
     def settled_since(self, other: "Decisions") -> list[Decision] | None:
         """Return the settled decisions added since another sequence; ``None`` if this one does not continue it."""
         if not self.continues(other):
             return None
-        start, full = other._units, len(self._full) * CHUNK
-        if start >= full:
-            return self._open[start - full : self._units - full]
-        return [self[i] for i in range(start, self._units)]
+        chunks = chain(*self._full[len(other._full) :], self._open)
+        return list(chunks)[max(0, len(other._open) - 1) : -1]
 
     @override
     def __len__(self) -> int:
-        return self._units + (self.last is not None)
+        return CHUNK * len(self._full) + len(self._open)
 
     @overload
     def __getitem__(self, index: int) -> Decision: ...
@@ -223,30 +206,18 @@ class Decisions(Sequence[Decision]):
     def __getitem__(self, index: slice) -> tuple[Decision, ...]: ...
     @override
     def __getitem__(self, index: int | slice) -> Decision | tuple[Decision, ...]:
+        units = CHUNK * len(self._full) + len(self._open)
         if isinstance(index, slice):
-            return tuple([self[i] for i in range(*index.indices(len(self)))])
-        at = index + len(self) if index < 0 else index
-        if 0 <= at < self._units:
-            chunk = at // CHUNK
-            return (
-                self._full[chunk][at % CHUNK] if chunk < len(self._full) else self._open[at % CHUNK]
-            )
-        if at == self._units and self.last is not None:
-            return self.last
-        raise IndexError(f"decision {index} of {len(self)}")
+            return tuple([self[i] for i in range(*index.indices(units))])
+        at = index + units if index < 0 else index
+        if not 0 <= at < units:
+            raise IndexError(f"decision {index} of {units}")
+        chunk = at // CHUNK
+        return (self._full[chunk] if chunk < len(self._full) else self._open)[at % CHUNK]
 
     @override
     def __iter__(self) -> Iterator[Decision]:
-        newest = self._open[: self._units % CHUNK]
-        return chain(*self._full, newest, () if self.last is None else (self.last,))
-
-    @override
-    def __reversed__(self) -> Iterator[Decision]:
-        if self.last is not None:
-            yield self.last
-        yield from reversed(self._open[: self._units % CHUNK])
-        for chunk in reversed(self._full):
-            yield from reversed(chunk)
+        return chain(*self._full, self._open)
 
     @override
     def __eq__(self, other: object) -> bool:
@@ -261,20 +232,23 @@ class Decisions(Sequence[Decision]):
         cls, _source: object, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         """Serialize as the list of decisions."""
+        decisions = handler(tuple[Decision, ...])
         return core_schema.no_info_after_validator_function(
             cls,
-            handler(tuple[Decision, ...]),
+            decisions,
             serialization=core_schema.plain_serializer_function_ser_schema(
-                tuple, return_schema=handler(tuple[Decision, ...])
+                tuple, return_schema=decisions
             ),
         )
 
-    def _made(self) -> "Decisions":
-        """Return a shallow copy."""
+    def _with(
+        self, full: tuple[tuple[Decision, ...], ...], newest: tuple[Decision, ...]
+    ) -> "Decisions":
+        """Return a copy with other chunks; the caller corrects its sums."""
         made = Decisions.__new__(Decisions)
-        made._full, made._open, made._units = self._full, self._open, self._units
-        made._line, made._live, made._live_stop = self._line, self._live, self._live_stop
-        made.last, made.tokens, made.hidden = self.last, self.tokens, self.hidden
+        made._full, made._open, made.last, made._line = full, newest, newest[-1], self._line
+        made._live, made._live_stop = self._live, self._live_stop
+        made.tokens, made.hidden = self.tokens, self.hidden
         return made
 
 
@@ -300,14 +274,11 @@ def replaced(
     rank: Rank | None = None,
 ) -> Decision:
     """Return the decision to send other pieces, or none, with ``tokens`` in total; the original is kept."""
-    return Decision(
-        start=candidate.unit.start,
-        stop=candidate.unit.stop,
+    return replace(
+        kept(candidate, reason),
         action=action,
-        reason=reason,
-        tokens_before=candidate.tokens,
-        tokens_after=tokens,
         pieces=pieces,
+        tokens_after=tokens,
         handle=handle_of(candidate.unit),
         rank=rank,
     )

@@ -62,35 +62,32 @@ class Versions:
             f"no version {number} is kept, only {oldest} to {newest}; see manager.versions"
         )
 
+    def diff(self, a: int, b: int) -> "VersionDiff":
+        """Return the differences between two versions; ``ValueError`` if one is not kept."""
+        before, after = self.view(a), self.view(b)
+        old, new = told_beside(before), told_beside(after)
+        return VersionDiff(
+            a=a,
+            b=b,
+            units=tuple(units_of(before.decisions, after.decisions)),
+            gone=tuple(each for each in old if each not in new),
+            new=tuple(each for each in new if each not in old),
+        )
+
     def recorded(self, kind: str, summary: str, view: ContextView, *, at_s: float) -> "Versions":
         """Return the versions with one of the given view added; the oldest is dropped beyond ``most``."""
         number = self.kept[-1][0].number + 1 if self.kept else 0
         version = Version(
             number=number, kind=kind, summary=summary, tokens=view.tokens, timestamp=at_s
         )
-        past = ContextView(
-            decisions=view.decisions,
-            pins=view.pins,
-            notices=view.notices,
-            must_replan=view.must_replan,
-        )
-        kept = (*self.kept, (version, past))[-max(1, self.most) :]
-        return replace(self, kept=kept, stop=max(self.stop, past.decisions.stop))
+        kept = (*self.kept, (version, view.past))[-max(1, self.most) :]
+        return replace(self, kept=kept, stop=max(self.stop, view.decisions.stop))
 
     def cut_back(self, messages: int) -> "Versions":
         """Return the versions cut back to ``messages`` messages, after which the host's history has changed."""
-
-        def cut(view: ContextView) -> ContextView:
-            return replace(
-                view,
-                decisions=view.decisions.until(messages),
-                notices=view.notices.cut_back(messages),
-                must_replan=True,
-            )
-
         kept = tuple(
-            (version, cut(view) if view.decisions.stop > messages else view)
-            for version, view in self.kept
+            (version, past.cut_back(messages) if past.decisions.stop > messages else past)
+            for version, past in self.kept
         )
         return replace(self, kept=kept, stop=min(self.stop, messages))
 
@@ -123,53 +120,35 @@ class VersionDiff:
         a: number of the first.
         b: number of the second.
         units: units whose decisions differ, in conversation order.
-        notes_gone: notices only in the first.
-        notes_new: notices only in the second.
-        pins_gone: hex digests of messages pinned only in the first.
-        pins_new: hex digests of messages pinned only in the second.
+        gone: notices and pins only in the first, in words.
+        new: notices and pins only in the second.
     """
 
     a: int
     b: int
     units: tuple[UnitDiff, ...] = ()
-    notes_gone: tuple[str, ...] = ()
-    notes_new: tuple[str, ...] = ()
-    pins_gone: tuple[str, ...] = ()
-    pins_new: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         """Return True if anything differs."""
-        return any((self.units, self.notes_gone, self.notes_new, self.pins_gone, self.pins_new))
+        return any((self.units, self.gone, self.new))
 
     @override
     def __str__(self) -> str:
         """Return the differences, one per line."""
-        return "\n".join([f"version {self.a} -> version {self.b}", *self._lines()])
-
-    def _lines(self) -> Iterator[str]:
-        if not self:
-            yield "  no difference"
-        yield from (f"  {unit}" for unit in self.units[:SHOWN_UNITS])
+        lines = [f"version {self.a} -> version {self.b}"]
+        lines += [f"  {unit}" for unit in self.units[:SHOWN_UNITS]]
         if len(self.units) > SHOWN_UNITS:
-            yield f"  … and {len(self.units) - SHOWN_UNITS} more units"
-        yield from (f"- {note}" for note in self.notes_gone)
-        yield from (f"+ {note}" for note in self.notes_new)
-        yield from (f"- pinned {pin}" for pin in self.pins_gone)
-        yield from (f"+ pinned {pin}" for pin in self.pins_new)
+            lines.append(f"  … and {len(self.units) - SHOWN_UNITS} more units")
+        lines += [*(f"- {gone}" for gone in self.gone), *(f"+ {new}" for new in self.new)]
+        return "\n".join(lines if self else [*lines, "  no difference"])
 
 
-def difference(a: int, b: int, *, before: ContextView, after: ContextView) -> VersionDiff:
-    """Return the differences between version ``a`` with view ``before`` and version ``b`` with view ``after``."""
-    old, new = (dict.fromkeys(n.told for n in view.notices.standing) for view in (before, after))
-    return VersionDiff(
-        a=a,
-        b=b,
-        units=tuple(units_of(before.decisions, after.decisions)),
-        notes_gone=tuple(text for text in old if text not in new),
-        notes_new=tuple(text for text in new if text not in old),
-        pins_gone=tuple(sorted(pin.hex() for pin in before.pins - after.pins)),
-        pins_new=tuple(sorted(pin.hex() for pin in after.pins - before.pins)),
-    )
+def told_beside(view: ContextView) -> list[str]:
+    """Return the valid notices and the pins of a view, in words."""
+    pins = sorted(f"pinned {pin.hex()}" for pin in view.pins)
+    return list(dict.fromkeys([*(notice.told for notice in view.notices.standing), *pins]))
 
 
 def units_of(before: Sequence[Decision], after: Sequence[Decision]) -> Iterator[UnitDiff]:

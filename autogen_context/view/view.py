@@ -17,8 +17,6 @@ from autogen_context.view.certificate import Checked
 from autogen_context.view.decision import Decisions, faults_of_decisions
 from autogen_context.view.notice import Notices, PreambleOffer
 
-HELPED_FRACTION = 0.5  # of the expected saving; a rewrite that saved less did not help
-
 
 def from_hex(value: object) -> bytes:
     """Parse hexadecimal digits."""
@@ -50,21 +48,10 @@ class BilledUsage:
     prompt_tokens: int = 0
     cached_tokens: int = 0
 
-    def after(self, *, prompt_tokens: int, cached_tokens: int) -> "BilledUsage":
-        """Return the usage with one more request added."""
-        return BilledUsage(
-            requests=self.requests + 1,
-            prompt_tokens=self.prompt_tokens + prompt_tokens,
-            cached_tokens=self.cached_tokens + cached_tokens,
-        )
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """What decides when to compact, carried from turn to turn; ``triggers.price.after_turn`` computes the next one.
-
-    After a compaction that did not help, a request is compacted again from ``retry_at_tokens`` on, or with another limit.
-    """
+    """What decides when to compact, carried from turn to turn."""
 
     turns: int = 0
     waited_tokens: float = 0.0
@@ -72,44 +59,42 @@ class Pace:
     seen_units: int = 0
     finished_waited_tokens: float = 0.0
     finished_saving_tokens: float = 0.0
-    retry_at_tokens: int = 0
-    limit_tokens: int = 0  # at the last compaction
+    retry_at_tokens: int = 0  # of a request; below it another compaction would not help
 
-    @property
-    def expected_turns(self) -> int:
-        """Estimate of the remaining turns, this one included: as many as there have been."""
-        return self.turns + 1
-
-    def idle_s(self, now_s: float | None) -> float:
-        """Return the seconds since the last turn; 0 without a clock."""
-        return 0.0 if now_s is None or self.last_turn_s is None else now_s - self.last_turn_s
-
-    def compacted(
-        self, tokens: int, *, promised_tokens: int, saved_tokens: int, limit_tokens: int
+    def after_turn(
+        self, waited_tokens: float, *, rewrote: bool, units: int, now_s: float | None
     ) -> Self:
-        """Return the pace after a compaction of a request of ``tokens``."""
-        helped = saved_tokens > 0 and saved_tokens >= HELPED_FRACTION * promised_tokens
-        retry = 0 if helped else tokens + max(1, promised_tokens)
-        return replace(self, waited_tokens=0.0, retry_at_tokens=retry, limit_tokens=limit_tokens)
-
-    def is_vain(self, tokens: int, *, limit_tokens: int) -> bool:
-        """Return True if the last compaction did not help, and the limit and nearly all tokens are as they were then."""
-        return limit_tokens == self.limit_tokens and tokens < self.retry_at_tokens
+        """Return the pace for the next turn; ``rewrote`` if this turn compacted, so that nothing was waited for."""
+        finished = self.finished_waited_tokens + self.finished_saving_tokens
+        return replace(
+            self,
+            turns=self.turns + 1,
+            waited_tokens=0.0 if rewrote else waited_tokens,
+            last_turn_s=now_s,
+            seen_units=units,
+            finished_waited_tokens=0.0 if rewrote else finished,
+            finished_saving_tokens=0.0 if rewrote else self.finished_saving_tokens,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preamble:
-    """The preamble sent after the system prompt, the latest offer for it, and whether that was placed there or sent as a notice."""
+    """The preamble that is sent, and the latest offer for it."""
 
     text: Text = ""
+    at: int = 0  # host messages before it, if that is not the system prompt alone
     offer: PreambleOffer = field(default_factory=PreambleOffer)
-    is_placed: bool = False
-    is_told: bool = False
+    is_placed: bool = False  # the text is that of the offer, as far as there was room
 
     @property
     def is_offered(self) -> bool:
         """True if there is an offer to place, or a text to remove because the offer is now empty."""
         return bool(self.offer.parts or self.text)
+
+    @property
+    def is_late(self) -> bool:
+        """True if there is an offer to place and nothing is sent."""
+        return bool(self.offer.parts) and not (self.text or self.is_placed)
 
 
 def as_message(text: str) -> Message:
@@ -151,30 +136,32 @@ class ContextView:
 
     def cut_back(self, messages: int) -> Self:
         """Return the view cut back to ``messages`` messages, after which the host's history has changed."""
-        decisions = self.decisions.until(messages)
-        notices = self.notices
-        if notices.standing or notices.due:
-            notices = notices.cut_back(messages)
+        decisions, preamble = self.decisions.until(messages), self.preamble
+        has_notices = self.notices.standing or self.notices.due
         return replace(
             self.changed(),
             decisions=decisions,
-            notices=notices,
+            notices=self.notices.cut_back(messages) if has_notices else self.notices,
+            preamble=replace(preamble, at=min(preamble.at, decisions.stop)),
             must_replan=True,
-            rewrites=self.rewrites
-            + (messages < self.sent),  # messages that were read but not sent break no prefix
+            # Messages that were read but not sent break no prefix.
+            rewrites=self.rewrites + (messages < self.sent),
             sent=min(self.sent, messages),
         )
 
+    @property
+    def past(self) -> "ContextView":
+        """What a version keeps of the view: its decisions, pins and notices."""
+        return ContextView().rolled_back(self)
+
     def rolled_back(self, past: "ContextView") -> Self:
-        """Return the view with the decisions, notices and pins of a past one; the sent prefix is not continued."""
+        """Return the view with the decisions, pins and notices of a past one."""
         return replace(
             self,
             decisions=past.decisions,
             pins=past.pins,
             notices=past.notices,
             must_replan=past.must_replan,
-            sent=0,
-            rewrites=self.rewrites + 1,
         )
 
     def with_before_last(self, piece: Piece, tokens: int) -> Self:

@@ -20,7 +20,7 @@ from typing import Any
 
 from autogen_core import AgentId, try_get_known_serializers_for_type
 from autogen_ext.runtimes.grpc import GrpcWorkerAgentRuntime, GrpcWorkerAgentRuntimeHost
-from worker import WINDOW, Task
+from task import WINDOW, Task
 
 from autogen_context.testing import Call, LoopbackServer, Request, Say, ScriptedModel, Step
 
@@ -111,7 +111,10 @@ async def main() -> None:
         LoopbackServer(ScriptedModel(model), window_tokens=WINDOW) as server,
     ):
         places = (f"127.0.0.1:{port}", server.base_url, redis_url)
-        workers = {name: await started(name, *places) for name in ("reader", "writer")}
+        reader, writer = await asyncio.gather(
+            *(started(name, *places) for name in ("reader", "writer"))
+        )
+        workers = {"reader": reader, "writer": writer}
         runtime = GrpcWorkerAgentRuntime(host_address=places[0])
         runtime.add_message_serializer(try_get_known_serializers_for_type(Task))
         await runtime.start()

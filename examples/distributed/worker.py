@@ -9,7 +9,6 @@ Called as: worker.py NAME HOST_ADDRESS MODEL_URL REDIS_URL
 import asyncio
 import json
 import sys
-from dataclasses import dataclass
 
 from autogen_agentchat.agents import AssistantAgent
 from autogen_core import (
@@ -21,21 +20,14 @@ from autogen_core import (
 from autogen_ext.models.openai import OpenAIChatCompletionClient
 from autogen_ext.runtimes.grpc import GrpcWorkerAgentRuntime
 from redis.asyncio import Redis
+from task import WINDOW, Task
 
 from autogen_context import register
 from autogen_context.cache.originals import RedisOriginals
 from autogen_context.cache.redis_server import RedisServer
 from autogen_context.cache.tier import Scope
 
-WINDOW = 4_000
 TEAM = Scope(tenant="acme", agent="team")  # one scope: the team shares what left anybody's window
-
-
-@dataclass
-class Task:
-    """What an agent is asked, and what it answers."""
-
-    text: str
 
 
 def read_log(number: int) -> str:

@@ -19,7 +19,7 @@ from autogen_core.models import (
 )
 from autogen_core.tools import FunctionTool
 from autogen_ext.models.openai._openai_client import to_oai_type
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context import ProjectContext
@@ -28,20 +28,16 @@ from autogen_context.adapters.agentchat_context import schemas_of
 from autogen_context.config import ContextConfig
 from autogen_context.errors import (
     ContextWindowExceeded,
-    InvalidTranscript,
     StateError,
 )
 from autogen_context.project.file_changes import FileChangeTracker
 from autogen_context.testing import ChatMessage, ScriptedModel
 from autogen_context.testing.chat_rules import check_chat
-from autogen_context.testing.wire import Json
-from autogen_context.tokens.message_counter import MessageCounter
-from support.agentchat import CONVERSATIONS
+from support.agentchat import CONVERSATIONS, said
+from support.logs import MODEL, exact_tokens
 from support.tree import SHOP, grown
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "agentchat.md"
-MODEL = "gpt-4-0613"
-COUNTER = MessageCounter.for_model(MODEL)
 PROMPT = "You are a careful engineer."
 WINDOW = 400
 
@@ -49,16 +45,6 @@ WINDOW = 400
 def search(query: str, limit: int = 3) -> str:
     """Search the project for a text."""
     return query * limit
-
-
-def exact_tokens(text: str) -> int:
-    """Tokens by the tokenizer of the model, where it is on this machine."""
-    return COUNTER.count(text).tokens
-
-
-def said(text: str) -> UserMessage:
-    """A message of a person."""
-    return UserMessage(content=text, source="user")
 
 
 def step(*call_ids: str, text: str = "result", thought: str | None = None) -> list[LLMMessage]:
@@ -100,43 +86,26 @@ async def outcome(context: ManagedChatCompletionContext) -> list[LLMMessage] | d
     st.builds(ContextConfig, single_system=st.booleans(), alternate_roles=st.booleans()),
     st.sampled_from([[search], list[AgentTool]()]),
 )
-async def test_what_is_sent_fits_by_openais_rules(
+async def test_what_is_sent_is_taken_by_openai_and_fits(
     messages: list[LLMMessage], config: ContextConfig, used: list[AgentTool]
 ) -> None:
-    """Any conversation, broken ones too, at every turn, with the system prompt and tools that the agent adds."""
+    """Any conversation, broken ones too, at every turn: prompt and tools that the agent adds fit, and pairs are closed."""
     context = ManagedChatCompletionContext(
         MODEL, window_tokens=WINDOW, system_message=PROMPT, tools=used, config=config
     )
-    model = ScriptedModel([], count=exact_tokens)
-    tools = schemas_of(used)
-    for message in messages:
+    model, request = ScriptedModel([], count=exact_tokens), list[ChatMessage]()
+    schemas = schemas_of(used)
+    for message in [*messages, said("And now?")]:
         await context.add_message(message)
         sent = await outcome(context)
-        if isinstance(sent, list):
-            request = as_sent([SystemMessage(content=PROMPT), *sent])
-            assert model.prompt_tokens(request, tools=tools) <= WINDOW
-
-
-@settings(max_examples=30)
-@given(CONVERSATIONS)
-async def test_no_call_and_no_result_is_left_alone(messages: list[LLMMessage]) -> None:
-    """A person's message after any conversation: OpenAI takes what is sent, as far as ids can tell who answers whom."""
-    context = await filled(ManagedChatCompletionContext(MODEL, window_tokens=WINDOW), messages)
-    await context.add_message(said("And now?"))
-    sent = await outcome(context)
-    assume(isinstance(sent, list))
-    assert isinstance(sent, list)
-    assert context.last_prepared is not None
-    assert context.last_prepared.certificate.pairs_closed
-    ids = [call.id for message in sent for call in calls_of(message)]
-    if all(ids) and len(set(ids)) == len(ids):
-        check_chat(cast("Json", as_sent(sent)))
-
-
-def calls_of(message: LLMMessage) -> list[FunctionCall]:
-    """The calls of a message."""
-    is_answer = isinstance(message, AssistantMessage) and isinstance(message.content, list)
-    return [call for call in message.content if isinstance(call, FunctionCall)] if is_answer else []
+        request = as_sent([SystemMessage(content=PROMPT), *sent]) if isinstance(sent, list) else []
+        if request:
+            assert model.prompt_tokens(request, tools=schemas) <= WINDOW
+            assert context.last_prepared is not None
+            assert context.last_prepared.certificate.pairs_closed
+    ids = [call["id"] for each in request for call in each.get("tool_calls", ())]
+    if request and all(ids) and len(set(ids)) == len(ids):  # they tell who answers whom
+        check_chat([*request])
 
 
 async def test_lists_are_not_shared() -> None:
@@ -242,31 +211,6 @@ async def test_later_system_messages_are_the_users_where_one_is_taken() -> None:
         [said("hi"), later],
     )
     assert await alone.get_messages() == [said("hi"), as_user]
-
-
-# Errors
-
-
-async def test_what_cannot_fit_is_an_error_with_its_numbers() -> None:
-    """``ContextWindowExceeded`` names the parts; the context stays as it is and goes on once there is room."""
-    context = ManagedChatCompletionContext(MODEL, window_tokens=60, system_message="", tools=[])
-    rule = said("word " * 100)
-    await filled(context, [rule, *step("1")])
-    context.manager.pin(rule)
-    with pytest.raises(ContextWindowExceeded) as caught:
-        await context.get_messages()
-    assert caught.value.parts["pinned"] > caught.value.limit_tokens == 60
-    context.manager.unpin(rule)
-    assert (await context.get_messages())[-1] == step("1")[-1]
-
-
-async def test_an_orphan_is_an_error_that_names_it() -> None:
-    """Where ``orphans="refuse"``."""
-    config = ContextConfig(orphans="refuse")
-    context = ManagedChatCompletionContext(MODEL, window_tokens=WINDOW, tools=[], config=config)
-    await filled(context, [said("hi"), step("1")[1]])
-    with pytest.raises(InvalidTranscript, match="message 1: a tool result without its call"):
-        await context.get_messages()
 
 
 # State

@@ -34,19 +34,19 @@ from autogen_core import CancellationToken
 from autogen_core.memory import ListMemory, MemoryContent
 from autogen_core.models import ChatCompletionClient
 from autogen_ext.code_executors.local import LocalCommandLineCodeExecutor
-from autogen_ext.models.openai import OpenAIChatCompletionClient
 from pydantic import BaseModel
 
 from autogen_context import ManagedChatCompletionContext, register
 from autogen_context.adapters.agentchat import ManagedChatCompletionClient
 from autogen_context.testing import Call, Fault, LoopbackServer, Request, Say, ScriptedModel, Step
-from autogen_context.tokens.message_counter import MessageCounter
+from support.agentchat import client_of
+from support.logs import exact_tokens
 
 MODEL = "gpt-4o-2024-08-06"
 WINDOW = 2_000
-COUNTER = MessageCounter.for_model(MODEL)
+SERVED: dict[str, Any] = {"model": MODEL, "parallel_tool_calls": False}
 PROMPT = "You are a careful engineer."
-TURNS = 16
+TURNS = 8
 TASK = "Task-{}: find out why the build fails, and never touch the lock file."
 NO_TASK = (
     "Earlier you were asked"  # a SocietyOfMindAgent asks for its answer with its team's talk alone
@@ -74,11 +74,6 @@ class Built:
 def read_log(number: int) -> str:
     """Read one of the logs."""
     return "".join(f"10:{n:02d} worker {number} failed on block {n * 31}\n" for n in range(40))
-
-
-def exact_tokens(text: str) -> int:
-    """Tokens by the tokenizer of the model."""
-    return COUNTER.count(text).tokens
 
 
 def answers() -> Callable[[Request], Step]:
@@ -276,13 +271,6 @@ KINDS = [
 ]
 
 
-def client_of(server: LoopbackServer) -> OpenAIChatCompletionClient:
-    """AutoGen's client."""
-    return OpenAIChatCompletionClient(
-        model=MODEL, api_key="none", base_url=server.base_url, parallel_tool_calls=False
-    )
-
-
 # The host dumps a parsed answer as what its type does not say.
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
@@ -295,7 +283,7 @@ async def test_a_kind_stays_inside_its_window(
     monkeypatch.chdir(tmp_path)
     script = ScriptedModel(answers(), count=exact_tokens)
     async with LoopbackServer(script, window_tokens=WINDOW) as server:
-        client, state = client_of(server), None
+        client, state = client_of(server, **SERVED), None
         runs, keepers = list[int](), list[Keeper]()
         for number in (1, 2, 3):
             built = kind(client)
@@ -325,7 +313,7 @@ async def test_a_run_goes_on_after_it_was_cancelled(within: str) -> None:
     """A call whose result never came is no orphan in the next request."""
     script = ScriptedModel(answers(), count=exact_tokens)
     async with LoopbackServer(script, window_tokens=WINDOW) as server:
-        client, token, started = client_of(server), CancellationToken(), asyncio.Event()
+        client, token, started = client_of(server, **SERVED), CancellationToken(), asyncio.Event()
 
         async def read_log(number: int) -> str:
             """Read a log, and never come to an end."""

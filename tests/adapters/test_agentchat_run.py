@@ -1,22 +1,14 @@
 """Real agents with their real client against a server that refuses what OpenAI refuses."""
 
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import asynccontextmanager
-from itertools import chain, cycle, islice
+from collections.abc import Iterator
+from itertools import cycle, islice
 from typing import Any
 
 import pytest
 from autogen_agentchat.agents import AssistantAgent
 from autogen_core import CancellationToken, FunctionCall
 from autogen_core.memory import ListMemory, MemoryContent
-from autogen_core.models import (
-    ChatCompletionClient,
-    CreateResult,
-    ModelInfo,
-    RequestUsage,
-    UserMessage,
-)
-from autogen_ext.models.openai import OpenAIChatCompletionClient
+from autogen_core.models import ChatCompletionClient, CreateResult, RequestUsage, UserMessage
 from autogen_ext.models.replay import ReplayChatCompletionClient
 
 from autogen_context import ManagedChatCompletionContext, register
@@ -29,23 +21,12 @@ from autogen_context.adapters.agentchat import (
 from autogen_context.config import ContextConfig
 from autogen_context.errors import CompletionFailed
 from autogen_context.messages.tool_schema import RECALL_ARGUMENTS
-from autogen_context.testing import Call, LoopbackServer, Say, ScriptedModel, Step
-from autogen_context.tokens.message_counter import MessageCounter
+from autogen_context.testing import Call, Say, Step
+from support.agentchat import client_of, model_info, said, serving
+from support.logs import MODEL
 
-MODEL = "gpt-4-0613"
-WINDOW = 4_000
-COUNTER = MessageCounter.for_model(MODEL)
+WINDOW = 3_000
 PROMPT = "You are a careful engineer. Use the tools, one step at a time, and say when you are done."
-
-
-def exact_tokens(text: str) -> int:
-    """Tokens by the tokenizer of the model, where it is on this machine."""
-    return COUNTER.count(text).tokens
-
-
-async def read_file(path: str) -> str:
-    """Read a file of the project."""
-    return "\n".join(f"{path}:{n}: value_{n} = compute({n * 7})" for n in range(40))
 
 
 async def read_log(lines: int) -> str:
@@ -60,44 +41,21 @@ async def fail(reason: str) -> str:
     raise RuntimeError(reason)
 
 
-TOOLS: list[AgentTool] = [read_file, read_log, fail]
+TOOLS: list[AgentTool] = [read_log, fail]
 
 
 def tool_steps(steps: int) -> Iterator[Step]:
     """Calls of all kinds: single, parallel with a thought, failing, unknown, and one above the window."""
+    small, failing = Call("read_log", {"lines": 20}), Call("fail", {"reason": "the disk is full"})
     kinds: list[Step] = [
-        Call("read_file", {"path": "a.py"}),
-        [Say("Both."), Call("read_file", {"path": "b.py"}), Call("read_log", {"lines": 20})],
-        Call("fail", {"reason": "the disk is full"}),
+        small,
+        [Say("Both."), small, Call("read_log", {"lines": 30})],
+        failing,
         Call("no_such_tool", {"x": 1}),
-        [
-            Call("read_log", {"lines": 30}),
-            Call("fail", {"reason": "no"}),
-            Call("read_log", '{"lines"'),
-        ],
+        [small, failing, Call("read_log", '{"lines"')],
+        Call("read_log", {"lines": 600}),
     ]
-    large: list[Step] = [Call("read_log", {"lines": 600})]
-    return islice(cycle([*kinds, *large]), steps)
-
-
-@asynccontextmanager
-async def serving(
-    script: ScriptedModel, /, *, window_tokens: int | None = None, **options: Any
-) -> AsyncGenerator[tuple[LoopbackServer, ChatCompletionClient]]:
-    """A server with a window, and AutoGen's client for it; ``options`` are the client's."""
-    strict = options.pop("strict_roles", False)
-    given: dict[str, Any] = {"model": MODEL, "api_key": "none", **options}
-    async with LoopbackServer(script, window_tokens=window_tokens, strict_roles=strict) as server:
-        client = OpenAIChatCompletionClient(base_url=server.base_url, **given)
-        try:
-            yield server, client
-        finally:
-            await client.close()
-
-
-def scripted(*steps: Step) -> ScriptedModel:
-    """A model of the test's tokenizer."""
-    return ScriptedModel(steps, count=exact_tokens)
+    return islice(cycle(kinds), steps)
 
 
 def coder(client: ChatCompletionClient, **options: Any) -> AssistantAgent:
@@ -108,32 +66,30 @@ def coder(client: ChatCompletionClient, **options: Any) -> AssistantAgent:
 
 def registered(agent: AssistantAgent, **options: Any) -> ManagedChatCompletionContext:
     """The context that ``register`` gives back."""
-    context = register(agent, **options)
+    given: dict[str, Any] = {"window_tokens": WINDOW, **options}
+    context = register(agent, **given)
     assert isinstance(context, ManagedChatCompletionContext)
     return context
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["answers", "streams"])
-async def test_a_metered_agent_needs_no_description(*, stream: bool) -> None:
+async def test_a_registered_agent_needs_no_description(*, stream: bool) -> None:
     """Tools, prompt and history that nobody told are measured before the first request; no bill is above the bound."""
-    usage = {"stream_options": {"include_usage": True}} if stream else {}
-    runs = [chain(tool_steps(10), [Say("Done.")]) for _ in range(2)]
-    model = ScriptedModel(chain(*runs), count=exact_tokens)
-    async with serving(model, window_tokens=3_000, **usage) as (server, inner):
-        agent = coder(
-            inner, system_message=PROMPT * 40, max_tool_iterations=11, model_client_stream=stream
-        )
+    usage: dict[str, Any] = {"stream_options": {"include_usage": True}} if stream else {}
+    run: list[Step] = [*tool_steps(10), Say("Done.")]
+    async with serving(*run, *run, window_tokens=WINDOW, **usage) as (server, client):
+        more: dict[str, Any] = {"max_tool_iterations": 11, "model_client_stream": stream}
+        agent = coder(client, system_message=PROMPT * 40, **more)
         for number in range(14):
-            said = UserMessage(content=f"{number} " * 97, source="user")
-            await agent.model_context.add_message(said)
-        context = registered(agent, window_tokens=3_000)
+            await agent.model_context.add_message(said(f"{number} " * 97))
+        context = registered(agent)
         assert len(await context.get_messages()) == 14
         for _ in range(2):
             await agent.run(task="Find out why the build fails.")
             assert context.last_prepared is not None
             bound = context.last_prepared.certificate.bound
             assert bound.source == "provider"
-            assert server.requests[-1].prompt_tokens <= bound.tokens <= WINDOW
+            assert server.requests[-1].prompt_tokens <= bound.tokens
     assert server.rejected == []
     assert len(server.requests[0].messages) < 14
     assert context.manager.usage.requests == len(server.requests)
@@ -143,10 +99,9 @@ async def test_a_metered_agent_needs_no_description(*, stream: bool) -> None:
 async def test_reflections_are_measured_without_the_tools() -> None:
     """The request that looks at results has no tools; it is billed as that, and the next one with tools still fits."""
     turn: list[Step] = [Call("read_log", {"lines": 25}), Say("It failed.")]
-    model = scripted(*turn * 4)
-    async with serving(model, window_tokens=3_000) as (server, inner):
-        agent = coder(inner, system_message=PROMPT * 20, reflect_on_tool_use=True)
-        context = registered(agent, window_tokens=3_000)
+    async with serving(*turn * 4, window_tokens=WINDOW) as (server, client):
+        agent = coder(client, system_message=PROMPT * 20, reflect_on_tool_use=True)
+        context = registered(agent)
         for _ in range(4):
             await agent.run(task="What happened?")
     assert server.rejected == []
@@ -154,71 +109,43 @@ async def test_reflections_are_measured_without_the_tools() -> None:
     assert context.manager.usage.requests == len(server.requests)
 
 
-def one_system(*, multiple: bool = False) -> dict[str, Any]:
-    """A client's options for a model that takes one system message, or several."""
-    info = ModelInfo(
-        vision=False,
-        function_calling=True,
-        json_output=False,
-        family="unknown",
-        structured_output=False,
-        multiple_system_messages=multiple,
-    )
-    return {"model": "local-model", "model_info": info}
-
-
 @pytest.mark.parametrize(
-    ("multiple", "roles"),
+    ("several", "strict", "roles"),
     [
-        pytest.param(
-            True, ["system", "user", "system", "assistant", "user", "system"], id="several"
-        ),
-        pytest.param(False, ["system", "user", "user", "assistant", "user", "user"], id="one"),
+        (True, False, ["system", "user", "system", "assistant", "user", "system"]),
+        (False, False, ["system", "user", "user", "assistant", "user", "user"]),
+        (False, True, ["system", "user", "assistant", "user"]),
     ],
+    ids=["several", "one", "in strict turns"],
 )
-async def test_a_memory_goes_where_the_model_takes_it(multiple: bool, roles: list[str]) -> None:  # noqa: FBT001  # a parameter
-    """AutoGen's list memory adds a system message with each run: the user's for a model that takes one alone."""
-    memory = ListMemory()
-    await memory.add(MemoryContent(content="Tea, no milk.", mime_type="text/plain"))
-    async with serving(scripted(Say("Hello."), Say("Yes.")), **one_system(multiple=multiple)) as (
+async def test_a_memory_goes_where_the_model_takes_it(
+    *, several: bool, strict: bool, roles: list[str]
+) -> None:
+    """AutoGen's list memory adds a system message with each run: the user's for a model that takes one alone (D2)."""
+    memory = ListMemory(None, [MemoryContent(content="Tea, no milk.", mime_type="text/plain")])
+    info = model_info(multiple_system_messages=several)
+    steps: list[Step] = [Say("Hello."), Say("Yes."), *tool_steps(8), Say("Done.")]
+    async with serving(*steps, window_tokens=WINDOW, strict_roles=strict, **info) as (
         server,
-        inner,
+        client,
     ):
-        agent = coder(inner, memory=[memory])
-        register(agent, window_tokens=WINDOW)
-        await agent.run(task="Hi!")
-        await agent.run(task="Tea?")
-    assert [message["role"] for message in server.requests[-1].messages] == roles
-    assert server.rejected == []
-
-
-async def test_strict_templates_get_alternating_roles() -> None:
-    """With ``alternate_roles`` a model that refuses anything but user and assistant in turn refuses nothing."""
-    config = ContextConfig(alternate_roles=True)
-    memory = ListMemory()
-    await memory.add(MemoryContent(content="Tea, no milk.", mime_type="text/plain"))
-    model = ScriptedModel(chain(tool_steps(8), [Say("Done.")], [Say("Yes.")]), count=exact_tokens)
-    async with serving(model, window_tokens=3_000, strict_roles=True, **one_system()) as (
-        server,
-        inner,
-    ):
-        agent = coder(inner, memory=[memory], max_tool_iterations=9)
-        register(agent, window_tokens=3_000, config=config)
-        await agent.run(task="Hi!")
-        await agent.run(task="Tea?")
+        agent = coder(client, memory=[memory], max_tool_iterations=9)
+        registered(agent, config=ContextConfig(alternate_roles=strict))
+        for task in ("Hi!", "Tea?", "Work."):
+            await agent.run(task=task)
+    assert [message["role"] for message in server.requests[1].messages] == roles
     assert server.rejected == []
 
 
 async def test_others_requests_are_neither_changed_nor_billed() -> None:
     """A question with something added, another conversation, and an answer from a cache teach nothing."""
-    async with serving(scripted(Say("a"), Say("b"), Say("c"))) as (server, inner):
+    async with serving(Say("a"), Say("b"), Say("c")) as (server, inner):
         agent = coder(inner)
-        context = registered(agent, window_tokens=WINDOW)
+        context = registered(agent)
         client: ChatCompletionClient = vars(agent)["_model_client"]
-        await context.add_message(UserMessage(content="word " * 99, source="user"))
+        await context.add_message(said("word " * 99))
         own = await context.get_messages()
-        more = UserMessage(content="And?", source="user")
-        for request in ([*own, more], [more], [more, *own]):
+        for request in ([*own, said("And?")], [said("And?")], [said("And?"), *own]):
             await client.create(request)
     assert context.manager.usage.requests == 0
     assert context.last_prepared is None
@@ -234,7 +161,7 @@ async def test_the_client_is_the_client_within() -> None:
     """All that it is asked beside requests is answered by that one."""
     inner = ReplayChatCompletionClient(["a"])
     client = RegisteredClient(inner, ManagedChatCompletionContext())
-    hello = [UserMessage(content="Hi!", source="user")]
+    hello = [said("Hi!")]
     await client.create(hello)
     assert client.model_info == inner.model_info
     assert client.total_usage() == inner.total_usage()
@@ -246,14 +173,11 @@ async def test_the_client_is_the_client_within() -> None:
 
 def test_a_context_takes_what_the_client_says_of_its_model() -> None:
     """Name and system messages come from the client, unless they are set."""
-    inner = OpenAIChatCompletionClient(model=MODEL, api_key="none")
-    config = registered(coder(inner)).manager.config
-    assert config.model == MODEL
-    assert not config.single_system
-    said = ContextConfig(model="gpt-4o", single_system=True)
-    config = registered(coder(inner), config=said).manager.config
-    assert config.model == "gpt-4o"
-    assert config.single_system
+    config = registered(coder(client_of())).manager.config
+    assert (config.model, config.single_system) == (MODEL, False)
+    chosen = ContextConfig(model="gpt-4o", single_system=True)
+    config = registered(coder(client_of()), config=chosen).manager.config
+    assert (config.model, config.single_system) == ("gpt-4o", True)
 
 
 # The agent's own client makes summaries

@@ -15,22 +15,17 @@ from autogen_agentchat.agents import AssistantAgent, UserProxyAgent
 from autogen_ext.models.openai import OpenAIChatCompletionClient
 from autogen_ext.models.replay import ReplayChatCompletionClient
 from host_agents import HOSTS as KINDS
-from host_agents import Job
+from host_agents import SEVERAL_CALLS, Job
 from typing_extensions import override
 
 from autogen_context import ManagedChatCompletionContext, register
 from autogen_context.adapters.classic import BEFORE_REPLY
 from autogen_context.testing import LoopbackServer, Say, ScriptedModel, ServedRequest
 from autogen_context.testing.wire import JsonObject, Reply, json_reply
-from support.hosts import HOSTS, on_every_host, working
+from support.hosts import HOSTS, built, on_every_host, working
+from support.logs import NOWHERE
 
-NOWHERE = "http://127.0.0.1:9/v1"
 OK = Say("ok TERMINATE")
-
-
-def built(host: str) -> Any:
-    """An agent that is registered and never asked."""
-    return KINDS[host][0](Job(url=NOWHERE, ours={"window_tokens": 4_000})).agent
 
 
 class Row(NamedTuple):
@@ -56,7 +51,7 @@ def too_old(
     """An agent whose host lacks something that is imported of it, or has an older form of it."""
 
     def agent(monkeypatch: pytest.MonkeyPatch) -> object:
-        made = built(host)
+        made = built(host).agent
         monkeypatch.delattr(sys.modules[module], "__getattr__", raising=False)  # one that is lazy
         if older:
             monkeypatch.setattr(sys.modules[module], name, older)
@@ -108,9 +103,9 @@ TABLE: Mapping[str, Mapping[str, Row]] = {
         "ag2": of(lambda: Ag2Agent("a"), UNNAMED, warns=True),
         "agent-framework": of(framework_agent, UNNAMED, warns=True),
     },
-    "registered twice": {host: of(lambda host=host: built(host), ONCE) for host in HOSTS},  # type: ignore[misc]
+    "registered twice": {host: of(lambda host=host: built(host).agent, ONCE) for host in HOSTS},  # type: ignore[misc]
     "a copy of one that is registered": {  # it has the first one's context
-        host: of(lambda host=host: copy.copy(built(host)), ONCE) for host in HOSTS  # type: ignore[misc]
+        host: of(lambda host=host: copy.copy(built(host).agent), ONCE) for host in HOSTS  # type: ignore[misc]
     },
     "a host that is too old": {
         "agentchat": Row(too_old("agentchat", "autogen_core.tools", "StaticWorkbench"), 'StaticWorkbench.*pip install "autogen-agentchat>=0.5.7"'),
@@ -151,7 +146,7 @@ class Unbilled(LoopbackServer):
 
 @on_every_host
 async def test_without_usage_all_works_but_the_correction(host: str) -> None:
-    """Nothing is recorded, and nothing is said: the count is that of the model's tokenizer."""
+    """Nothing is recorded, and nothing is said. An agent without tools gets none, unless its run goes on after results."""
     async with Unbilled(ScriptedModel([OK] * 12), window_tokens=4_000) as server:
         agent = KINDS[host][0](Job(url=server.base_url, ours={"window_tokens": 4_000}))
         for number in range(12):
@@ -161,6 +156,7 @@ async def test_without_usage_all_works_but_the_correction(host: str) -> None:
     assert agent.context is not None
     assert agent.context.manager.usage.requests == 0
     assert "11 word" in str(server.requests[-1].messages[-1])
+    assert any(each.tools for each in server.requests) is (host == "agentchat" and SEVERAL_CALLS)
 
 
 # One context in two agents

@@ -13,7 +13,7 @@ from autogen.agentchat.contrib.capabilities.transform_messages import TransformM
 from autogen_context import register
 from autogen_context.adapters.classic import ContextTransform, Conversations
 from autogen_context.adapters.register import AgentContext
-from autogen_context.messages.tool_schema import RECALL_TOOL_NAME, recall_tool_schema
+from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
 from autogen_context.testing import (
     Call,
     LoopbackServer,
@@ -152,24 +152,6 @@ def test_calls_beside_the_conversation_are_no_bills() -> None:
     assert 0 < conversations.manager.usage.prompt_tokens <= billed
 
 
-async def test_the_agents_own_model_writes_summaries() -> None:
-    """``model_client="host"`` asks the agent's own client, without its tools, and its bills are not the agent's."""
-
-    def step(request: Request) -> Step:
-        return next(steps) if request.tools else Say("The files were read.")
-
-    steps = reading(FEW)
-    async with LoopbackServer(ScriptedModel(step)) as server:
-        coder, user = pair_of_agents(server, tool=a_read)
-        context = register(coder, window_tokens=WINDOW, model_client="host", counter=Approximate())
-        await user.a_initiate_chat(coder, message=FIRST, silent=True)
-    beside = [request for request in server.requests if not request.tools]
-    assert [request.error for request in server.rejected] == []
-    assert {len(request.messages) for request in beside} == {1}
-    assert context.manager.usage.requests == FEW + 1
-    assert len(server.requests) == FEW + 1 + len(beside)
-
-
 def test_nested_chats_and_the_hosts_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A chat within a reply has a manager of its own; run again, the host's cache answers, and no bill is recorded."""
     monkeypatch.chdir(tmp_path)
@@ -222,19 +204,6 @@ def test_a_function_of_that_name_is_not_replaced() -> None:
         with pytest.warns(UserWarning, match="has a function 'recall_context' of its own"):
             user.initiate_chat(coder, message="Go.", silent=True, max_turns=1)
     assert user.function_map[RECALL_TOOL_NAME] is read
-
-
-@pytest.mark.parametrize("has_tools", [True, False])
-def test_an_agent_with_tools_is_told_of_it(*, has_tools: bool) -> None:
-    """By the same schema as everywhere; an agent without tools gets none, since its server may take none."""
-    with LoopbackServer(ScriptedModel([Say("ok")])) as server:
-        coder, user = (
-            pair_of_agents(server) if has_tools else (agent("a", server), agent("b", None))
-        )
-        register(coder, window_tokens=WINDOW, counter=Approximate())
-        user.initiate_chat(coder, message="Go.", silent=True, max_turns=1)
-    told = [tool["function"] for tool in server.requests[0].tools]
-    assert (recall_tool_schema()["function"] in told) == has_tools
 
 
 # Groups

@@ -1,6 +1,7 @@
 """What works for the agents of one host works for those of all; docs/hosts.md has the table that these tests make."""
 
 import asyncio
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,9 +15,9 @@ from autogen_context import ProjectContext
 from autogen_context.cache.originals import DiskOriginals
 from autogen_context.cache.tier import Scope
 from autogen_context.errors import ContextWindowExceeded
-from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
+from autogen_context.messages.tool_schema import RECALL_DESCRIPTION, RECALL_TOOL_NAME
 from autogen_context.report.events import Run, read_events, runs_of
-from autogen_context.testing import Call, Say, ServedRequest, Step
+from autogen_context.testing import Call, Request, Say, ServedRequest, Step
 from support.hosts import HOSTS, agent_of, column_of, on_every_host, working
 from support.logs import (
     ASKED_BACK,
@@ -111,7 +112,9 @@ def test_what_a_person_asked_for_stays(read: Read) -> None:
 
 @feature("`recall_context`: the agent asks back what left its window")
 def test_the_agent_asks_back_what_left_its_window(read: Read) -> None:
-    """By query, handle and line, with the agent's own tool calls, answered by the host."""
+    """By query, handle and line, with the agent's own tool calls, answered by the host; every host tells of the same tool."""
+    told = {json.dumps(tool["function"].get("description")) for tool in read.requests[0].tools}
+    assert json.dumps(RECALL_DESCRIPTION) in told
     found, whole, line, unknown = (
         str(read.requests[n].messages[-1]["content"]) for n in range(15, 19)
     )
@@ -236,11 +239,22 @@ async def test_an_agent_is_told_of_changed_files(host: str, tmp_path: Path) -> N
 @feature('`model_client="host"`: the agent\'s own model writes summaries')
 @on_every_host
 async def test_the_agents_own_model_writes_summaries(host: str) -> None:
-    """Beside the conversation, without its tools."""
-    steps = [*fourteen_logs()[:14], *[Say(DONE)] * 50]
-    async with working(host, *steps, tools=(read_log,), model_client="host") as (server, agent):
+    """Beside the conversation: the prompt without its tools, whose bill is not the conversation's."""
+    steps = iter([*fourteen_logs()[:14], Say(DONE)])
+
+    def step(request: Request) -> Step:
+        return next(steps) if request.tools else Say("The logs were read.")
+
+    each = [step] * 50
+    async with working(host, *each, tools=(read_log,), model_client="host") as (server, agent):
         await agent.ask("Read all logs.")
-    assert any(not request.tools for request in server.requests)
+    beside = [request for request in server.requests if not request.tools]
+    assert beside
+    roles = [[each["role"] for each in request.messages] for request in beside]
+    assert {tuple(each)[-2:] for each in roles} <= {("user",), ("system", "user")}  # AG2's prompt
+    assert agent.context is not None
+    usage = agent.context.manager.usage
+    assert usage.requests in (0, len(server.requests) - len(beside))  # 0 where there are no bills
 
 
 @feature("from a state through JSON it goes on to the byte; between compactions requests only grow")

@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from autogen import ConversableAgent
 from autogen_agentchat.agents import AssistantAgent
 from autogen_core import Image
 from autogen_core.model_context import BufferedChatCompletionContext
 from autogen_core.models import AssistantMessage, LLMMessage, UserMessage
-from autogen_ext.models.openai import OpenAIChatCompletionClient
 from PIL import Image as Pixels
 
 from autogen_context import (
@@ -24,11 +22,11 @@ from autogen_context import (
 )
 from autogen_context.adapters.agentchat import ManagedChatCompletionClient
 from autogen_context.errors import ManagerClosed
-from autogen_context.testing import LoopbackServer, Say, ScriptedModel
-from autogen_context.tokens.message_counter import MessageCounter
+from autogen_context.testing import Say
+from support.agentchat import client_of, model_info, said, serving
+from support.hosts import HOSTS, built
+from support.logs import MODEL, read_log
 
-MODEL = "gpt-4-0613"
-COUNTER = MessageCounter.for_model(MODEL)
 SLIP: dict[str, Any] = {"window_token": 8_000}
 CONTEXTS: list[Callable[..., object]] = [ManagedChatCompletionContext, ContextTransform]
 ENTRIES: list[Callable[..., object]] = [
@@ -37,31 +35,6 @@ ENTRIES: list[Callable[..., object]] = [
     IncrementalContextManager,
     *CONTEXTS,
 ]
-
-
-def read_log(number: int) -> str:
-    """Read one of the log files."""
-    return "".join(f"worker {number} wrote block {n * 7919 + number}\n" for n in range(60))
-
-
-def client_of(server: LoopbackServer | None = None, **options: Any) -> OpenAIChatCompletionClient:
-    """AutoGen's client for a server, or for none."""
-    given: dict[str, Any] = {"model": MODEL, "api_key": "none", **options}
-    url = server.base_url if server else "http://127.0.0.1:9/v1"
-    return OpenAIChatCompletionClient(base_url=url, **given)
-
-
-def classic_agent(server: LoopbackServer | None = None) -> ConversableAgent:
-    """An agent that asks the server, or that is never asked for a reply."""
-    url = server.base_url if server else "http://127.0.0.1:9/v1"
-    entry = {"model": "gpt-4o", "api_key": "none", "price": [0, 0], "base_url": url}
-    config = {"config_list": [entry], "cache_seed": None}
-    return ConversableAgent("coder", llm_config=config, human_input_mode="NEVER")
-
-
-def said(text: str, source: str = "user") -> UserMessage:
-    """A message of a person."""
-    return UserMessage(content=text, source=source)
 
 
 # The same arguments everywhere
@@ -115,15 +88,7 @@ async def test_a_registered_agent_is_dumped_loaded_and_registered_again() -> Non
 
 async def test_images_are_taken_out_and_the_request_is_still_measured() -> None:
     """For a model without vision the agent takes them out; prompt and bill are the context's all the same."""
-    blind = {
-        "vision": False,
-        "function_calling": True,
-        "json_output": False,
-        "family": "unknown",
-        "structured_output": False,
-    }
-    async with LoopbackServer(ScriptedModel([Say("ok")])) as server:
-        client = client_of(server, model_info=blind)
+    async with serving(Say("ok"), **model_info()) as (_, client):
         agent = AssistantAgent("coder", client, system_message="word " * 300)
         context = register(agent, window_tokens=4_000)
         picture = Image(Pixels.new("RGB", (8, 8)))
@@ -131,7 +96,6 @@ async def test_images_are_taken_out_and_the_request_is_still_measured() -> None:
             UserMessage(content=["Look.", picture], source="user")
         )
         await agent.run(task="What is it?")
-        await client.close()
     assert context.manager.usage.requests == 1
     assert context.last_prepared is not None
     assert context.last_prepared.certificate.counted_tokens > 300
@@ -142,10 +106,10 @@ async def test_images_are_taken_out_and_the_request_is_still_measured() -> None:
 
 def windows() -> set[int | None]:
     """The window of each entry."""
-    agents = (AssistantAgent("coder", client_of()), classic_agent())
-    managers = [register(agent).manager for agent in agents]
-    managers += [ManagedChatCompletionContext(MODEL).manager, IncrementalContextManager(MODEL)]
+    managers = [ManagedChatCompletionContext(MODEL).manager, IncrementalContextManager(MODEL)]
     managers.append(ContextTransform(MODEL).conversations.manager)
+    contexts = [built(host).context for host in HOSTS]
+    managers += [context.manager for context in contexts if context]
     return {manager.config.window_tokens for manager in managers}
 
 
@@ -175,7 +139,7 @@ def test_a_variable_that_names_no_setting(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.delenv("AUTOGEN_CONTEXT_ZZ_QQ")
     monkeypatch.setenv("AUTOGEN_CONTEXT_WINDW_TOKENS", "1")
     with pytest.raises(ValueError, match="did you mean 'window_tokens'"):
-        register(classic_agent())
+        built("classic")
 
 
 @pytest.mark.parametrize(
@@ -201,9 +165,7 @@ def test_a_components_keys_are_checked(config: dict[str, object], message: str) 
 @pytest.mark.parametrize("told", [{}, {"system_message": "word " * 500}, {"tools": [read_log]}])
 async def test_a_context_alone_leaves_room_for_what_it_was_not_told(told: dict[str, Any]) -> None:
     """F20: a prompt of 500 tokens and five tools, in a window of 4,000 that a conversation fills."""
-    script = ScriptedModel([Say("ok")], count=lambda text: COUNTER.count(text).tokens)
-    async with LoopbackServer(script, window_tokens=4_000) as server:
-        client = client_of(server)
+    async with serving(Say("ok")) as (server, client):
         context = ManagedChatCompletionContext(MODEL, window_tokens=4_000, **told)
         agent = AssistantAgent(
             "a", client, model_context=context, tools=[read_log], system_message="word " * 500
@@ -211,7 +173,6 @@ async def test_a_context_alone_leaves_room_for_what_it_was_not_told(told: dict[s
         for number in range(40):
             await context.add_message(said(f"{number} " + "word " * 100))
         await agent.run(task="Sure?")
-        await client.close()
     assert server.rejected == []
     assert server.requests[0].prompt_tokens > 1_400
 

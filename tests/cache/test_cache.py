@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -66,7 +65,6 @@ async def test_what_comes_back_is_what_was_built(key: str, value: object) -> Non
     assert threads[0] is not threading.main_thread()
 
 
-@settings(max_examples=40)
 @given(ENTRIES)
 def test_an_entry_is_read_as_it_was_written(entry: CacheEntry) -> None:
     """Whatever is in it."""
@@ -141,6 +139,7 @@ async def test_what_is_invalidated_while_it_is_built_is_not_kept(tmp_path: Path)
         slow.go_on.set()
         assert await waiting == "value 1"
         assert await new(cache) == "new"
+        assert cache.stats().builds == 2
     async with ContextCache(tmp_path) as cache:
         assert await new(cache) == "new"
         assert cache.stats().disk.hits == 1
@@ -209,21 +208,3 @@ async def test_statistics_add_up(tmp_path: Path) -> None:
     first, _, on_disk, *_ = str(stats).splitlines()
     assert first == "5 requests, 80.0% hits, 1 misses, 1 builds, 0 invalidations"
     assert on_disk.split()[:3] == ["disk", "2", "hits"]
-
-
-BAD_ARGUMENTS: dict[str, Callable[[], object]] = {
-    "entries=-1: give a number": lambda: CacheLimits(entries=-1),
-    "disk_bytes=-5: give a number": lambda: CacheLimits(disk_bytes=-5),
-    "directory='/dev/null': give a folder": lambda: ContextCache("/dev/null"),
-    "directory='.*HOME/x': give a path without": lambda: ContextCache("/$HOME/x"),
-    "ttl_s=0: give seconds above 0": lambda: asyncio.run(
-        ContextCache().get_or_build("key", Builder(), ttl_s=0)
-    ),
-}
-
-
-@pytest.mark.parametrize(("named", "make"), BAD_ARGUMENTS.items(), ids=BAD_ARGUMENTS)
-def test_arguments_that_mean_nothing_are_refused(named: str, make: Callable[[], object]) -> None:
-    """With name, value and way out."""
-    with pytest.raises(ValueError, match=named):
-        make()

@@ -4,18 +4,23 @@
 
 import asyncio
 import os
+import threading
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
+from typing_extensions import override
 
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.fingerprint import TICK_NS
 from autogen_context.cache.watch import FileWatch
-from support.changing import PAUSE_AFTER, Changing, state
+from support.changing import change, state
 from support.own_tier import OwnTier
-from support.waiting import until
+from support.waiting import LONGEST_S, until
 
 CHANGES = 200
+PAUSE_AFTER = 10
 
 
 class Reading:
@@ -46,57 +51,56 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "tree" / "file.txt"
 
 
-async def has_served(cache: ContextCache, before: int) -> None:
-    """Wait until a cache has had more hits in memory."""
-    await until(lambda: cache.stats().memory.hits > before)
+def has_served(cache: ContextCache, before: int) -> bool:
+    """Whether a cache has had more hits in memory."""
+    return cache.stats().memory.hits > before
 
 
-async def let_go_on(changing: Changing, *caches: ContextCache) -> None:
-    """End each pause when every cache has served from memory what is there meanwhile."""
-    while changing.is_alive():
-        await until(lambda: changing.pauses.is_set() or not changing.is_alive())
-        hits = {cache: cache.stats().memory.hits for cache in caches if changing.pauses.is_set()}
-        for cache, before in hits.items():
-            await has_served(cache, before)
-        changing.pauses.clear()
+class Changing:
+    """A file that is changed in a thread, with a pause now and then in which a cache can keep something."""
 
+    def __init__(self, path: Path) -> None:
+        self.path, self.done = path, 0
+        change(path, 0)
 
-async def read_on(cache: ContextCache, name: Path | str, changing: Changing) -> list[object]:
-    """Ask until all is changed; what was served and was nowhere at the time."""
-    stale: list[object] = []
-    before = 0
-    while before < CHANGES:
-        before = changing.done
-        found = await cache.get_or_build(str(name), Reading(changing.path), depends_on=[name])
-        after = changing.done + 1  # one may be complete that is not told yet
-        if found not in {state(number) for number in range(before, after + 1)}:
-            stale.append((before, after, found))
-        await asyncio.sleep(0)
-    return stale
+    async def run(self, *caches: ContextCache) -> None:
+        """Change it; each pause ends when every cache has served from memory what is there meanwhile."""
+        for number in range(1, CHANGES + 1):
+            await asyncio.to_thread(change, self.path, number)
+            self.done = number
+            for cache in caches if number % PAUSE_AFTER == 0 and number < CHANGES else ():
+                await until(partial(has_served, cache, cache.stats().memory.hits))
+
+    async def read_on(self, cache: ContextCache, name: Path | str) -> list[object]:
+        """Ask until all is changed; what was served and was nowhere at the time."""
+        stale: list[object] = []
+        before = 0
+        while before < CHANGES:
+            before = self.done
+            found = await cache.get_or_build(str(name), Reading(self.path), depends_on=[name])
+            after = self.done + 1  # one may be complete that is not told yet
+            if found not in {state(number) for number in range(before, after + 1)}:
+                stale.append((before, after, found))
+            await asyncio.sleep(0)
+        return stale
 
 
 async def test_no_reader_ever_gets_what_was_there_before(tmp_path: Path) -> None:
     """Hundreds of changes while four readers ask two caches on one folder, and nobody watches."""
     path, folder = tmp_path / "tree" / "file.txt", tmp_path / "cache"
     path.parent.mkdir()
+    changing = Changing(path)
     async with ContextCache(folder) as one, ContextCache(folder) as other:
-        changing = Changing(path, CHANGES)
-        stale = await asyncio.gather(
-            read_on(one, path, changing),
-            read_on(one, f"{path.parent}/**/f*.txt", changing),
-            read_on(other, path, changing),
-            read_on(other, path, changing),
-            let_go_on(changing, one, other),
-        )
+        names = ((one, path), (one, f"{path.parent}/**/f*.txt"), (other, path), (other, path))
+        reading = (changing.read_on(cache, name) for cache, name in names)
+        stale = await asyncio.gather(changing.run(one, other), *reading)
         assert not any(stale)
         for stats in (one.stats(), other.stats()):
             assert stats.memory.hits >= CHANGES // PAUSE_AFTER - 1  # one in each pause
             assert stats.invalidations > 5
     async with ContextCache(folder) as later:
-        assert await later.get_or_build(str(path), Reading(path), depends_on=[path]) == state(
-            CHANGES
-        )
-        assert later.stats().disk.hits == 1
+        found = await later.get_or_build(str(path), Reading(path), depends_on=[path])
+        assert (found, later.stats().disk.hits) == (state(CHANGES), 1)
 
 
 async def test_a_build_that_a_change_overtakes_is_not_kept(file: Path) -> None:
@@ -150,6 +154,18 @@ async def test_a_file_that_was_just_written_is_kept_a_tick_later(file: Path) -> 
     assert reading.calls == 3
 
 
+async def test_what_times_do_not_prove_yet_is_served_and_not_kept(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither what was built nor what a server has: the next change may have the same time."""
+    server, reading = OwnTier(), Reading(file)
+    await ContextCache(shared=server).get_or_build("key", reading, depends_on=[file])
+    monkeypatch.setattr("autogen_context.cache.fingerprint.TICK_NS", 10**18)
+    for cache, calls in ((ContextCache(shared=server), 1), (ContextCache(), 2)):
+        assert await cache.get_or_build("key", reading, depends_on=[file]) == "one"
+        assert (reading.calls, cache.stats().memory.entries) == (calls, 0)
+
+
 async def test_what_was_touched_or_put_back_is_a_hit(file: Path, tmp_path: Path) -> None:
     """The content decides, in memory and on disk, and the times of now are kept."""
     reading = Reading(file)
@@ -185,11 +201,17 @@ async def test_what_changed_between_two_processes_is_not_served(file: Path, tmp_
 
 
 async def test_a_value_of_other_files_is_not_what_is_wanted(file: Path) -> None:
-    """A key that comes with other dependencies is built anew: the old ones tell nothing of the new."""
+    """A key that comes with other dependencies is built anew: the old ones tell nothing of the new; that invalidates none."""
     cache, reading = ContextCache(), Reading(file)
-    await cache.get_or_build("key", reading)
-    file.write_text("two")
-    assert await cache.get_or_build("key", reading, depends_on=[file]) == "two"
+    for text, names, invalidations in (
+        ("one", [], 0),
+        ("two", [file], 0),
+        ("six", [file], 1),
+        ("ten", [], 1),
+    ):
+        file.write_text(text)
+        assert await cache.get_or_build("key", reading, depends_on=names) == text
+        assert cache.stats().invalidations == invalidations
 
 
 async def test_what_depends_on_a_pipe_is_built_each_time(tmp_path: Path) -> None:
@@ -255,6 +277,34 @@ async def test_what_another_machine_invalidates_is_gone_here(tmp_path: Path) -> 
         assert reading.calls == 1
         await one.invalidate("key")
         await other.get_or_build("key", reading)
+        assert reading.calls == 2
+
+
+class Waiting(OwnTier):
+    """A tier that is told when to write."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.go_on = threading.Event(), threading.Event()
+
+    @override
+    def write(self, values: Mapping[str, bytes], /, *, ttl_s: float | None = None) -> list[str]:
+        self.begun.set()
+        self.go_on.wait(LONGEST_S)
+        return super().write(values, ttl_s=ttl_s)
+
+
+async def test_what_is_invalidated_while_it_is_shared_is_deleted_again(tmp_path: Path) -> None:
+    """Nobody gets it after that, here or elsewhere."""
+    server, reading = Waiting(), Reading(tmp_path / "none")
+    async with ContextCache(tmp_path / "cache", shared=server) as cache:
+        building = asyncio.create_task(cache.get_or_build("key", reading))
+        await until(server.begun.is_set)
+        await cache.invalidate("key")
+        server.go_on.set()
+        await building
+        assert not server.values
+        await cache.get_or_build("key", reading)
         assert reading.calls == 2
 
 

@@ -6,7 +6,6 @@ import random
 import signal
 import sqlite3
 import time
-from collections.abc import Callable, Coroutine
 from contextlib import closing
 from functools import partial
 from itertools import count
@@ -16,22 +15,12 @@ import pytest
 
 from autogen_context.cache.cache import ContextCache, row_of
 from autogen_context.cache.store import DiskStore
+from support.forks import forked
 
 KILLS = 10
+ROUNDS = 25
 KEYS = [f"key {number}" for number in range(12)]
 VALUE_BYTES = 100_000
-
-
-def forked(work: Callable[[], Coroutine[None, None, None]]) -> int:
-    """Do something in another process, which ends with 0 if it did. Returns its number."""
-    child = os.fork()
-    if not child:
-        try:
-            asyncio.run(work())
-            os._exit(0)
-        finally:
-            os._exit(1)
-    return child
 
 
 def value_of(text: str) -> str:
@@ -70,7 +59,7 @@ def test_who_is_killed_leaves_nothing_damaged_or_stale(
 
     kept, longest_s = 0, 0.1
     for number in range(KILLS):
-        writer = forked(write_on)
+        writer, _ = forked(lambda: asyncio.run(write_on()))
         time.sleep(random.Random(number).random() * longest_s)  # noqa: S311 - no secret
         os.kill(writer, signal.SIGKILL)
         os.waitpid(writer, 0)
@@ -82,16 +71,19 @@ def test_who_is_killed_leaves_nothing_damaged_or_stale(
 
 
 def test_processes_share_a_folder(tmp_path: Path) -> None:
-    """While two write to it this one reads: nothing is lost, and nobody is told of a fault."""
+    """While three write to it this one reads: nothing is lost, and nobody is told of a fault."""
 
-    async def share(name: str) -> None:
+    async def shared(name: str) -> None:
         async with ContextCache(tmp_path) as cache:
-            for number in range(40):
+            for number in range(ROUNDS):
                 for key in (f"{name}{number}", f"both{number}"):
                     value = key * 1_000
                     assert await cache.get_or_build(key, partial(str, value)) == value
 
-    processes = [forked(partial(share, name)) for name in "xy"]
+    def share(name: str) -> None:
+        asyncio.run(shared(name))
+
+    processes = [forked(partial(share, name))[0] for name in "xyz"]
     with closing(DiskStore(tmp_path, keep_open=True)) as disk:
         while processes:
             disk.read(row_of("both0"))
@@ -100,5 +92,5 @@ def test_processes_share_a_folder(tmp_path: Path) -> None:
                 assert os.waitstatus_to_exitcode(status) == 0
                 processes.pop()
         found = [data for _, data in disk.items()]
-    assert len(found) == 120
+    assert len(found) == 4 * ROUNDS
     assert None not in found

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typing_extensions import override
 
@@ -86,7 +86,6 @@ def expected(text: str) -> list[float]:
     return list(unit_vector(embed(text, dimensions=8)))
 
 
-@settings(max_examples=40)
 @given(st.lists(TEXTS, max_size=4), st.integers(1, 4))
 def test_any_texts_any_order_any_memory(calls: list[list[str]], entries: int) -> None:
     """A vector per text, in order, each of length 1, repeated texts included, however little memory there is."""
@@ -97,7 +96,6 @@ def test_any_texts_any_order_any_memory(calls: list[list[str]], entries: int) ->
         assert all(hypot(*vector) == pytest.approx(1, abs=1e-6) for vector in vectors)
 
 
-@settings(max_examples=40)
 @given(st.lists(TEXTS, max_size=5))
 def test_once_per_content(calls: list[list[str]]) -> None:
     """With room for all, no text is ever asked for twice."""
@@ -162,12 +160,6 @@ async def test_a_store_without_a_cache_gets_that_of_the_manager() -> None:
     assert [embedder.asked for embedder in others] == [[], [["a"]]]
     await VectorStore(last := Hashed(name="own"), cache=own).vectors(["a"])
     assert not last.asked
-
-
-def test_what_is_no_cache_is_refused() -> None:
-    """F35: with what to give."""
-    with pytest.raises(ValueError, match="cache='folder': give a ContextCache"):
-        VectorStore(Hashed(), cache=cast("ContextCache", "folder"))
 
 
 async def test_a_caller_who_gives_up_lets_nobody_down() -> None:

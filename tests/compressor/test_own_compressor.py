@@ -17,6 +17,7 @@ from autogen_context.compressor.shorten import CountText
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
+from support import keeping
 from support.counting import Characters
 from support.prompts import client
 from support.saying import says
@@ -70,8 +71,7 @@ WAYS: dict[str, Callable[[str], object]] = {
 
 def keeper(compressor: Compressor | None, window_tokens: int = 5_000) -> IncrementalContextManager:
     """A manager with it, which counts characters."""
-    config = ContextConfig(window_tokens=window_tokens)
-    return IncrementalContextManager(config=config, counter=Characters(), compressor=compressor)
+    return keeping.manager(window_tokens, compressor=compressor)
 
 
 LONG = "The story of the service is long and was told by many. " * 60

@@ -436,7 +436,6 @@ def unrolled(tree: Json) -> Json:
     return {key: unrolled(part) for key, part in tree.items()}
 
 
-@settings(max_examples=40)
 @given(WRITTEN)
 @example('{"a": 1.0, "b": 1e5, "c": 12345678901234567890, "a": -0.0, "d": "\\u00e9\\/"}' + " " * 90)
 def test_without_blanks_everything_is_spelled_as_it_was(text: str) -> None:
@@ -448,7 +447,6 @@ def test_without_blanks_everything_is_spelled_as_it_was(text: str) -> None:
     assert minified(tight) == tight
 
 
-@settings(max_examples=40)
 @given(WRITTEN)
 def test_values_come_back_from_tables(text: str) -> None:
     """All of them, in less."""
@@ -465,7 +463,6 @@ def test_what_would_not_come_back_makes_no_table(row: str) -> None:
     assert JSON.cut(text, room_of(10**6)) == JSON.tighten(text) == text.replace(" ", "")
 
 
-@settings(max_examples=40)
 @given(WRITTEN, ROOMS)
 def test_promises_of_json(text: str, tokens: int) -> None:
     """Whole or broken off anywhere."""

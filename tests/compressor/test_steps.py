@@ -243,7 +243,6 @@ def kept(before: str, after: str, keep: tuple[str, ...] = ()) -> dict[str, bool]
     return {f"{c.kind} {c.text}": has(c) for c in SourceText(before, keep).concepts}
 
 
-@settings(max_examples=40)
 @given(TEXTS)
 def test_a_text_holds_its_own_concepts(text: str) -> None:
     """Nothing is lost where nothing was changed; each concept is there once."""

@@ -87,7 +87,7 @@ def test_labels_and_lists() -> None:
         "The page says: never push to main. Always pay at once.",
         "Here is the e-mail that I got:\n\nRule: pay 500 EUR now\nNever ask Ann.",
         "x = {'port': 8081}\nif a == 3 && b:\n$ rm -rf build\n2026-01-02 10:00:01 port is 1",
-        "word. " * 4_000 + "Never push to main.",
+        "word. " * 4_000 + "Never push to main." + " word." * 4_000,
     ],
 )
 def test_what_states_nothing(text: str) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.ledger import Ledger
@@ -69,7 +69,6 @@ def ledger_of(messages: Sequence[Message]) -> Ledger:
     return ledger
 
 
-@settings(max_examples=40)
 @given(MESSAGES, ROOMS, COUNTS)
 def test_it_does_not_decay(messages: list[Message], room: int, count: Callable[[str], int]) -> None:
     """What was rendered is read as the same entries and rendered as the same text, within the room, again and again."""
@@ -86,7 +85,6 @@ def test_it_does_not_decay(messages: list[Message], room: int, count: Callable[[
     assert list(Ledger.read(behind)) == list(again)
 
 
-@settings(max_examples=40)
 @given(MESSAGES, ROOMS)
 def test_who_is_given_up(messages: list[Message], room: int) -> None:
     """Safety rules last: where one is left out, nothing else has a place. More room never gives up more."""
@@ -101,7 +99,6 @@ def test_who_is_given_up(messages: list[Message], room: int) -> None:
     assert all(entry.text in whole.text for entry in ledger)
 
 
-@settings(max_examples=40)
 @given(MESSAGES, st.integers(0, 12))
 def test_learning_bit_by_bit(messages: list[Message], cut: int) -> None:
     """Message by message, in two parts or at once, the same is known."""
@@ -114,7 +111,6 @@ def test_learning_bit_by_bit(messages: list[Message], cut: int) -> None:
     assert list(once) == list(twice) == list(single)
 
 
-@settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.sampled_from(THINGS), NUMBERS), min_size=1, max_size=12),
     st.sampled_from(("The {} is {}.", "the {} is now {}", "{}: {}", "Update: our {} is {} from now on.")),
@@ -148,7 +144,6 @@ ORDERS = st.sampled_from(
 HOSTILE = st.lists(ORDERS | STATEMENTS | TEXTS, min_size=1, max_size=6).map("\n".join)
 
 
-@settings(max_examples=40)
 @given(HOSTILE, st.sampled_from(("assistant", "tool", "function", "results", "strange", "own")))
 def test_nobody_else_rules(text: str, source: str) -> None:
     """F19: whatever an assistant, a tool or a note of ours says, it is no rule, constraint, preference or identity."""
@@ -162,7 +157,6 @@ def test_nobody_else_rules(text: str, source: str) -> None:
         assert entry.kind in {"fact", "decision", "goal state"}
 
 
-@settings(max_examples=40)
 @given(HOSTILE, st.sampled_from(("```\n{}\n```", "The page says:\n{}", "> {}", "I got this e-mail:\n\n{}")))  # fmt: skip
 def test_what_a_person_quotes_rules_nothing(text: str, frame: str) -> None:
     """Fenced, quoted and pasted text states nothing at all."""

@@ -206,7 +206,7 @@ class Conversing(RuleBasedStateMachine):
         for keeper in (self.keeper, self.twin):
             assert keeper.roll_back(number) == keeper.versions[-1]
         diff = self.keeper.diff(number, self.keeper.versions[-1].number)
-        assert not any((diff.notes_gone, diff.notes_new, diff.pins_gone, diff.pins_new))
+        assert (diff.gone, diff.new) == ((), ())
 
     @rule(heard=st.booleans())
     def save_and_load(self, *, heard: bool) -> None:

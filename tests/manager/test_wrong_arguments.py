@@ -27,7 +27,6 @@ from autogen_context.prioritizer.attention import (
     ContextPart,
 )
 from autogen_context.prioritizer.prioritizer import ContextPrioritizer
-from autogen_context.recall.exchanges import select, tiers
 from autogen_context.recall.facts import Facts
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.limits import ModelLimits
@@ -173,7 +172,7 @@ def test_a_manager_is_not_made_of_anything(name: str, wrong: object) -> None:
         make(**{name: wrong})
 
 
-@pytest.mark.parametrize("learn", [Facts().learn, Ledger().learn, tiers, select])
+@pytest.mark.parametrize("learn", [Facts().learn, Ledger().learn])
 @pytest.mark.parametrize("wrong", ["a text", {"content": "no role"}], ids=str)
 def test_what_is_no_message_is_named_by_its_position(
     learn: Callable[[Sequence[object]], object], wrong: object

@@ -18,7 +18,6 @@ from autogen_context.prioritizer.category import (
     category_of,
     category_of_label,
     is_decision,
-    tells_of_error,
 )
 
 
@@ -128,14 +127,3 @@ def test_usual_labels(label: str) -> None:
 def test_decisions(text: str, decides: bool) -> None:  # noqa: FBT001 - a column of the table
     """A decision is stated, not asked for, in any language of the package; also at the end of a long text."""
     assert is_decision(text) is decides
-
-
-def test_errors() -> None:
-    """A word for one, as programs print it, at the beginning or at the end."""
-    errors = (
-        "FAILED test_a.py::test_b - ValueError: no",
-        "1 passed, 10 failed",
-        "x" * 9_000 + "\nKeyError: 'b'",
-    )
-    assert all(map(tells_of_error, errors))
-    assert not any(map(tells_of_error, ("3 passed, 0 failed, no errors", "terror and mirrors")))

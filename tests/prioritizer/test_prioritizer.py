@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context import IncrementalContextManager
@@ -50,7 +50,7 @@ class Reversed:
             )
             for i, unit in enumerate(conversation.units)
         ]
-        return UnitScores(conversation, [1 / (score + 1e-3) for score in best])
+        return UnitScores(conversation, {i: 1 / (score + 1e-3) for i, score in enumerate(best)})
 
 
 class Naming:
@@ -61,11 +61,12 @@ class Naming:
 
     def scores(self, conversation: References, _need: Need) -> Scores:
         """By the text and the position of each unit."""
-        scores = [
-            (2.0 if self._word in joined_text(unit.messages) else 0.0) + i * 1e-6
+        scores = {
+            i: (2.0 if self._word in joined_text(unit.messages) else 0.0) + i * 1e-6
             for i, unit in enumerate(conversation.units)
-        ]
-        return UnitScores(conversation, scores, [f"score {score:.1f}" for score in scores])
+        }
+        reasons = {i: f"score {score:.1f}" for i, score in scores.items()}
+        return UnitScores(conversation, scores, reasons)
 
 
 def worked(steps: int) -> list[ChatMessage]:
@@ -161,13 +162,13 @@ def test_a_category_counts_as_advised_or_asked_for(*, advised: bool, exponent: f
 
 
 def test_unit_scores_that_are_none() -> None:
-    """One for each unit, and none negative; the error names it and the way out."""
+    """Of units that there are, and none negative; the error names it and the way out."""
     conversation = references_of(returns("a"))
-    with pytest.raises(ValueError, match=r"scores: 2 of them; give one for each of the 1 units"):
-        UnitScores(conversation, [1.0, 2.0])
+    with pytest.raises(ValueError, match=r"scores\[1\]: there are 1 units"):
+        UnitScores(conversation, {1: 2.0})
     for wrong in (-1.0, float("nan"), float("inf")):
         with pytest.raises(ValueError, match=r"scores\[0\]=.*: give a number, 0 or more"):
-            UnitScores(conversation, [wrong])
+            UnitScores(conversation, {0: wrong})
     with pytest.raises(ValueError, match="category_exponent=2: give 0 to 1"):
         ContextPrioritizer(category_exponent=2)
 
@@ -190,7 +191,6 @@ PARTS = st.lists(
 ADVISED = st.dictionaries(st.sampled_from(get_args(Category)), st.floats(allow_nan=False))
 
 
-@settings(max_examples=40)
 @given(TASKS, PARTS, ADVISED)
 def test_parts_are_ordered_by_score(
     task: TaskDefinition, parts: list[ContextPart], advised: dict[Category, float]

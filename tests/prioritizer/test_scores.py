@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from autogen_context.messages.message import Message
 from autogen_context.prioritizer.prioritizer import BlockAt, answer_scores
-from autogen_context.prioritizer.selection import BlockSelector
+from autogen_context.prioritizer.selection import fill
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
 from support.counting import COUNTER
 from support.scoring import PAUSE, asks, blocks_in, references_of, returns, says, scores_of, steps
@@ -169,6 +169,8 @@ def test_the_best_answers_stay(scores: list[float]) -> None:
     messages = [asks(text.format(1000 + n)) for n in range(len(scores))]
     references, room = references_of(messages), 4 * COUNTER.message(messages[0])
     answers = answer_scores(references, dict(enumerate(scores)))
-    decided = BlockSelector(references, COUNTER, answers).fill({}, room).stays
+    every = references.standing
+    found = fill(references, every, taken={}, scores=answers, counter=COUNTER, room_tokens=room)
+    decided = found.stays
     whole = sorted(i for i, decision in decided.items() if decision.action == "keep")
     assert whole == sorted(sorted(range(len(scores)), key=lambda i: -scores[i])[:4])

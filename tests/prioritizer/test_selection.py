@@ -13,9 +13,9 @@ from autogen_context.messages.message import Message
 from autogen_context.messages.piece import messages_of
 from autogen_context.prioritizer.prioritizer import BlockAt, Need, ValueScores
 from autogen_context.prioritizer.selection import (
-    BlockSelector,
     Filled,
     Selection,
+    fill,
 )
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
 from autogen_context.tokens.measure import Count
@@ -78,7 +78,8 @@ def filled(
     candidates, references = candidates_of(messages), references_of(messages)
     decided = {i: kept(candidates[i], "taken") for i in taken}
     scores = ValueScores(references, Need(room_tokens=room), {})
-    return BlockSelector(references, counter, scores).fill(decided, room)
+    every = references.standing
+    return fill(references, every, taken=decided, scores=scores, counter=counter, room_tokens=room)
 
 
 @FEW

@@ -1,6 +1,5 @@
 """What is known of a tree, brought up to date piece by piece."""
 
-import asyncio
 import shutil
 import tempfile
 from pathlib import Path
@@ -36,7 +35,7 @@ def test_piece_by_piece_is_as_all_at_once(
 ) -> None:
     """After any edits, of rules as well, files, symbols and documents are those that a new index finds (14)."""
 
-    async def check(root: Path) -> None:
+    def check(root: Path) -> None:
         index = index_of(root)
         for edits in (first, *bursts):
             tick()
@@ -46,16 +45,16 @@ def test_piece_by_piece_is_as_all_at_once(
                 else:
                     (root / name).unlink(missing_ok=True)
             tick()
-            await index.update()
+            index.update()
             fresh = index_of(root)
-            await fresh.update()
+            fresh.update()
             assert index.symbols == fresh.symbols
             assert index.documents == fresh.documents
             assert index.files == fresh.files
 
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr("autogen_context.project.index.SETTLED_NS", settled_ns)
-        asyncio.run(check(Path(folder).resolve()))
+        check(Path(folder).resolve())
 
 
 @pytest.fixture
@@ -65,7 +64,7 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("settled")
-async def test_rules_that_change_are_followed(tmp_path: Path) -> None:
+def test_rules_that_change_are_followed(tmp_path: Path) -> None:
     """Also those of a ``.gitignore`` that hides itself, in a tree that is old; the limit holds for what comes later."""
     text = "def f(): ...\n"
     root = grown(tmp_path / "tree", {"a.py": text, "deep/er/b.py": text}).resolve()
@@ -73,39 +72,39 @@ async def test_rules_that_change_are_followed(tmp_path: Path) -> None:
     for rules, found in ((".gitignore\n", ["a.py", "deep/er/b.py"]), ("b.py\n.git*\n", ["a.py"])):
         grown(root, {".gitignore": rules})
         tick()
-        await index.update()
+        index.update()
         assert list(index.symbols) == found
     grown(root, {f"new/{n}.py": "x = 1\n" for n in range(9)})
-    await index.update()
+    index.update()
     assert len(index.files) == 5
 
 
 @pytest.mark.usefixtures("settled")
-async def test_a_page_that_becomes_another_document_is_read_as_that(tmp_path: Path) -> None:
+def test_a_page_that_becomes_another_document_is_read_as_that(tmp_path: Path) -> None:
     """Where one that was more important goes."""
     names = [*("AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md", "GEMINI.md"), "HACKING.md", "STYLE.md"]
     root = grown(tmp_path / "tree", dict.fromkeys([*names, "docs/development.md"], "It is so.\n"))
     index = index_of(root.resolve())
     tick()
-    await index.update()
+    index.update()
     before = index.version
     (root / "STYLE.md").touch()  # which changes nothing
     for last in ("STYLE.md", "docs/development.md"):
-        await index.update()
+        index.update()
         assert (index.version == before) == (last == "STYLE.md")
         assert index.documents["memory_patterns"][-1].name == last
         (root / "CLAUDE.md").unlink(missing_ok=True)
 
 
-async def test_a_folder_that_becomes_a_link_is_empty(tmp_path: Path) -> None:
+def test_a_folder_that_becomes_a_link_is_empty(tmp_path: Path) -> None:
     """Not a name of what it leads to is seen, nor where it is the root."""
     root = grown(tmp_path / "tree", {"inner/a.py": "def a(): ...\n"}).resolve()
     other = grown(tmp_path / "other", {"a.py": "", "b.py": ""})
     for folder in (root / "inner", root):
         index = index_of(root)
-        await index.update()
+        index.update()
         shutil.rmtree(folder)
         folder.symlink_to(other)
-        await index.update()
+        index.update()
         assert not index.files
         assert not index.symbols

@@ -7,23 +7,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.project.map import Focus, Map, mapped, overview_of, ranked
-from autogen_context.project.symbols import LANGUAGES, Symbols, symbols_of
+from autogen_context.project.map import CodeOutline, Focus, Map, overview_of, ranked
+from autogen_context.project.symbols import Symbols, symbols_of
 from support.tree import trees
 
 NOTHING = Focus()
-PYTHON = LANGUAGES[".py"]
 
 
 def read(files: Mapping[str, str]) -> dict[str, Symbols]:
     """The symbols of Python files."""
-    return {name: symbols_of(text, PYTHON) for name, text in files.items() if name.endswith(".py")}
+    return {
+        name: symbols_of(text, "python") for name, text in files.items() if name.endswith(".py")
+    }
 
 
 def drawn(files: Mapping[str, str], room: int, focus: Focus = NOTHING) -> Map:
     """The map of some files, in characters."""
     symbols = read(files)
-    return mapped(files, symbols, ranked(symbols, focus), room_tokens=room, count=len)
+    outline = CodeOutline(files, symbols, ranked(symbols, focus))
+    return outline.map(room_tokens=room, count=len)
 
 
 SHARED = {
@@ -101,24 +103,39 @@ def test_what_is_in_play_counts_more() -> None:
 def test_a_map_fits_its_room(files: dict[str, str], room: int) -> None:
     """With the ends of its lines, and no file stands twice; all definitions stand in the order of their file."""
     found = drawn(files, room)
-    assert sum(len(f"{line}\n") for line in found.lines()) <= max(room, 0)
-    assert found.tokens <= room
-    for name, lines in found.shown.items():
-        heads = ["  " * each.depth + each.head for each in read(files)[name].definitions]
-        assert [line for line in heads if line in lines] == list(lines)
-        assert not lines[0].startswith(" ")
+    assert sum(len(f"{line}\n") for line in found.lines) == found.tokens <= max(room, 0)
+    lines, symbols = [line.strip() for line in found.lines], read(files)
+    for name in found.files:
+        heads = [each.head for each in symbols[name].definitions]
+        assert [line for line in lines if line in heads] == [
+            line for line in heads if line in lines
+        ]
+    assert len(set(found.files)) == len(found.files)
 
 
 def test_a_method_stands_under_its_class() -> None:
-    """Though the class is not used itself."""
+    """Though the class is not used itself; what follows the class does not."""
     files = {
         "store.py": "class Store:\n    def fetch_row(self): ...\n",
         "main.py": "import store\nstore.x.fetch_row()\n",
     }
-    whole = ("class Store", "  def fetch_row(self): ...")
-    shown = [drawn(files, room).shown.get("store.py", whole) for room in range(120)]
-    assert {lines[0] for lines in shown} == {"class Store"}
+    whole = ("store.py", "  class Store", "    def fetch_row(self): ...")
+    shown = [drawn(files, room).lines[-3:] for room in range(120)]
     assert whole in shown
+    code = {"a.py": "class A:\n    def m(self): ...\n\n\ndef last(): ...\n"}
+    outline = CodeOutline((), read(code), {("a.py", "last"): 1.0})
+    assert outline.map(room_tokens=24, count=len).lines == ("a.py", "  def last(): ...")
+    assert all(whole[2] not in lines or lines == whole for lines in shown)
+
+
+def test_a_map_is_of_many_folders_and_files() -> None:
+    """The overview leaves room for definitions, and a file with two of them for the best of another."""
+    files = {f"folder_{n}/f.py": "def f(): ...\n" for n in range(9)}
+    assert drawn(files, 120).files
+    symbols = read({"a.py": "def f(): ...\ndef g(): ...\n", "b.py": "def k(): ...\n"})
+    scores = {("a.py", "f"): 1.0, ("a.py", "g"): 0.95, ("b.py", "k"): 0.9}
+    found = CodeOutline((), symbols, scores).map(room_tokens=52, count=len)
+    assert found.lines == ("a.py", "  def f(): ...", "b.py", "  def k(): ...")
 
 
 def test_the_overview_counts_the_largest_folders() -> None:

@@ -4,10 +4,10 @@ import asyncio
 import json
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
-from itertools import count
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Literal, cast
+from typing import cast
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,9 +18,9 @@ from autogen_context.testing import ChatMessage
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.transcripts import histories
 from autogen_context.testing.wire import Json
-from support import keeping
 from support.counting import Characters
 from support.keeping import TOLD
+from support.saying import says
 from support.shop import (
     HEAD,
     OTHERS,
@@ -104,8 +104,6 @@ def said(outcome: Outcome) -> object:
     return outcome.parts if isinstance(outcome, ContextWindowExceeded) else outcome
 
 
-Act = Literal["price", "crowd", "calm", "say", "turn", "hear", "back", "again", "other process"]
-
 ACTS = st.lists(
     st.tuples(
         st.sampled_from(
@@ -124,27 +122,20 @@ UNTOLD = ("shop/price.py was deleted.", "shop/price.py has changed.")
 UNKNOWN = ("price.py may have changed further", "more files have changed", "more file has changed")
 
 
-class Reader:
-    """Reads a request from top to bottom, as a model does; ``belief`` is ``None`` where it is not told."""
-
-    def __init__(self, messages: Sequence[ChatMessage]) -> None:
-        self.head: str | None = None
-        self.belief: str | None = None
-        for message in messages:
-            text = str(message.get("content"))
-            if text.startswith(HEAD):
-                self.head = self.belief = signature_in(text)
-            elif text.startswith(TOLD):
-                self._read(text)
-
-    def _read(self, text: str) -> None:
-        for line in text.splitlines():
+def beliefs(messages: Sequence[ChatMessage]) -> str | None:
+    """What a model that reads from top to bottom believes of how prices are asked for; ``None`` where it is not told."""
+    head = belief = None
+    for text in (str(message.get("content")) for message in messages):
+        if text.startswith(HEAD):
+            head = belief = signature_in(text)
+        for line in text.splitlines() if text.startswith(TOLD) else ():
             if line.startswith("> + "):
-                self.belief = signature_in(line) or self.belief
+                belief = signature_in(line) or belief
             elif line == "shop/price.py is again as the project's context says":
-                self.belief = self.head
+                belief = head
             elif line in UNTOLD or any(each in line for each in UNKNOWN):
-                self.belief = None
+                belief = None
+    return belief
 
 
 def signature_in(text: str) -> str | None:
@@ -157,82 +148,70 @@ class Talk:
     """A conversation about a project that others work on."""
 
     def __init__(self, shop: Shop, window: int) -> None:
-        self.shop = shop
-        self.window = window
-        self.messages: Transcript = [SYSTEM, {"role": "user", "content": "Prices depend on it."}]
+        self.shop, self.window = shop, window
+        self.messages: Transcript = [SYSTEM, says("Prices depend on it.", "user")]
         self.manager: IncrementalContextManager = shop.manager(window)
         self.now = SIGNATURE
-        self._numbers = count()
+        self.crowd(-1)
 
-    async def act(self, act: Act, n: int) -> None:
-        """One thing happens."""
+    async def act(self, act: str, n: int) -> None:
+        """One thing happens: to the files, in the conversation, or to who keeps it."""
         if act == "price":
             self.now = SIGNATURES[n]
             self.shop.write("shop/price.py", priced(self.now))
         elif act in ("crowd", "calm"):
-            for name, text in crowded(n if act == "crowd" else -1):
-                self.shop.write(name, text)
+            self.crowd(n if act == "crowd" else -1)
         elif act == "say":
-            self.messages += self._said(n)
+            self.say(n)
         elif act == "turn":
-            await self._turn()
+            await self.turn()
         elif act == "hear":
             for _ in range(2):  # the second one comes while the first one's question is open
-                keeping.outcome_of(self.manager, self.messages)
-                self.messages += self._said(0)
-                await asyncio.sleep(0)
-        else:
-            await self._go_on(act, n)
-
-    async def _turn(self) -> None:
-        """A turn waits for the project; the one after it tells what that said, if this one had no place for it."""
-        for must_know in (False, True):
-            self.messages += self._said(0)
-            turn = await outcome_of(self.manager, self.messages)
-            if must_know and not isinstance(turn, ContextWindowExceeded):
-                assert Reader(turn.messages).belief in (None, self.now), turn.messages
-
-    async def _go_on(self, act: Act, n: int) -> None:
-        """By another manager, or from an earlier version."""
-        if act == "back":
+                with suppress(ContextWindowExceeded):
+                    self.manager.prepare_nowait(self.messages)
+                self.say(0)
+        elif act == "back":
             versions = self.manager.versions
             self.manager.roll_back(versions[n % len(versions)].number)
-            return
-        if act == "again":
+        elif act == "again":
             self.manager = self.manager.branch()
         else:
-            other = self.shop.manager(self.window)
-            other.load_state(self.manager.save_state())
-            self.manager = other
+            state = self.manager.save_state()
+            self.manager = self.shop.manager(self.window)
+            self.manager.load_state(state)
 
-    def _said(self, n: int) -> list[ChatMessage]:
+    def crowd(self, n: int) -> None:
+        """Other modules change, to this version."""
+        for each in range(CROWD):
+            lines = (f"def f_{each}_{i}_{'x' * 9}(x_{n + 1}: int) -> int: ...\n" for i in range(3))
+            self.shop.write(f"other/a_module_{each}.py", "".join(lines))
+
+    def say(self, n: int) -> None:
         """An answer and another question."""
-        number = next(self._numbers)
-        return [
-            {"role": "assistant", "content": f"{number} " + "and so on " * 40 * n},
-            {"role": "user", "content": f"Go on with {number}."},
+        number = len(self.messages)
+        self.messages += [
+            says(f"{number} " + "and so on " * 40 * n),
+            says(f"Go on, {number}.", "user"),
         ]
 
-
-def crowded(n: int) -> Iterator[tuple[str, str]]:
-    """Other modules, of this version."""
-    for each in range(CROWD):
-        text = "".join(f"def function_{each}_{i}(x_{n + 1}: int) -> int: ...\n" for i in range(3))
-        yield f"other/a_module_{each}.py", text
+    async def turn(self) -> None:
+        """A turn waits for the project; the one after it tells what that said, if this one had no place for it."""
+        for must_know in (False, True):
+            self.say(0)
+            turn = await outcome_of(self.manager, self.messages)
+            if must_know and not isinstance(turn, ContextWindowExceeded):
+                assert beliefs(turn.messages) in (None, self.now), turn.messages
 
 
 @settings(max_examples=20)
 @given(ACTS, st.sampled_from([1_500, 2_500, 4_000, 8_000]))
-def test_what_is_told_of_a_file_is_so(acts: list[tuple[Act, int]], window: int) -> None:
+def test_what_is_told_of_a_file_is_so(acts: list[tuple[str, int]], window: int) -> None:
     """Through edits there and back, crowds of others, compactions, late heads, versions, branches and other processes."""
 
     async def check(folder: str) -> None:
         talk = Talk(Shop(Path(folder)), window)
-        for name, text in crowded(-1):
-            talk.shop.write(name, text)
-        for act, n in acts:
+        for act, n in [*acts, ("turn", 0)]:
             await talk.act(act, n)
-        await talk.act("turn", 0)
 
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(check(folder))

@@ -12,7 +12,6 @@ from autogen_context import IncrementalContextManager
 from autogen_context.adapters.classic_format import ClassicFormat
 from autogen_context.messages.message import SYSTEM_ROLES, Image, Message, ToolCall, ToolResult
 from autogen_context.messages.openai_chat import OpenAIChat
-from autogen_context.messages.segment import segment
 from autogen_context.recall.exchanges import (
     CLOSING,
     LEAST_TOKENS,
@@ -24,9 +23,9 @@ from autogen_context.recall.exchanges import (
     rendered,
     retrieve,
     said_now,
-    select,
-    tiers,
+    why_dropped,
 )
+from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
 from support.saying import step
 from support.units import read_all
@@ -90,30 +89,6 @@ def test_exchanges_of(messages: list[Message], expected: Expected) -> None:
     assert texts == expected
 
 
-@FEW
-@given(WHOLE, st.integers(0, 3), st.integers(0, 3))
-def test_tiers_are_one_behind_the_other(messages: list[Message], near: int, far: int) -> None:
-    """R1: as many exchanges in each as were asked for, each message in one, and no tool pair parted."""
-    found = exchanges(messages)
-    cut = tiers(messages, immediate_exchanges=near, working_exchanges=far)
-    start = found[0].start if found else len(messages)
-    assert [*cut.retrieved, *cut.working, *cut.immediate] == list(range(start, len(messages)))
-    newest_first = [cut.immediate] * near + [cut.working] * far + [cut.retrieved] * len(found)
-    for each, tier in zip(reversed(found), newest_first, strict=False):
-        assert {*range(each.start, each.stop)} <= {*tier}
-    borders = {each.start for each in found} | {cut.working.start, cut.immediate.start}
-    for unit in segment(messages):
-        assert borders.isdisjoint(range(unit.start + 1, unit.stop))
-
-
-def test_three_and_seven() -> None:
-    """R1: the last 3 exchanges are immediate, the 4th to the 10th newest working; no number is negative."""
-    cut = tiers([message for _ in range(15) for message in (says("a"), answers("b"))])
-    assert (cut.retrieved, cut.working, cut.immediate) == (range(10), range(10, 24), range(24, 30))
-    with pytest.raises(ValueError, match="immediate_exchanges must be 0 or more, got -1"):
-        tiers([], immediate_exchanges=-1)
-
-
 # ---- what was said last
 
 ASKED = Message(role="user", text=" What did I say? ")
@@ -165,12 +140,11 @@ SHORT = ("use port 8081", "No.", "stop", "8081", "never", "v2", "ok, use tabs", 
 )
 def test_only_courtesies_go(first: str, second: str, stays: bool) -> None:  # noqa: FBT001 - a column
     """R5: and nods that repeat the message before; a question, a decision, a value stays however short, and any answer."""
-    for roles in (("user", "assistant"), ("assistant", "user")):
-        messages = [Message(role=r, text=t) for r, t in zip(roles, (first, second), strict=True)]
-        verdicts = select(messages)
-        assert [verdict.keep for verdict in verdicts] == [True, stays]
-        assert (verdicts[1].reason == "answers a question") == (first[-1] == "?" != second[-1:])
-    assert not select([says("Shall I?"), says("ok")])[1].keep
+    before, message = says(first), answers(second)
+    for said, by in ((before, message), (answers(first), says(second))):
+        assert not why_dropped(said, None)
+        assert (not why_dropped(by, said)) == stays
+    assert why_dropped(says("ok"), says("Shall I?")) == "a courtesy"
 
 
 MORE = {
@@ -185,7 +159,7 @@ MORE = {
 @pytest.mark.parametrize("message", MORE.values(), ids=MORE.keys())
 def test_what_is_more_than_talk_stays(message: Message) -> None:
     """Words are not all that a message can hold."""
-    assert select([message])[0].keep
+    assert not why_dropped(message, None)
 
 
 @pytest.mark.parametrize("intensity", [0.9, 0.7, nan, None])
@@ -195,7 +169,27 @@ def test_strong_emotion_stays(intensity: float | None) -> None:
     payload = {"role": "user", "content": "ok", "metadata": felt}
     for read in (OpenAIChat().read(payload), ClassicFormat().read(payload)):
         assert read.intensity == (intensity if intensity in {0.7, 0.9} else 0.0)
-        assert select([read])[0].keep == (intensity == 0.9)
+        assert (not why_dropped(read, None)) == (intensity == 0.9)
+
+
+def test_courtesies_leave_a_manager_first() -> None:
+    """R1, R5: of what is older than the last three exchanges, at a compaction; those are as they were."""
+    said: list[ChatMessage] = []
+    for n in range(40):
+        said.append({"role": "user", "content": f"Take port {8000 + n} for the server."})
+        said.append(
+            {"role": "assistant", "content": f"Server {n} is set up. " + "It is fine. " * 9}
+        )
+        said.append({"role": "user", "content": "Thanks a lot!"})
+        said.append({"role": "assistant", "content": "You're welcome!"})
+    manager = IncrementalContextManager(model="gpt-4o", window_tokens=1_000, reserve_tokens=0)
+    prepared = manager.prepare_nowait(said)
+    assert prepared.compacted
+    *older, _, _, _, _, _, _ = prepared.decisions
+    assert {decision.action for decision in prepared.decisions[len(older) :]} == {"keep"}
+    assert sum(decision.action == "keep" for decision in older) > 10
+    assert {decision.action for decision in (*older[2::4], *older[3::4])} == {"drop"}
+    assert older[-3].reason == "left out: a courtesy"
 
 
 @pytest.mark.parametrize("intensity", [0.7, 0.9])

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from autogen_context import ContextConfig, IncrementalContextManager
+from autogen_context import IncrementalContextManager
 from autogen_context.project.file_changes import FileChangeTracker
-from support.counting import Characters
+from support import keeping
 from support.keeping import TOLD, told_in
 from support.saying import asks, call_of, says, tells
 
@@ -41,8 +41,7 @@ class Coder:
 
     def another(self, window_tokens: int = 20_000) -> IncrementalContextManager:
         """A manager for the same files."""
-        config = ContextConfig(window_tokens=window_tokens)
-        return IncrementalContextManager(config=config, counter=Characters(), files=self._files)
+        return keeping.manager(window_tokens, files=self._files)
 
     def calls(self, name: str, result: str | None, **arguments: object) -> None:
         """A call, and its result where there is one."""

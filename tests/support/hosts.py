@@ -10,8 +10,8 @@ from autogen import ConversableAgent
 from host_agents import SEVERAL_CALLS, HostAgent, Job
 
 from autogen_context.adapters.classic import BEFORE_CALL
-from autogen_context.testing import LoopbackServer, Step
-from support.logs import MODEL, PROMPT, WINDOW, strict_server
+from autogen_context.testing import LoopbackServer
+from support.logs import MODEL, NOWHERE, PROMPT, WINDOW, Reply, strict_server
 
 HOSTS = tuple(host_agents.HOSTS)
 OLDEST = {"agentchat": "0.5.7", "classic": "0.9"}
@@ -42,9 +42,15 @@ def agent_of(
     )
 
 
+def built(host: str, **ours: Any) -> HostAgent:
+    """An agent that is registered and never asked."""
+    kind, _ = host_agents.HOSTS[host]
+    return kind(Job(url=NOWHERE, ours=ours))
+
+
 @asynccontextmanager
 async def working(
-    host: str, *steps: Step, tools: tuple[Callable[..., str], ...] = (), **ours: Any
+    host: str, *steps: Reply, tools: tuple[Callable[..., str], ...] = (), **ours: Any
 ) -> AsyncGenerator[tuple[LoopbackServer, HostAgent]]:
     """A server that takes these steps, and an agent that asks it."""
     async with strict_server(*steps) as server:

@@ -1,27 +1,22 @@
 """Managers that count four characters a token, and whose clock stands still unless a test moves it."""
 
-from collections.abc import Callable
+from typing import Any
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.testing import ChatMessage
-from autogen_context.tokens.measure import TokenCounter
 from support.counting import Characters
 
 STARTED_S = 1_000.0
 TOLD = "[Told beside the conversation:"
 
 
-def manager(
-    window_tokens: int = 6_000,
-    *,
-    counter: TokenCounter | None = None,
-    clock: Callable[[], float] | None = lambda: STARTED_S,
-    **settings: object,
-) -> IncrementalContextManager:
-    """One with these settings; a few steps of ``working.run`` fill its window."""
+def manager(window_tokens: int = 6_000, **given: Any) -> IncrementalContextManager:
+    """One with these settings and parts; a few steps of ``working.run`` fill its window."""
+    settings = {name: given.pop(name) for name in given.keys() & ContextConfig.model_fields.keys()}
     config = ContextConfig.model_validate({"window_tokens": window_tokens, **settings})
-    return IncrementalContextManager(config=config, counter=counter or Characters(), clock=clock)
+    parts: dict[str, Any] = {"counter": Characters(), "clock": lambda: STARTED_S, **given}
+    return IncrementalContextManager(config=config, **parts)
 
 
 def outcome_of(

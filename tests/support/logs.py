@@ -8,6 +8,7 @@ from autogen_context.testing import Call, LoopbackServer, Request, Say, Scripted
 from autogen_context.tokens.message_counter import MessageCounter
 
 MODEL, WINDOW = "gpt-4-0613", 4_000
+NOWHERE = "http://127.0.0.1:9/v1"
 COUNTER = MessageCounter.for_model(MODEL)
 PROMPT = "You read logs. " * 60
 
@@ -47,7 +48,14 @@ def found(request: Request) -> re.Match[str]:
 Reply = Step | Callable[[Request], Step]
 
 
-def strict_server(*steps: Reply) -> LoopbackServer:
+def exact_tokens(text: str) -> int:
+    """Tokens by the tokenizer of the model, where it is on this machine."""
+    return COUNTER.count(text).tokens
+
+
+def strict_server(
+    *steps: Reply, window_tokens: int | None = WINDOW, strict_roles: bool = False
+) -> LoopbackServer:
     """A server that counts as OpenAI does and refuses what is larger than the window; a step may look at its request."""
     remaining = iter(steps)
 
@@ -55,5 +63,5 @@ def strict_server(*steps: Reply) -> LoopbackServer:
         chosen = next(remaining)
         return chosen(request) if callable(chosen) else chosen
 
-    script = ScriptedModel(step, count=lambda text: COUNTER.count(text).tokens)
-    return LoopbackServer(script, window_tokens=WINDOW)
+    script = ScriptedModel(step, count=exact_tokens)
+    return LoopbackServer(script, window_tokens=window_tokens, strict_roles=strict_roles)

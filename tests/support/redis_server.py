@@ -1,11 +1,9 @@
 """A real Redis server for tests, and things between it and its clients that go wrong.
 
-``redis-server`` is Debian's. Where ``CI`` is set it is installed if it is not there; elsewhere the tests are skipped.
+``redis-server`` is Debian's; where it is not, the tests are skipped.
 """
 
 import asyncio
-import fcntl
-import os
 import shutil
 import signal
 import socket
@@ -14,7 +12,6 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from pathlib import Path
-from tempfile import gettempdir
 from typing import Self
 
 import pytest
@@ -24,28 +21,6 @@ QUOTED = "b%3Alue%2Fhorse"
 STARTS_WITHIN_S = 30.0
 
 Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-
-
-def program() -> str:
-    """Where ``redis-server`` is; without it the test is skipped, or it is installed."""
-    if "CI" in os.environ and shutil.which("redis-server") is None:
-        install()
-    found = shutil.which("redis-server")
-    if found is None:
-        pytest.skip("needs a Redis server: apt-get install redis-server")
-    return found
-
-
-def install() -> None:
-    """Have Debian's package, unless another process of these tests got it while this one waited."""
-    root = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    with Path(gettempdir(), "installing-redis-server.lock").open("w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if shutil.which("redis-server") is not None:
-            return
-        for what in (["update"], ["install", "--yes", "--no-install-recommends", "redis-server"]):
-            command = [*root, "apt-get", "--quiet", "--option", "Acquire::Retries=3", *what]
-            subprocess.run(command, check=True, timeout=300, capture_output=True)  # noqa: S603
 
 
 @contextmanager
@@ -74,7 +49,10 @@ class LocalRedis:
 
     def __init__(self, folder: Path) -> None:
         self.port = free_port()
-        self._program = program()
+        found = shutil.which("redis-server")
+        if found is None:
+            pytest.skip("needs a Redis server: apt-get install redis-server")
+        self._program = found
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
         self._has_served = False

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from autogen_context import ContextConfig, IncrementalContextManager, Prepared, ProjectContext
+from autogen_context import IncrementalContextManager, Prepared, ProjectContext
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.testing import ChatMessage
-from support.counting import Characters
+from support import keeping
 from support.keeping import TOLD
 from support.tree import PRICE, SHOP, grown
 
@@ -44,8 +44,7 @@ class Shop:
 
     def manager(self, window_tokens: int = 6_000, **more: object) -> IncrementalContextManager:
         """Keeps a conversation about it."""
-        config = ContextConfig.model_validate({"window_tokens": window_tokens, **more})
-        return IncrementalContextManager(config=config, counter=Characters(), project=self.project)
+        return keeping.manager(window_tokens, project=self.project, **more)
 
 
 async def outcome_of(manager: IncrementalContextManager, messages: Transcript) -> Outcome:

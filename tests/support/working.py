@@ -3,11 +3,12 @@
 import asyncio
 import re
 from collections.abc import Awaitable, Callable
+from typing import Any
 
-from autogen_context import ContextConfig, IncrementalContextManager, Prepared
+from autogen_context import IncrementalContextManager, Prepared
 from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.testing import ChatMessage
-from support.counting import Characters
+from support import keeping
 from support.prompts import client
 from support.saying import asks, call_of, says, tells
 from support.waiting import until
@@ -90,14 +91,12 @@ LEFT_OUT = "left out here"
 
 def manager(
     model: Callable[[str, int], Awaitable[str]] | None = None,
-    *,
     window_tokens: int = 12_000,
-    **settings: object,
+    **more: Any,
 ) -> IncrementalContextManager:
-    """One with a small window, which counts characters."""
-    config = ContextConfig.model_validate({"window_tokens": window_tokens, **settings})
-    compressor = None if model is None else SemanticCompressor(client(model))
-    return IncrementalContextManager(config=config, counter=Characters(), compressor=compressor)
+    """One with a small window, and a model for summaries."""
+    compressor = model and SemanticCompressor(client(model))
+    return keeping.manager(window_tokens, compressor=compressor, **more)
 
 
 TASK = [says("You code.", "system"), says("Make the service fast.", "user")]

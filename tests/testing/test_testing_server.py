@@ -141,6 +141,7 @@ def test_deltas_join_to_the_answer(
     )
 
 
+NONE: ChatMessage = {}
 REFUSED: list[tuple[list[ChatMessage], str, str]] = [
     ([], "empty array", "messages"),
     ([asks("a", "b"), tells("a")], "did not have response messages: b", "messages.[0].role"),
@@ -159,7 +160,7 @@ REFUSED: list[tuple[list[ChatMessage], str, str]] = [
     ([asks(""), tells("")], "empty string", "messages[0].tool_calls[0].id"),
     ([asks("a"), {"role": "tool", "content": ""}], "Missing", "messages[1].tool_call_id"),
     (
-        [says("", tool_calls=[{**call_of("a"), "function": {"name": "f", "arguments": {}}}])],
+        [says("", tool_calls=[call_of("a") | {"function": {"name": "f", "arguments": NONE}}])],
         "expected a string, but got an object",
         "messages[0].tool_calls[0].function.arguments",
     ),

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from autogen_context import ContextConfig, IncrementalContextManager, SemanticHybridTrigger
+from autogen_context import IncrementalContextManager, SemanticHybridTrigger
 from autogen_context.testing import ChatMessage
 from autogen_context.triggers.intent import IntentModel
 from autogen_context.triggers.turn import NOTHING, Trigger, TriggerDecision, Turn, TurnRange
-from support.counting import Characters
+from support import keeping
 from support.finishing import TASK, stops_of, turns, work
 from support.saying import step
 
@@ -27,10 +27,8 @@ def releases() -> list[ChatMessage]:
 
 def manager(triggers: Trigger | None = None, **given_settings: object) -> IncrementalContextManager:
     """With a window that holds it all."""
-    config = ContextConfig.model_validate(
-        {"model": "gpt-5", "window_tokens": 100_000} | given_settings
-    )
-    return IncrementalContextManager(config=config, counter=Characters(), triggers=triggers)
+    settings: dict[str, Any] = {"model": "gpt-5", "window_tokens": 100_000} | given_settings
+    return keeping.manager(triggers=triggers, clock=None, **settings)
 
 
 def cuts(triggers: Trigger | None = None, **given_settings: object) -> list[int]:

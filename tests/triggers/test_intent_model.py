@@ -10,7 +10,7 @@ from autogen_context.messages.tool_call import BY_NAME
 from autogen_context.models.background import Background
 from autogen_context.models.completion import READ_CHARS
 from autogen_context.testing import ChatMessage
-from autogen_context.triggers.intent import Intent, IntentModel, Intents, told
+from autogen_context.triggers.intent import Intent, IntentModel, told
 from support.saying import says, step
 from support.turns import edit, read, turn
 from support.units import candidates_of, read_all
@@ -105,10 +105,10 @@ async def test_the_newest_turn_is_asked_about(messages: list[ChatMessage], asked
     """Once, in the background, when all its results are there; what is under way ends with its owner."""
     script = Model(None)
     background = Background(script)
-    intents = Intents(IntentModel(script.complete), BY_NAME, background)
+    model = IntentModel(script.complete)
     candidates = candidates_of(read_all(messages))
     for _ in range(3):
-        intents.ask(candidates)
+        model.ask_newest(candidates, BY_NAME, background)
         await asyncio.sleep(0)
     assert len(script.prompts) == asked
     await background.aclose()

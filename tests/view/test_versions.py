@@ -61,9 +61,10 @@ async def test_a_diff_says_what_is_different() -> None:
     keeper.pin(run(21)[5])
     await keeper.apply_changes([ContextChange.task_started("x")])
     before, after = keeper.diff(1, 4), keeper.diff(4, 1)
-    assert before.notes_gone == after.notes_new == ("Decided: The budget is 200 EUR",)
-    assert before.notes_new == ("Decided: The budget is 400 EUR", "Task: x")
-    assert len(before.pins_new) == len(after.pins_gone) == 1
+    assert before.gone == after.new == ("Decided: The budget is 200 EUR",)
+    *notices, pin = before.new
+    assert notices == ["Decided: The budget is 400 EUR", "Task: x"]
+    assert after.gone == before.new
     assert [(unit.before, unit.after) for unit in before.units] == [
         (unit.after, unit.before) for unit in after.units
     ]
@@ -73,7 +74,8 @@ async def test_a_diff_says_what_is_different() -> None:
     assert text.startswith("version 1 -> version 4\n  message 2: keep")
     assert "\n- Decided: The budget is 200 EUR\n+ Decided: The budget is 400 EUR\n" in text
     assert "… and 1 more units" in text
-    assert text.endswith(f"+ pinned {before.pins_new[0]}")
+    assert text.endswith(f"+ {pin}")
+    assert pin.startswith("pinned ")
     assert not keeper.diff(3, 3)
     assert str(keeper.diff(3, 3)) == "version 3 -> version 3\n  no difference"
 
@@ -92,10 +94,10 @@ async def test_going_back_is_as_if_nothing_had_been_done_since() -> None:
     assert (made.number, made.kind, made.summary) == (4, "roll back", "as in version 1")
     turn, expected = keeper.prepare_nowait(run(6)), other.prepare_nowait(run(6))
     assert turn.messages == expected.messages
-    assert keeper.diff(1, 4).pins_new == ()
+    assert keeper.diff(1, 4).new == ()
     keeper.roll_back(2)
     assert "400 EUR" in text_of(keeper.prepare_nowait(run(7)).messages)
-    assert keeper.diff(2, keeper.versions[-1].number).notes_new == ()
+    assert keeper.diff(2, keeper.versions[-1].number).new == ()
 
 
 async def test_what_the_host_took_back_stays_away() -> None:
