@@ -135,7 +135,7 @@ def test_what_is_superseded_says_so() -> None:
     ):
         assert word in said
     asked = ContextPrioritizer().scores(
-        references_of(read), Need(room_tokens=99, relevance={0: 0.2, 1: 0.7})
+        references_of(read), Need(room_tokens=99, relevance={0: 0.7, 1: 0.2})
     )
     assert asked.reasons(0) == ("relevance 0.70 to what is asked",)
 

@@ -13,9 +13,11 @@ from autogen_context.messages.message import Message
 from autogen_context.messages.piece import messages_of
 from autogen_context.prioritizer.prioritizer import BlockAt, Need, ValueScores
 from autogen_context.prioritizer.selection import (
+    REACH,
     Filled,
     Selection,
     fill,
+    standing,
 )
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
 from autogen_context.tokens.measure import Count
@@ -113,6 +115,16 @@ def test_units_fit_and_none_grows(messages: list[Message], room: int, data: st.D
         for stays in decisions if "did not fit" not in unchosen.reason else ():
             assert ranks[i].score <= ranks[stays].score
             assert ranks[i].place > ranks[stays].place or ranks[i].score == ranks[stays].score
+
+
+def test_what_answers_is_considered_however_long_ago() -> None:
+    """F15: the most relevant units first, then the newest, up to a number of tokens."""
+    references = references_of([Message(role="user", text=f"alpha {n}") for n in range(99)])
+    tokens = references.units[0].candidate.tokens
+    need = Need(room_tokens=tokens, relevance={3: 0.2, 5: 0.9, 98: 0.1})
+    assert standing(references, need) == [3, 5, *range(99 - REACH + 2, 99)]
+    few = replace(need, relevance=dict.fromkeys(range(40), 0.5) | {2: 0.9})
+    assert standing(references, few) == [2, *range(40 - REACH + 1, 40)]
 
 
 class Uneven:

@@ -126,20 +126,19 @@ def test_however_full_the_window_is_what_is_asked_for_is_there(turns: int) -> No
 
 
 def test_what_answers_stays_as_it_was_said_and_rules_stay_beside_it() -> None:
-    """A compaction for a question cuts nothing that answers it down to what it states."""
-    rule = "Never share the address of the workshop."
-    answer = (
-        f"{FACT} It has been hers for sixty years. Nobody plays it, but she would never sell it."
-    )
-    said = [rule, *[answer] * 12]
-    history: list[ChatMessage] = [{"role": "user", "content": text} for text in ["Hello.", *said]]
+    """A compaction for a question keeps answers whole before what else people state, however many there are, but for their rules."""
+    rule, other = "Never share the address of the workshop.", "The piano weighs 300 pounds."
+    answers = [f"{FACT} She has kept violin {n} of hers there for {n} years." for n in range(60)]
+    said = ["Hello.", rule, *answers, other]
+    history: list[ChatMessage] = [{"role": "user", "content": text} for text in said]
     turn = manager().prepare_nowait(
-        [*history, *talk(40)[5:], {"role": "user", "content": QUESTION}]
+        [*history, *talk(20)[5:], {"role": "user", "content": QUESTION}]
     )
     assert turn.compacted
     sent = texts(turn.messages)
-    assert answer in sent
+    assert sum(answer in sent for answer in answers) > 20
     assert rule in sent
+    assert other not in sent
 
 
 def test_a_question_is_no_answer_to_itself() -> None:
