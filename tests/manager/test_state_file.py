@@ -8,6 +8,8 @@ import stat
 import subprocess
 import sys
 import time
+from functools import partial
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -18,11 +20,12 @@ from autogen_context import IncrementalContextManager
 from autogen_context.errors import StateError
 from autogen_context.manager.change import ContextChange
 from autogen_context.manager.state import SCHEMA, as_bytes, read_state, write_state
+from support.forks import ended, forked
 from support.keeping import manager
 from support.working import run, text_of
 
 HERE = Path(__file__).parent
-KILLS = 3
+KILLS = 6
 
 
 async def lived(keeper: IncrementalContextManager, steps: int) -> None:
@@ -81,29 +84,26 @@ async def test_another_process_goes_on_to_the_byte(tmp_path: Path) -> None:
     assert read_state(other) == json.loads(json.dumps(keeper.save_state()))
 
 
-WRITING = """
-import sys
-from pathlib import Path
-from autogen_context.manager.state import read_state, write_state
-path, n = Path(sys.argv[1]), 0
-while True:
-    n += 1
-    write_state(path, {"n": n, "padding": "x" * 300_000})
-    print(n, flush=True)
-"""
+def writes_on(path: Path, told: int) -> None:
+    """Write one state after the other, and tell of each."""
+    for n in count(1):
+        write_state(path, {"n": n, "padding": "x" * 300_000})
+        os.write(told, b"%d\n" % n)
 
 
 def test_a_process_that_dies_while_it_writes_leaves_a_whole_file(tmp_path: Path) -> None:
     """The last state that was written, or the one behind it, whenever it is killed."""
     path = tmp_path / "state.json"
     for n in range(KILLS):
-        command = [sys.executable, "-c", WRITING, str(path)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:  # noqa: S603 - our own code
-            assert process.stdout is not None
-            process.stdout.readline()
+        reader, writer = os.pipe()
+        pid, _ = forked(partial(writes_on, path, writer))
+        os.close(writer)
+        with os.fdopen(reader) as told:
+            last = told.readline()
             time.sleep(0.001 * n)  # somewhere in the next write, or the one behind it
-            process.send_signal(signal.SIGKILL)
-            written = [1, *map(int, process.stdout.read().split())][-1]
+            os.kill(pid, signal.SIGKILL)
+            written = [*map(int, (last + told.read()).split())][-1]
+        assert ended(pid) == -signal.SIGKILL
         state = read_state(path)
         assert state["n"] in (written, written + 1)
         assert state["padding"] == "x" * 300_000
