@@ -36,7 +36,14 @@ from ag2.events import (
 from typing_extensions import override
 
 from autogen_context.adapters.register import Prompt
-from autogen_context.messages.message import HostFormat, Image, Message, ToolCall, content_digest
+from autogen_context.messages.message import (
+    HostFormat,
+    Image,
+    Message,
+    ToolCall,
+    content_digest,
+    with_text,
+)
 from autogen_context.messages.message import ToolResult as Result
 from autogen_context.messages.openai_chat import canonical
 
@@ -265,13 +272,7 @@ def written_result(result: ToolResultEvent, new: Result, *, with_media: bool) ->
 
 def written_parts(parts: Sequence[Input], text: str, *, with_media: bool) -> list[Input]:
     """Return the parts with ``text`` replacing all text parts, and the other parts only ``with_media``."""
+    kept = [part for part in parts if with_media or isinstance(part, TEXTS)]
     if text_of(parts) == text:
-        return [p for p in parts if with_media or isinstance(p, TEXTS)]
-    written: list[Input] = []
-    for part in parts:
-        if isinstance(part, TEXTS):
-            written += [TextInput(text)] if text else []
-            text = ""
-        elif with_media:
-            written.append(part)
-    return [*written, TextInput(text)] if text or not written else written
+        return kept
+    return with_text(kept, text, is_text=lambda part: isinstance(part, TEXTS), as_text=TextInput)

@@ -24,6 +24,7 @@ from autogen_context.messages.message import (
     ToolCall,
     ToolResult,
     content_digest,
+    with_text,
 )
 from autogen_context.messages.openai_chat import canonical
 
@@ -78,13 +79,10 @@ class AgentFrameworkFormat(HostFormat):
         before = as_message(payload)
         if before.role != message.role:
             return self.compose(message)
-        text, calls, results = message.text, iter(message.calls), iter(message.results)
+        calls, results = iter(message.calls), iter(message.results)
         contents: list[Content] = []
         for content in before.contents:
-            if content.type == "text":
-                contents += [Content.from_text(text)] if text else []
-                text = ""
-            elif is_call(content):
+            if is_call(content):
                 contents.append(written_call(content, next(calls)))
             elif is_result(content, before.role):
                 result = next(results, None)  # surplus results were merged into the previous one
@@ -94,9 +92,15 @@ class AgentFrameworkFormat(HostFormat):
                     )
             elif message.images or not is_image(content):
                 contents.append(content)
+        written = with_text(
+            contents,
+            message.text,
+            is_text=lambda each: each.type == "text",
+            as_text=Content.from_text,
+        )
         return HostMessage(
             before.role,
-            [*contents, Content.from_text(text)] if text else contents,
+            written,
             author_name=before.author_name,
             message_id=before.message_id,
             additional_properties=before.additional_properties,

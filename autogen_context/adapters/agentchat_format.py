@@ -7,8 +7,6 @@ The thought of a message with tool calls is sent as its text (https://github.com
 0.7.5), so it is counted and shortened like text. The thought of a text answer is not sent: it is kept but not counted.
 """
 
-from collections.abc import Sequence
-
 from autogen_core import FunctionCall
 from autogen_core import Image as HostImage
 from autogen_core.models import (
@@ -29,6 +27,7 @@ from autogen_context.messages.message import (
     ToolCall,
     ToolResult,
     content_digest,
+    with_text,
 )
 
 OWN_SOURCE = "autogen_context"  # source of messages this library adds, such as notices
@@ -125,14 +124,9 @@ def read_image(image: HostImage) -> Image:
 
 
 def written_parts(
-    content: str | Sequence[str | HostImage], message: Message
+    content: str | list[str | HostImage], message: Message
 ) -> str | list[str | HostImage]:
-    """Return the content with the message's text, after images that came first; images only if the message has any."""
-    if isinstance(content, str):
+    """Return the content with the message's text, and with images only if the message has any."""
+    if isinstance(content, str) or not message.images:
         return message.text
-    images = [part for part in content if isinstance(part, HostImage)] if message.images else []
-    images_first = bool(content) and isinstance(content[0], HostImage)
-    parts: list[str | HostImage] = (
-        [*images, message.text] if images_first else [message.text, *images]
-    )
-    return [part for part in parts if part != ""] or ""
+    return with_text(content, message.text, is_text=lambda part: isinstance(part, str), as_text=str)

@@ -80,20 +80,9 @@ class CompactionPlanner:
         pinned: frozenset[int],
         stale: frozenset[int],
     ) -> dict[int, Decision]:
-        """Decide on the units of a conversation.
+        """Decide on the units by index; those without a decision were not sent before and are not sent now.
 
-        Args:
-            view: the view before; a unit that is dropped again keeps its decision.
-            limit_tokens: hard limit of the request, whatever the budget says.
-            fixed_tokens: of these, what it has besides units.
-            pinned: positions of pinned messages.
-            stale: indices of units that show files which changed since.
-
-        Returns:
-            Decisions by index; units without one were not sent before and are not sent now.
-
-        Raises:
-            ContextWindowExceeded: the protected units do not fit, not even shortened.
+        Raises ``ContextWindowExceeded`` if the protected units do not fit beside ``fixed_tokens``, not even shortened.
         """
         conversation, candidates = self.conversation, self.conversation.candidates
         self.follow()
@@ -132,11 +121,7 @@ class CompactionPlanner:
         said = [e for e in said if e.unit not in needless and (e.is_rule or not need.relevance)]
         chosen |= people_first(said, protected, chosen, budget=budget, beside_tokens=beside)
         beside = min(beside, total - tokens_of(chosen) - frame)
-        newest_first = range(len(candidates) - 1, -1, -1)
-        last = next((candidates[i].tokens for i in newest_first if i not in chosen), 0)
-        whole = last if last <= budget.newest_unit_fraction * beside else 0
-        room = max(int(beside * budget.newest_fraction), whole)
-        recent = newest_that_fit(candidates, taken=chosen | needless, room_tokens=room)
+        recent = newest_first(candidates, chosen | needless, budget=budget, beside_tokens=beside)
         chosen |= recent
         told_tokens = max(0, int(beside * budget.told_fraction))
         scores = self.prioritizer.scores(self.references, need)
@@ -336,16 +321,24 @@ def first_that_fit(
     return chosen
 
 
-def newest_that_fit(
-    candidates: Sequence[Candidate], *, taken: Mapping[int, Decision], room_tokens: int
+def newest_first(
+    candidates: Sequence[Candidate],
+    taken: Mapping[int, Decision],
+    *,
+    budget: CompactionBudget,
+    beside_tokens: int,
 ) -> dict[int, Decision]:
-    """Keep the newest units, back to the first that does not fit."""
+    """Keep the newest units within their fraction, back to the first that does not fit; the newest alone may exceed it."""
     chosen: dict[int, Decision] = {}
+    room = int(budget.newest_fraction * beside_tokens)
     for i in range(len(candidates) - 1, -1, -1):
+        tokens = candidates[i].tokens
         if i in taken:
             continue
-        room_tokens -= candidates[i].tokens
-        if room_tokens < 0:
+        if not chosen and tokens <= budget.newest_unit_fraction * beside_tokens:
+            room = max(room, tokens)
+        room -= tokens
+        if room < 0:
             break
         chosen[i] = kept(candidates[i], "recent")
     return chosen

@@ -4,13 +4,14 @@ Promise: a ``Message`` is immutable and shares no mutable object with the host. 
 ``HostFormat`` converts payloads to messages and back, and no other code reads a payload.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from pydantic import InstanceOf
 
+Part = TypeVar("Part")
 Text = InstanceOf[str]
 """Any string, lone surrogates included, which pydantic's own ``str`` refuses and tools do return."""
 
@@ -101,6 +102,19 @@ def content_digest(*parts: str | bytes) -> bytes:
         data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
         state.update(len(data).to_bytes(8, "little") + data)
     return state.digest()
+
+
+def with_text(
+    parts: Sequence[Part],
+    text: str,
+    *,
+    is_text: Callable[[Part], bool],
+    as_text: Callable[[str], Part],
+) -> list[Part]:
+    """Return the parts of a content with one text in the place of the first text part; an empty one only if it is alone."""
+    at = next((i for i, part in enumerate(parts) if is_text(part)), len(parts))
+    others = [part for part in parts if not is_text(part)]
+    return [*others[:at], *([as_text(text)] if text or not others else []), *others[at:]]
 
 
 def image_note(images: int) -> str:

@@ -14,7 +14,14 @@ from typing import NamedTuple, cast
 
 from autogen_context.argument import listed, require_several
 from autogen_context.errors import InvalidTranscript
-from autogen_context.messages.message import Image, Message, ToolCall, ToolResult, content_digest
+from autogen_context.messages.message import (
+    Image,
+    Message,
+    ToolCall,
+    ToolResult,
+    content_digest,
+    with_text,
+)
 
 Fields = Mapping[str, object]
 
@@ -227,14 +234,13 @@ def written_content(content: object, message: Message) -> object:
     text = message.results[0].text if message.results else message.text
     if not isinstance(content, Sequence) or isinstance(content, str):
         return text if text or content is not None else None
-    written: list[object] = []
-    for part in cast("Sequence[object]", content):
-        if text_of(part) is not None:
-            written += [{"type": "text", "text": text}] if text else []
-            text = ""
-        elif message.images or not is_image(part):
-            written.append(copied(part))
-    return [*written, {"type": "text", "text": text}] if text or not written else written
+    parts = cast("Sequence[object]", content)
+    return with_text(
+        [copied(part) for part in parts if message.images or not is_image(part)],
+        text,
+        is_text=lambda part: text_of(part) is not None,
+        as_text=lambda text: {"type": "text", "text": text},
+    )
 
 
 def text_in(fields: Fields, key: str) -> str:

@@ -54,6 +54,9 @@ async def test_conversations_at_once_do_not_see_each_other(host: str) -> None:
         first, second = ([str(m["content"]) for m in each.messages[1:]] for each in server.requests)
         await ask(agent, "Three.", one)
     assert sorted([first, second]) == [["One."], ["Two."]]
+    context: Any = agent.context
+    managers = [context.manager_of(getattr(each, "id", each)) for each in (one, other)]
+    assert managers[0] is not managers[1]
     said = [str(message["content"]) for message in server.requests[-1].messages[1:]]
     assert said == ["One.", OK.text, "Three."]
 

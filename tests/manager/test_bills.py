@@ -108,9 +108,10 @@ def test_a_second_bill_confirms_it(window: int) -> None:
         prepared = keeper.prepare_nowait(MESSAGES[:turn])
         billed = prepared.certificate.counted_tokens + window
         keeper.record_usage(prepared, prompt_tokens=billed)
-    with pytest.raises(ContextWindowExceeded) as caught:
+    with pytest.raises(ContextWindowExceeded, match=r"calibration \d") as caught:
         keeper.prepare_nowait(MESSAGES)
     assert caught.value.parts["calibration"] >= window
+    assert caught.value.floor_tokens == sum(caught.value.parts.values())
 
 
 @pytest.mark.parametrize(

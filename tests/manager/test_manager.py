@@ -80,17 +80,6 @@ def test_what_is_impossible_is_told_in_the_providers_tokens(
         assert found.certificate.fits
 
 
-def test_what_the_host_adds_unseen_is_a_part_of_what_is_impossible() -> None:
-    """It has a name of its own, and its size is that of the bill."""
-    keeper = manager(300)
-    for _ in range(2):  # one bill alone may be false
-        turn = keeper.prepare_nowait([TASK])
-        keeper.record_usage(turn, prompt_tokens=turn.certificate.counted_tokens + 500)
-    with pytest.raises(ContextWindowExceeded, match=r"limit is 300 .*calibration 50\d\)") as caught:
-        keeper.prepare_nowait([TASK])
-    assert caught.value.floor_tokens == sum(caught.value.parts.values())
-
-
 def test_every_message_is_explained() -> None:
     """By the decision on its unit; of equal messages the last one is meant."""
     keeper = manager(300)

@@ -1,28 +1,46 @@
-"""A saved state is read back equal, or refused before anything is changed."""
+"""A saved state is read back equal, or refused before anything is changed; in a file it is whole at any time."""
 
 import asyncio
 import copy
 import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import count
+from pathlib import Path
 from typing import cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autogen_context import IncrementalContextManager
 from autogen_context.errors import ContextWindowExceeded, StateError
 from autogen_context.manager.change import ContextChange
-from autogen_context.manager.state import SCHEMA, State, dump, load
+from autogen_context.manager.state import (
+    SCHEMA,
+    State,
+    as_bytes,
+    dump,
+    load,
+    read_state,
+    write_state,
+)
 from autogen_context.prioritizer.advice import Advice
 from autogen_context.prioritizer.category import BASE_WEIGHTS
 from autogen_context.testing import ChatMessage
 from autogen_context.view.notice import Notice, PreambleOffer
 from autogen_context.view.view import Preamble
-from support import keeping
+from support.forks import ended, forked
+from support.keeping import manager
+from support.working import run, text_of
 
-manager = partial(keeping.manager, 900)
 CALL = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 HISTORY: list[ChatMessage] = [
     {"role": "user", "content": "the task"},
@@ -38,7 +56,7 @@ ONE_NOTICE = {"topic": "task", "key": "x", "text": "x"}
 
 def state_with(text: str = "y") -> State:
     """A state in which there is something of everything, and this text wherever one may stand."""
-    keeper = manager()
+    keeper = manager(900)
     history = [*HISTORY[:2], {"role": "user", "content": f"{text} " * 60}, *HISTORY[2:]]
     turn = keeper.prepare_nowait(history)
     keeper.record_usage(turn, prompt_tokens=turn.certificate.counted_tokens + 20)
@@ -101,7 +119,7 @@ WRONG = st.sampled_from([..., None, "", "xyz", -1, 0, 7, 10**9, 0.5, float("nan"
 @given(st.sampled_from(list(places(SAVED))), WRONG)
 def test_damage_is_refused_or_harmless(path: tuple[str | int, ...], value: object) -> None:
     """Whatever one value became: the error changes nothing, or the next turn keeps its promises."""
-    keeper = manager()
+    keeper = manager(900)
     before = keeper.save_state()
     try:
         keeper.load_state(damaged(path, value))
@@ -160,4 +178,146 @@ DAMAGE: list[tuple[tuple[str | int, ...], object, str]] = [
 def test_the_error_says_what_is_wrong(state: dict[str, object], reason: str) -> None:
     """With the way out where there is one."""
     with pytest.raises(StateError, match=reason):
-        manager().load_state(state)
+        manager(900).load_state(state)
+
+
+# In a file
+
+HERE = Path(__file__).parent
+KILLS = 6
+
+
+async def lived(keeper: IncrementalContextManager, steps: int) -> None:
+    """A conversation with a change in it."""
+    for n in range(1, steps):
+        keeper.prepare_nowait(run(n))
+        if n == 3:
+            await keeper.apply_changes([ContextChange.requirement_added("Tests take a minute")])
+
+
+def names_in(folder: Path) -> list[str]:
+    """What is in a folder."""
+    return sorted(path.name for path in folder.iterdir())
+
+
+async def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
+    """In a folder that is made for it, for its owner alone, in the place of what was there, and nothing else is left."""
+    path, keeper, other = tmp_path / "new" / "agent.json", manager(), manager()
+    await lived(keeper, 22)
+    path.parent.mkdir()
+    path.write_text("something else")
+    await keeper.save(path)
+    await other.load(str(path))
+    assert other.save_state() == keeper.save_state()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert names_in(path.parent) == ["agent.json"]
+    await keeper.save(tmp_path / "made" / "agent.json")
+    assert stat.S_IMODE((tmp_path / "made").stat().st_mode) == 0o700
+
+
+IN_ANOTHER = """
+import asyncio, json, sys
+sys.path.insert(0, sys.argv[1])
+from support.keeping import manager
+from support.working import run
+async def go_on():
+    keeper = manager()
+    await keeper.load(sys.argv[2])
+    print(json.dumps([keeper.prepare_nowait(run(n)).messages for n in range(20, 26)]))
+    await keeper.save(sys.argv[3])
+asyncio.run(go_on())
+"""
+
+
+async def test_another_process_goes_on_to_the_byte(tmp_path: Path) -> None:
+    """In mid-conversation: what it sends, and what it saves, is what this one would."""
+    keeper, path, other = manager(), tmp_path / "a.json", tmp_path / "b.json"
+    await lived(keeper, 20)
+    await keeper.save(path)
+    command = [sys.executable, "-c", IN_ANOTHER, str(HERE.parent), str(path), str(other)]
+    process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
+    out, _ = await process.communicate()
+    sent = [keeper.prepare_nowait(run(n)).messages for n in range(20, 26)]
+    assert json.loads(out) == sent
+    assert "Tests take a minute" in text_of(sent[-1])
+    assert read_state(other) == json.loads(json.dumps(keeper.save_state()))
+
+
+def writes_on(path: Path, told: int) -> None:
+    """Write one state after the other, and tell of each."""
+    for n in count(1):
+        write_state(path, {"n": n, "padding": "x" * 300_000})
+        os.write(told, b"%d\n" % n)
+
+
+def test_a_process_that_dies_while_it_writes_leaves_a_whole_file(tmp_path: Path) -> None:
+    """The last state that was written, or the one behind it, whenever it is killed."""
+    path = tmp_path / "state.json"
+    for n in range(KILLS):
+        reader, writer = os.pipe()
+        pid, _ = forked(partial(writes_on, path, writer))
+        os.close(writer)
+        with os.fdopen(reader) as told:
+            last = told.readline()
+            time.sleep(0.001 * n)  # somewhere in the next write, or the one behind it
+            os.kill(pid, signal.SIGKILL)
+            written = [*map(int, (last + told.read()).split())][-1]
+        assert ended(pid) == -signal.SIGKILL
+        state = read_state(path)
+        assert state["n"] in (written, written + 1)
+        assert state["padding"] == "x" * 300_000
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
+    """And nothing beside it."""
+    path = tmp_path / "state.json"
+    write_state(path, {"n": 1})
+    with pytest.raises(TypeError):
+        write_state(path, {"n": {1}})
+    assert read_state(path) == {"n": 1}
+    assert names_in(tmp_path) == ["state.json"]
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="is a folder; give the path of a file"):
+        write_state(tmp_path / "folder", {"n": 2})
+    assert names_in(tmp_path) == ["folder", "state.json"]
+
+
+WHOLE = as_bytes({"schema": 2, "digests": ["00ff"], "text": "é"})
+
+
+@given(st.integers(0, len(WHOLE) - 2), st.integers(1, 255))
+def test_a_damaged_file_is_refused(at: int, flipped: int) -> None:
+    """Whatever one byte became: the error says so, or the state is what it was."""
+    content = bytearray(WHOLE)
+    content[at] ^= flipped
+    refuse_or_equal(bytes(content))
+
+
+def refuse_or_equal(content: bytes) -> None:
+    """Read a file with this content."""
+    path = Path(os.environ.get("TMPDIR", "/tmp")) / f"autogen_context_state_{os.getpid()}.json"  # noqa: S108 - ours alone
+    path.write_bytes(content)
+    try:
+        assert read_state(path) == json.loads(WHOLE)["state"]
+    except StateError as error:
+        assert str(path) in str(error)  # noqa: PT017 - one of the two
+    finally:
+        path.unlink()
+
+
+async def test_what_is_no_state_changes_nothing(tmp_path: Path) -> None:
+    """A file that is missing is the system's error; any other content is ours, which names the file."""
+    keeper, path = manager(), tmp_path / "state.json"
+    await lived(keeper, 3)
+    before = keeper.save_state()
+    with pytest.raises(FileNotFoundError, match="give the path of a file with a saved state"):
+        await keeper.load(path)
+    for content in (b"", b"[]", b"\xff\xfe", b"{}", b'{"state": 1, "crc32": 1}', b"[" * 100_000):
+        path.write_bytes(content)
+        with pytest.raises(StateError, match=r"state\.json: no state was saved in it"):
+            await keeper.load(path)
+    write_state(path, {**before, "schema": SCHEMA + 1})
+    reads = f"schema {SCHEMA + 1} and this release reads {SCHEMA}"
+    with pytest.raises(StateError, match=reads):
+        await keeper.load(path)
+    assert keeper.save_state() == before

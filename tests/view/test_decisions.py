@@ -10,7 +10,7 @@ from autogen_context.messages.piece import Piece, Verbatim, Written
 from autogen_context.view.decision import CHUNK, Action, Decision, Decisions
 from autogen_context.view.view import ContextView
 
-MANY = CHUNK - 3
+MANY = CHUNK - 2
 NOTE = Written(message=Message(role="user", text="told", own=True))
 
 
@@ -76,6 +76,9 @@ def test_whatever_is_made_of_it_a_value_stays_as_it_was(
         require_sums(decisions, known)
         assert decisions == Decisions(known)
         assert hash(decisions) == hash(Decisions(known))
+        for earlier, before in made:
+            since = decisions.settled_since(earlier)
+            assert since is None or before[:-1] + since == known[:-1]
 
 
 @given(decision_lists())

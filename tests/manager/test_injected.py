@@ -1,4 +1,4 @@
-"""Which units of a conversation show a file."""
+"""Which units of a conversation show a file, and where a preamble stands among what is sent."""
 
 from pathlib import PurePosixPath
 
@@ -6,10 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.manager.injected import FilesShown
+from autogen_context.manager.prepared import placed
 from autogen_context.messages.message import Message, ToolCall, ToolResult
+from autogen_context.messages.piece import Piece, Verbatim, Written, coalesce, index_of
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_call import BY_NAME
 from autogen_context.view.decision import Candidate
+from autogen_context.view.view import as_message
 from support.tracing import traced
 
 PATHS = st.lists(st.sampled_from(["a.py", "src/a.py", "/r/a.py", "/r/src/a.py", "b.py"]))
@@ -60,3 +63,25 @@ def test_a_look_up_costs_its_hits_f15() -> None:
             assert shown.units("src/m7.py", position=9_999) == {7}
         cost[turns] = calls.total()
     assert cost[600] <= 1.3 * cost[100]
+
+
+OWN, FRONT = (Written(message=as_message(text)) for text in ("told", "[The project shop"))
+# Of each message what is sent: something told before it, and itself, in fewer words, or nothing.
+SENT = st.lists(st.tuples(st.booleans(), st.sampled_from(["whole", "shorter", "gone"])), max_size=8)
+
+
+@given(SENT, st.integers(0, 8))
+def test_a_preamble_stands_behind_so_many_messages(sent: list[tuple[bool, str]], at: int) -> None:
+    """Behind all that is sent of the first ones, and in front of everything else, which stays."""
+    flat: list[Piece] = []
+    for i, (is_told, how) in enumerate(sent):
+        if is_told:
+            flat.append(OWN)
+        if how == "whole":
+            flat.append(Verbatim(start=i, stop=i + 1))
+        if how == "shorter":
+            flat.append(Written(message=Message(role="user", text="less"), index=i))
+    positions = [index_of(piece) for piece in flat]
+    behind = max((n for n, i in enumerate(positions, 1) if i is not None and i < at), default=0)
+    expected = [*flat[:behind], FRONT, *flat[behind:]]
+    assert coalesce(placed(coalesce(flat), FRONT, at=at)) == coalesce(expected)
