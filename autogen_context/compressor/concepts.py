@@ -13,8 +13,9 @@ from math import ceil
 from typing import Literal, NamedTuple
 
 from autogen_context.compressor.passage import passages_of
-from autogen_context.language.phrases import PhraseMatch, phrases
+from autogen_context.language.phrases import PhraseMatch
 from autogen_context.language.terms import terms
+from autogen_context.ledger.reader import cues_in
 from autogen_context.messages.identifiers import CONNECTORS, MOST, RUN, is_telling
 from autogen_context.tokens.measure import Count
 
@@ -38,10 +39,9 @@ Strategy = Literal[
 ]
 """The step that met the target: none needed, by structure, the five steps in order, a model's summary, or a plain cut."""
 
-TOPIC = "sense"  # name of the phrase list
 RULES: dict[str, ConceptKind] = {"denies": "negation", "demands": "constraint"}
 RULE_OF = {kind: label for label, kind in RULES.items()}
-SPOKEN = frozenset({*RULES, "filler"})  # phrases that are not part of the subject
+SPOKEN = (*RULES, "padding")  # phrases that are not part of the subject
 SIGN = re.compile(r"[^\W_]|[^\x00-\x7f]")  # a sign of content: brackets and drawn lines have none
 RUNS = re.compile(rf"\d{{1,3}}(?:,\d{{3}})+(?![\d,])|\d{{1,2}}(?::\d\d)+|{RUN.pattern}")
 NUMBER = re.compile(r"\d[\d,.]*[a-zA-Z]{0,3}")
@@ -134,13 +134,12 @@ def sense_of(sentence: str) -> Sense:
 
 def found(sentence: str) -> Sense:
     """Extract the content of a sentence."""
-    places = phrases(TOPIC).find(sentence)
-    labels = frozenset(place.label for place in places)
-    rules: list[ConceptKind] = [kind for label, kind in RULES.items() if label in labels]
-    spoken = [place for place in places if place.label in SPOKEN]
+    cues = cues_in(sentence)
+    rules: list[ConceptKind] = [kind for label, kind in RULES.items() if label in cues]
+    spoken = [place for label in SPOKEN for place in cues.get(label, ())]
     stems = terms(without(sentence, spoken) if spoken else sentence)
     about = frozenset(stem for stem in stems if not stem[0].isdigit())
-    runs = [run_of(run) for run in RUNS.findall(sentence)]
+    runs = [run for chunk in sentence.split() for run in runs_of(chunk)]
     concepts = [
         Concept(run.kind, run.text, about) if run.kind == "number" else Concept(run.kind, run.text)
         for run in runs
@@ -152,7 +151,7 @@ def found(sentence: str) -> Sense:
         kind: ConceptKind = rules[0] if rules else "statement"
         concepts.append(Concept(kind, " ".join(sentence.split())[:CLAUSE_CHARS], about))
     said = frozenset(run.lower for run in runs)
-    return Sense(tuple(dict.fromkeys(concepts)), about, said, labels)
+    return Sense(tuple(dict.fromkeys(concepts)), about, said, frozenset(cues))
 
 
 known = lru_cache(maxsize=REMEMBERED)(found)
@@ -167,8 +166,13 @@ class WordRun(NamedTuple):
 
 
 @lru_cache(maxsize=REMEMBERED)
+def runs_of(chunk: str) -> tuple[WordRun, ...]:
+    """Return the runs in a text without spaces; cached, since most are repeated."""
+    return tuple(map(run_of, RUNS.findall(chunk)))
+
+
 def run_of(written: str) -> WordRun:
-    """Classify a run; cached, since most are repeated."""
+    """Classify a run."""
     run = written.rstrip(CONNECTORS)
     kind: Literal["number", "value", ""] = ""
     if is_telling(run) and len(run) <= MOST:
@@ -180,9 +184,9 @@ def run_of(written: str) -> WordRun:
 
 
 def without(text: str, places: Iterable[PhraseMatch]) -> str:
-    """Return the text without these phrases, which are given in order."""
+    """Return the text without these phrases."""
     kept, at = list[str](), 0
-    for place in places:
+    for place in sorted(places, key=lambda place: place.start):
         kept.append(text[at : max(at, place.start)])
         at = max(at, place.stop)
     return "".join([*kept, text[at:]])

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from autogen_context.compressor.concepts import (
     RULES,
-    TOPIC,
     Concept,
     Holdings,
     Strategy,
@@ -28,10 +27,9 @@ from autogen_context.compressor.concepts import (
 )
 from autogen_context.compressor.passage import AUTHORITY, Passage, Speaker, joined, passages_of
 from autogen_context.compressor.shorten import MORE, CountText
-from autogen_context.language.phrases import phrases
 from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.ledger import MARKER, speeches
-from autogen_context.ledger.reader import looked_at
+from autogen_context.ledger.reader import READ_CHARS, cues_in, looked_at
 from autogen_context.ledger.rendering import render
 
 BORDER = "\n\n"  # between the ledger, which has no empty line, and the rest
@@ -132,12 +130,12 @@ def reopened(text: str) -> tuple[Ledger, str]:
 
 
 def learn(ledger: Ledger, passages: Sequence[Passage]) -> dict[int, list[Entry]]:
-    """Learn passages but fields of records; return the still valid entries of each that states something, by position from 1."""
+    """Learn from either end of each turn; return the still valid entries of each passage that states something, by position from 1."""
     fields = fields_in(passages)
     stating = {
         at: list[Entry]()
-        for at, passage in enumerate(passages, 1)
-        if passage.kind in {"sentence", "item"}
+        for at in at_ends(passages)
+        if (passage := passages[at - 1]).kind in {"sentence", "item"}
         and at - 1 not in fields
         and may_state(passage.text)
         and ledger.learn_text(passage.text, author=passage.speaker.author, position=at)
@@ -146,6 +144,16 @@ def learn(ledger: Ledger, passages: Sequence[Passage]) -> dict[int, list[Entry]]
         if entry.position in stating:
             stating[entry.position].append(entry)
     return stating
+
+
+def at_ends(passages: Sequence[Passage]) -> Iterator[int]:
+    """Yield the positions from 1 of the passages that the ledger would read of each turn."""
+    for speaker, turn in groupby(enumerate(passages, 1), lambda each: each[1].speaker):
+        row = list(turn)
+        before = [0, *accumulate(len(passage.text) for _, passage in row)]
+        for (at, _), chars in zip(row, before, strict=False):
+            if min(chars, before[-1] - chars) < READ_CHARS[speaker.author]:
+                yield at
 
 
 def fields_in(passages: Sequence[Passage]) -> set[int]:
@@ -161,7 +169,7 @@ def may_state(sentence: str) -> bool:
     """Return False if a sentence surely states nothing that stays: a fast check, since most plain sentences have no cue."""
     if not sentence[:1].isalpha() or LABEL_SIGNS.search(sentence):
         return True
-    return looked_at(sentence.rstrip(" .!?\u2026")).has(*STATING)
+    return not cues_in(sentence).keys().isdisjoint(STATING)
 
 
 def without_outdated(text: str, newer: Sequence[Entry]) -> str:
@@ -293,8 +301,7 @@ def with_short_examples(passages: Sequence[Passage], target: Target) -> list[Pas
             return passage.kind != "sentence" and passage.section in listed
         if "example" not in sense_of(passage.text).labels:
             return False
-        found = phrases(TOPIC).find(passage.text[:OPENING_CHARS])
-        return any(each.label == "example" and each.start == 0 for each in found)
+        return looked_at(passage.text[:OPENING_CHARS]).opens("example") is not None
 
     kept: list[Passage] = []
     for are_examples, row in groupby(passages, is_example):
@@ -338,7 +345,7 @@ def in_order(kept: Mapping[int, Passage], headings: Sequence[int]) -> list[Passa
 
 def abstracted(sentence: str) -> str:
     """Remove fillers and asides without concepts of their own from a sentence; quotations are unchanged."""
-    if "filler" not in sense_of(sentence).labels and not ASIDE.search(sentence):
+    if "padding" not in sense_of(sentence).labels and not ASIDE.search(sentence):
         return sentence
 
     def aside_or_nothing(aside: re.Match[str]) -> str:
@@ -348,7 +355,7 @@ def abstracted(sentence: str) -> str:
     parts = QUOTED.split(sentence)
     for at in range(0, len(parts), 2):
         part = ASIDE.sub(aside_or_nothing, parts[at])
-        fillers = [found for found in phrases(TOPIC).find(part) if found.label == "filler"]
+        fillers = cues_in(part).get("padding", ())
         if part != parts[at] or fillers:
             parts[at] = HOLLOW.sub("", without(part, fillers))
     short = "".join(parts).strip()
@@ -408,8 +415,9 @@ def excerpt(text: str, keep: Sequence[str], room_tokens: int, count: CountText) 
     """Return as much of a text as fits from its first keyword or rule on: whole words if one fits, with marks if these do."""
     lower = text.lower()
     asked = next((word.lower() for word in keep if word.lower() in lower), "")
-    found = phrases(TOPIC).find(text) if not asked else ()
-    start = next((each.start for each in found if each.label in RULES), lower.find(asked))
+    found = {} if asked else cues_in(text)
+    rules = [each.start for label in RULES for each in found.get(label, ())]
+    start = min(rules, default=lower.find(asked))
     rest, before = text[start : start + LONGEST].strip(), f"{MORE} " if text[:start].strip() else ""
 
     def shown(end: int, lead: str, mark: str) -> str:

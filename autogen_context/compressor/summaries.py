@@ -188,7 +188,7 @@ def mended(summary: Sequence[Passage], text: str, shown: Sequence[Passage]) -> l
 
     def fault_of(sentence: str) -> str:
         sense = sense_of(sentence)
-        if "order" in sense.labels:
+        if "injects" in sense.labels:
             return "it carries instructions"
         if not all(map(is_there, sense.concepts)):
             return "it names what is not in the text"

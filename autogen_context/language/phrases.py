@@ -27,8 +27,6 @@ from unicodedata import normalize
 
 from pydantic import TypeAdapter
 
-__all__ = ["PhraseMatch", "PhraseMatcher", "ends_of", "phrases"]
-
 Tables = dict[str, dict[str, list[str]]]
 WORDS = "words"
 SHARED: TypeAdapter[dict[str, str]] = TypeAdapter(dict[str, str])
@@ -161,7 +159,7 @@ class MatcherState(dict[tuple[str, ...], "MatcherState | None"]):
         for label, items in places:
             for word, rest in next_words(items):
                 by_word[word].append((label, rest))
-        self.labels = [label for label, _ in by_word.pop("", ())]
+        self.labels = sorted({label for label, _ in by_word.pop("", ())})
         self._by_word = {word: tuple(places) for word, places in by_word.items()}
 
     def __missing__(self, keys: tuple[str, ...]) -> "MatcherState | None":
@@ -176,6 +174,10 @@ class MatcherState(dict[tuple[str, ...], "MatcherState | None"]):
                 self._known[places] = following
             self[keys] = following
         return following
+
+
+ChunkWord = tuple[int, int, tuple[str, ...] | None]
+"""Start, end and keys of a word; without keys what ends a clause (0, 0), or a sentence (0, 1)."""
 
 
 class PhraseMatcher:
@@ -193,9 +195,8 @@ class PhraseMatcher:
             MatcherState(everywhere, known),
             MatcherState([*everywhere, *opening], known),
         )
-        self._keys = lru_cache(MOST_KNOWN)(self._keys_of)
         self._beginnings = sorted({len(word) - 1 for word in self._words if word.endswith("*")})
-        self._may_begin = lru_cache(MOST_KNOWN)(self._has_beginning)
+        self._known = lru_cache(MOST_KNOWN)(self._words_in)
 
     def find(self, text: str) -> list[PhraseMatch]:
         """Return the phrases found in a text, in text order.
@@ -203,47 +204,46 @@ class PhraseMatcher:
         Matches of one label do not overlap: the first wins, and the longest of those that start at the same word. Matches
         of different labels may overlap.
         """
-        if not any(map(self._may_begin, text.split())):  # much faster, since most words are cached
-            return []
         stops: dict[tuple[str, int], int] = {}
         active: list[tuple[int, MatcherState]] = []  # start of each partial match, and its state
-        opens = True
-        for token in TOKEN.finditer(text):
-            word: str | None = token[1]
-            if word is None:
-                opens = True
-                if token.lastgroup == "end":
-                    active = []
-                continue
-            keys = self._keys(word) if len(word) <= LONGEST_KNOWN else self._keys_of(word)
-            first, opens = self._first[opens], False
-            before, active = active, []
-            for start, state in before:  # plain loops, since most words of all texts pass here
-                if (following := state[keys]) is not None:
-                    active.append((start, following))
-            if keys and (following := first[keys]) is not None:
-                active.append((token.start(), following))
-            for start, state in active:
-                for label in state.labels:
-                    stops[label, start] = token.end()
-        ends: dict[str, int] = {}
-        found: list[PhraseMatch] = []
-        for (label, start), stop in sorted(stops.items(), key=lambda each: (each[0][1], -each[1])):
-            if start >= ends.get(label, 0):
-                ends[label] = stop
-                found.append(PhraseMatch(label, start, stop))
-        return found
+        at, known, firsts = 0, self._known, self._first
+        for line in text.split("\n"):
+            chunks, opens = line.split(), True
+            active = active if chunks else []  # an empty line ends a sentence
+            for chunk in chunks:  # plain loops, since all words of all texts pass here
+                at = text.find(chunk, at)
+                words = known(chunk) if len(chunk) <= LONGEST_KNOWN else self._words_in(chunk)
+                for start, stop, keys in words:
+                    if keys is None:
+                        opens = True
+                        active = [] if stop else active
+                        continue
+                    first, opens = firsts[opens], False
+                    if active:
+                        before, active = active, []
+                        for began, state in before:
+                            if (following := state[keys]) is not None:
+                                active.append((began, following))
+                    if keys and (following := first[keys]) is not None:
+                        active.append((at + start, following))
+                    for began, state in active:
+                        for label in state.labels:
+                            stops[label, began] = at + stop
+                at += len(chunk)
+        return longest_of(stops)
 
     def labels(self, text: str) -> frozenset[str]:
         """Return the labels of the phrases found in a text."""
         return frozenset(found.label for found in self.find(text))
 
-    def _has_beginning(self, chunk: str) -> bool:
-        """Return True if a phrase may start in this chunk of text without spaces."""
-        if len(chunk) > LONGEST_KNOWN:
-            return True
-        listed = (self._keys(token[1]) for token in TOKEN.finditer(chunk) if token[1])
-        return any(self._first[True][keys] is not None for keys in listed if keys)
+    def _words_in(self, chunk: str) -> tuple[ChunkWord, ...]:
+        """Return the words of a chunk of text without spaces, and what in it ends a sentence or a clause."""
+        return tuple(
+            (token.start(), token.end(), self._keys_of(token[1]))
+            if token[1]
+            else (0, int(token.lastgroup == "end"), None)
+            for token in TOKEN.finditer(chunk)
+        )
 
     def _keys_of(self, word: str) -> tuple[str, ...]:
         """Return the keys that match a word: the word itself, and prefixes of it with ``*``."""
@@ -254,6 +254,17 @@ class PhraseMatcher:
             *whole,
             *(key for n in self._beginnings if n <= size and (key := f"{folded[:n]}*") in known),
         )
+
+
+def longest_of(stops: dict[tuple[str, int], int]) -> list[PhraseMatch]:
+    """Return matches, by label and start, in text order; of one label those that start in an earlier one are left out."""
+    ends: dict[str, int] = {}
+    found: list[PhraseMatch] = []
+    for (label, start), stop in sorted(stops.items(), key=lambda each: (each[0][1], -each[1])):
+        if start >= ends.get(label, 0):
+            ends[label] = stop
+            found.append(PhraseMatch(label, start, stop))
+    return found
 
 
 def fold(word: str) -> str:

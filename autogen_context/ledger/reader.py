@@ -43,7 +43,7 @@ BORDER = 2  # characters between a limit and its value, or a colon and its value
 ANNOUNCED_CHARS = 80  # before a colon, searched for a speaker ("she wrote:")
 MOST_LOOKED_AT = 400  # characters of a line that are searched for colons
 REMEMBERED = 8_192  # words cached
-LOOKED_AT = 2_048  # sentences cached, about 1 KB each
+LOOKED_AT = 8_192  # sentences cached, about 1 KB each
 SILENT = ("filler", "change", "lead")  # cues that say nothing about the subject
 GROUPS: dict[ValueKind, str] = {"amount": "<amount>", "date": "<when>", "time": "<when>"}
 LABELS: dict[str, Kind] = {  # kind named by a label before a statement
@@ -77,7 +77,7 @@ FORM = re.compile(
 WORD = re.compile(r"\w+(?:['\u2019-]\w+)*")
 JOINED = re.compile(r"\.?[\s,]+(?:\w{1,4}\s)?\s*")  # between a day and a time: ", at "
 STOP = re.compile(
-    r"[.!?\u2026]+[\"'\u201d\u00bb)\]]*(?:\s+|$)|[\u3002\uff01\uff1f]+[\u300d\u300f]?\s*|\s*\n\s*|;\s+"
+    r"[.!?\u2026]+[\"'\u201d\u00bb)\]]*(?:\s+|$)|[\u3002\uff01\uff1f]+[\u300d\u300f]?\s*|\n\s*|;\s+"
 )
 ABBREVIATED = re.compile(
     r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|No|Nr|Inc|Ltd|Co|Corp|vs|etc|approx|e\.g|i\.e|cf|Fig|Jr|Sr|Sra|Dra|ca|bzw|usw|z\.B|p\.ex|[A-Z])$"
@@ -88,6 +88,7 @@ SPOKEN = re.compile(
 )
 BULLET = re.compile(r"\s*(?:[-*\u2022\u2013]|\d{1,2}[.)])\s+(?:\[[ x]\]\s+)?")
 QUESTION = re.compile(r"[?\uff1f\u061f\u037e]")
+SIGNS = " .!?\u2026"  # that end a sentence
 PAUSE = " \t,:;!\u2013\u2014-"
 QUOTING = ("```", "~~~", ">", "    ", "\t")  # every match of QUOTED contains one of these
 QUOTED = re.compile(
@@ -233,6 +234,12 @@ class Sentence:
 looked_at = lru_cache(LOOKED_AT)(Sentence)
 
 
+def cues_in(sentence: str) -> Cues:
+    """Return the cues of a sentence by label; cached unless it is long, whatever sign ends it."""
+    bare = sentence.rstrip(SIGNS)
+    return (looked_at(bare) if len(bare) <= MOST_CHARS else Sentence(bare)).cues
+
+
 def values_of(text: str, cues: Cues) -> Iterator[StatedValue]:
     """Yield the values of a sentence in order, without overlap; a day with its time, or a name of several words, is one value."""
     currencies = {each.start: each for each in cues.get("currency", ())}
@@ -357,7 +364,7 @@ def unquoted(text: str) -> str:
             text = pattern.sub(lambda match: "\n" * len(match.group()), text)
     lines = text.split("\n")
     for at, line in enumerate(lines):
-        end = said_up_to(line)
+        end = said_up_to(line) if line else 0
         if end is None:
             lines[at:] = ["\n" * len(each) for each in lines[at:]]
             break

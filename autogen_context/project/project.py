@@ -78,9 +78,8 @@ class Head:
 
     parts: tuple[Text, ...]
     rooms: Mapping[Section, int]  # in tokens
-    lines: Mapping[
-        Section, Mapping[Text, tuple[Text, ...]]
-    ]  # those taken from documents, and all of the files shown
+    # Those taken from documents, and all of the source files shown.
+    lines: Mapping[Section, Mapping[Text, tuple[Text, ...]]]
     sources: tuple[str, ...] = ()  # digests of the names of all source files
 
 
@@ -96,6 +95,9 @@ class ProjectContext:
         most_files: maximum number of files indexed.
         shared_head: write the head independently of the task, so that all agents with the same window and system prompt
             share the same bytes, and one entry of the provider's prompt cache serves them all.
+
+    Attributes:
+        head: the current head, with which another process can continue; ``None`` has one written on the next call.
 
     Raises:
         ValueError: ``root`` is not a folder, or a number is not positive.
@@ -124,8 +126,8 @@ class ProjectContext:
         self._shared_head = shared_head
         self._count = lru_cache(REMEMBERED)(count or estimate)  # the same texts are counted often
         self._index = Index(self.root, cache=Guarded(self._cache), most_files=most_files)
-        self._head: Head | None = None
-        self._newer: tuple[int, list[Notice]] = -1, []
+        self.head: Head | None = None
+        self._newer: tuple[Head | None, int, list[Notice]] = None, -1, []
         self._lock = Lock()
 
     async def current(
@@ -143,7 +145,7 @@ class ProjectContext:
         """Return the current context, like ``current``, but wait for the disk; for threads."""
         with self._lock:
             self._index.update()
-            head = self._head = self._head or self._written(task, in_play)
+            head = self.head = self.head or self._written(task, in_play)
             view = ProjectView(parts=head.parts)
             room = self._budget_tokens - self._count(view.head)
             taken: list[Notice] = []
@@ -178,19 +180,9 @@ class ProjectContext:
             "shared_head": self._shared_head,
         }
 
-    @property
-    def head(self) -> Head | None:
-        """The current head, with which another process can continue; ``None`` until one is written."""
-        return self._head
-
-    def resume(self, head: Head | None) -> None:
-        """Continue with a head; ``None`` has one written on the next call."""
-        self.renew()
-        self._head = head
-
     def renew(self) -> None:
         """Rewrite the head on the next call; use this at a compaction, which changes the prefix anyway."""
-        self._head, self._newer = None, (-1, [])
+        self.head = None
 
     def _written(self, task: str, in_play: Iterable[str | PurePath]) -> Head:
         """Write a head within the section shares of the budget; unused room of a section goes to the others."""
@@ -226,11 +218,11 @@ class ProjectContext:
     def _changes(self, head: Head) -> list[Notice]:
         """Return the changes since the head was written; cached until the index changes."""
         index = self._index
-        if self._newer[0] != index.version:
+        if self._newer[0] is not head or self._newer[1] != index.version:
             documents = changed_documents(head, index, self._count)
             sources = changed_sources(head, index.symbols)
-            self._newer = index.version, [*documents, *sources]
-        return self._newer[1]
+            self._newer = head, index.version, [*documents, *sources]
+        return self._newer[2]
 
 
 Lines = Mapping[str, tuple[str, ...]]  # by file

@@ -141,7 +141,7 @@ class ProjectProvider:
         if self._own is None:
             room = self._room_tokens(turn)  # fixed by the window at the first query
             self._own = self._shared.for_conversation(budget_tokens=room, count=self._count)
-            self._own.resume(self._saved)
+            self._own.head = self._saved
         task, in_play, renew = self._question(turn)
         self._query = in_thread(partial(views_of, self._own, task, in_play, renew=renew))
 

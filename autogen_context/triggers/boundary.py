@@ -63,12 +63,12 @@ def boundaries(span: Sequence[Outcome]) -> Iterator[Boundary]:
         changes = [each.turn for each in span if each.written and now.verdict == "failed"]
         stop = changes[-1] if changes else now.turn + 1
         yield Boundary("test", stop, "work", f"tests {now.verdict}")
-    visits = [
-        Visit(each.turn, (each.written or each.seen)[-1], is_change=bool(each.written))
+    visits: list[Visit] = [
+        (each.turn, (each.written or each.seen)[-1], bool(each.written))
         for each in span
         if (each.written or each.seen) and (now.written or now.seen)
     ]
-    folders = [visit._replace(place=dirname(visit.place) or ".") for visit in visits]
+    folders = [(number, dirname(place) or ".", is_change) for number, place, is_change in visits]
     module, is_away = move_in(folders)
     if module:
         yield Boundary("module", *module)
@@ -83,12 +83,9 @@ def boundaries(span: Sequence[Outcome]) -> Iterator[Boundary]:
         yield Boundary("file", *file)
 
 
-class Visit(NamedTuple):
-    """A turn at a file or in a folder."""
-
-    turn: int
-    place: str
-    is_change: bool
+Visit = tuple[
+    int, str, bool
+]  # a turn, the file or folder that it was at, whether it changed something there
 
 
 def move_in(visits: Sequence[Visit]) -> tuple[tuple[int, str, str] | None, bool]:
@@ -99,13 +96,14 @@ def move_in(visits: Sequence[Visit]) -> tuple[tuple[int, str, str] | None, bool]
     weights, left, away = Counter[str](), "", list[Visit]()
     move = None
     for visit in visits:
-        is_new = bool(weights) and visit.place not in weights
+        place = visit[1]
+        is_new = bool(weights) and place not in weights
         move, away = None, [*away, visit] if is_new else [visit]
         if is_new and len(away) == 1:
             continue
         if is_new and weights[left] >= WORKED_TURNS:
-            move = away[0].turn, left, visit.place
-        for each in away:
-            weights[each.place] += WORKED_TURNS if each.is_change else 1
-        left, away = visit.place, []
+            move = away[0][0], left, place
+        for _, at, is_change in away:
+            weights[at] += WORKED_TURNS if is_change else 1
+        left, away = place, []
     return move, bool(away)

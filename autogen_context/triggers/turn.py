@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import Literal, NamedTuple, Protocol
 
 from autogen_context.argument import require_kind
@@ -167,7 +167,9 @@ _BESIDE = re.compile(  # words allowed in a line with a single count
 _COLOUR = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 _FAILED = re.compile(
     r"^\W{0,12}(?:FAILED\b|FAIL(?:\s|: (?!0)|$)|FAILURES!|ERRORS!|ERROR:? \w+(?: \(|\S*\.py)|BUILD FAIL|not ok \d|error: could not compile)"
-    r"|^\s*[✕✗✘❌] |\.\.\. (?:FAIL|FAILED|ERROR)\s*$|::\S+ (?:FAILED|ERROR)\b",
+    r"|^\s*[✕✗✘❌] |\.\.\. (?:FAIL|FAILED|ERROR)\s*$|::\S+ (?:FAILED|ERROR)\b"
+    r"|^\W{0,3}(?i:(?:(?:command |process )?(?:finished |exited )?(?:with )?(?:exit|return)[ -]?|(?:process |command )?exited with )"
+    r"(?:code|status))\W{0,3}[1-9]\d{0,2}\W{0,3}$",
     re.MULTILINE,
 )
 _PASSED = re.compile(
@@ -243,6 +245,7 @@ def sort_of(path: str) -> FileSort:
 # The outcome of a turn
 
 REMEMBERED = 500  # newest turns whose outcome is kept
+MOST_OPEN = 50  # of them, that triggers look back at
 RUNNING: frozenset[ToolKind] = frozenset({"run", "test"})
 _FINISHING = re.compile(  # tools that submit the work
     r"finish|submit|done|terminate|(?:task_)?complete|attempt_completion|final_answer|exit",
@@ -344,9 +347,9 @@ class Outcomes:
 
     @property
     def open(self) -> list[Outcome]:
-        """The outcomes of the turns that were not proposed yet."""
-        newest = takewhile(lambda known: known.turn >= self.start, reversed(self._known))
-        return [*newest][::-1]
+        """The outcomes of the newest turns that were not proposed yet."""
+        newest = islice(reversed(self._known), MOST_OPEN)
+        return [*takewhile(lambda known: known.turn >= self.start, newest)][::-1]
 
     def add(self, turn: Turn) -> Outcome:
         """Add a turn and return its outcome; turns must come in order."""

@@ -159,7 +159,7 @@ async def test_wrong_arguments() -> None:
         compressor().compress_parts_nowait([], limit_tokens=-1)
     with pytest.raises(ValueError, match="model_window_tokens=999: give 1000 or more"):
         SemanticCompressor(model_window_tokens=999)
-    with pytest.raises(ValueError, match="timeout_s=0: give a positive number"):
+    with pytest.raises(ValueError, match="timeout_s=0: give seconds above 0"):
         SemanticCompressor(client(nobody), timeout_s=0)
 
 
@@ -293,6 +293,18 @@ def test_rounds_do_not_wear_it_down(times: int, fraction: int) -> None:
     assert ("650" in again) >= ("700" in text)
     assert "700" not in again
     assert ", by the system" not in text
+
+
+def test_of_a_long_turn_the_ends_are_read_for_statements() -> None:
+    """What stands in the middle is a sentence like others, of which what is lost is said."""
+    went = " ".join(f"We went to place number {n}." for n in range(1_500))
+    rules = [f"Never restart server db-{n}." for n in range(3)]
+    text = f"{rules[0]} {went} {rules[1]} {went} {rules[2]}"
+    stated = [f"{entry.text}." for entry in SourceText(text).stated.entries]
+    assert [rule in stated for rule in rules] == [True, False, True]
+    result = compressed(text, 2_000)
+    assert rules[1] in result.compressed
+    assert rules[1] in {concept.text for concept in result.preserved_concepts}
 
 
 @pytest.mark.parametrize("turn", ["[tool] ", "tool: ", "[system] [tool] ", "[tool] [system] "])

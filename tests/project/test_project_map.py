@@ -114,7 +114,7 @@ def test_a_map_fits_its_room(files: dict[str, str], room: int) -> None:
 
 
 def test_a_method_stands_under_its_class() -> None:
-    """Though the class is not used itself."""
+    """Though the class is not used itself; what follows the class does not."""
     files = {
         "store.py": "class Store:\n    def fetch_row(self): ...\n",
         "main.py": "import store\nstore.x.fetch_row()\n",
@@ -122,7 +122,21 @@ def test_a_method_stands_under_its_class() -> None:
     whole = ("store.py", "  class Store", "    def fetch_row(self): ...")
     shown = [drawn(files, room).lines[-3:] for room in range(120)]
     assert whole in shown
+    code = {"a.py": "class A:\n    def m(self): ...\n\n\ndef last(): ...\n"}
+    outline = CodeOutline((), read(code), {("a.py", "last"): 1.0})
+    assert outline.map(room_tokens=24, count=len).lines == ("a.py", "  def last(): ...")
     assert all(whole[2] not in lines or lines == whole for lines in shown)
+
+
+def test_a_map_is_of_many_folders_and_files() -> None:
+    """The overview leaves room for definitions, and a file with two of them for the best of another."""
+    files = {f"folder_{n}/f.py": "def f(): ...\n" for n in range(9)}
+    tight = drawn(files, 120)
+    assert (tight.lines[0], len(tight.files)) == ("./ has 9 files: .py", 2)
+    symbols = read({"a.py": "def f(): ...\ndef g(): ...\n", "b.py": "def k(): ...\n"})
+    scores = {("a.py", "f"): 1.0, ("a.py", "g"): 0.95, ("b.py", "k"): 0.9}
+    found = CodeOutline((), symbols, scores).map(room_tokens=52, count=len)
+    assert found.lines == ("a.py", "  def f(): ...", "b.py", "  def k(): ...")
 
 
 def test_the_overview_counts_the_largest_folders() -> None:

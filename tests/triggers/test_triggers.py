@@ -61,6 +61,7 @@ Make = Callable[..., Trigger]
 Said = tuple[str, tuple[int, int], tuple[int, ...]]  # the evidence, the scope, what of it stays
 
 LOOK, SCRIPT = read("z.py"), shell("python demo.py", "42")
+CRASH = shell("python demo.py", "Traceback (most recent call last):")
 BOOKED = called("book_flight", {"id": "7"}, '{"status": "booked"}')
 NO_MATCH = edit("a.py", "Error: no match for the text")
 E_A, E_B, E_C, PAGE = edit("a.py"), edit("b.py"), edit("c.py"), edit("manual.md")
@@ -79,6 +80,7 @@ SUBTASK: dict[str, tuple[Said, list[Turn]]] = {
     "edited and tested in one turn": (("tests_passed", (0, 1), (0,)), numbered(("", E_A, PASS))),
     "the agent reports what it did": (("said_done", (0, 2), (1,)), numbered(BOOKED, "Your flight has been booked. Is there anything else you need?")),
     "the agent hands in": (("said_done", (0, 2), ()), numbered(LOOK, called("finish", {"answer": "42"}, "42"))),
+    "done, and the last run went well": (("said_done", (0, 4), (0, 3)), numbered(E_A, CRASH, SCRIPT, "I'm done.")),
     "done, on the way to something else": (("said_done", (0, 2), (1,)), numbered(LOOK, E_A, ("Step 1 is done. What about b?", read("b.py")))),
     "the surest of several signals": (("said_done", (0, 3), (2,)), numbered(E_A, E_A, E_A, ("The task is done. Moving on.", read("b.py")))),
     "read, changed, run, and called good": (("worked_through", (0, 3), (1,)), numbered(LOOK, E_A, SCRIPT, ("Great! Where is b used?", searched("b")))),
@@ -90,6 +92,8 @@ SUBTASK: dict[str, tuple[Said, list[Turn]]] = {
     "tests pass, the change failed": (NO, numbered(LOOK, NO_MATCH, PASS)),
     "one of ten fails": (NO, numbered(E_A, FAIL)),
     "done in code": (NO, numbered(LOOK, E_A, "```\n# the task is done\n```")),
+    "called good, nothing was read": (NO, numbered(E_A, SCRIPT, ("Great! Where is b used?", searched("b")))),
+    "called good, run before the change": (NO, numbered(LOOK, SCRIPT, E_A, ("Great! Where is b used?", searched("b")))),
     "a greeting": (NO, numbered("I'm done.")),
     "done, while the last run failed": (NO, numbered(E_A, FAIL, "I'm done.")),
     "three edits, and a fourth": (NO, numbered(E_A, E_A, E_A, E_A)),
@@ -116,6 +120,7 @@ INTENT: dict[str, tuple[Said, list[Turn]]] = {
 BOUNDARY: dict[str, tuple[Said, list[Turn]]] = {
     "file: changed, then another file": (TO_B, numbered(A, A, EDIT_A, A, B, EDIT_B)),
     "file: read for long": (("file: src/a.py, src/b.py", (0, 6), ()), numbered(*[A] * 6, B, B)),
+    "file: read a few times": (NO, numbered(*[A] * 5, B, B)),
     "file: a glance at another": (NO, numbered(A, A, EDIT_A, A, B, A)),
     "file: back to one of before": (NO, numbered(A, A, B, B, EDIT_A, A, B, B)),
     "trap: searched at first": (TO_B, numbered(searched("x"), A, EDIT_A, A, B, B)),
@@ -134,6 +139,7 @@ BOUNDARY: dict[str, tuple[Said, list[Turn]]] = {
     "test: no verdict": (NO, numbered(A, EDIT_A, A, UNTOLD)),
     "api: tools": (("api: 5 look-ups, their use", (0, 5), (2, 3, 4)), numbered(*FLIGHTS, BOOKED)),
     "api: a file": (("api: 5 look-ups, their use", (0, 5), (2, 3, 4)), numbered(A, B, searched("x"), *A_PARTS, EDIT_A)),
+    "api: something was tried before": (NO, numbered(written("try_it.py"), *FLIGHTS, BOOKED)),
     "api: only tried": (NO, numbered(read("docs/api.md"), *API_READS, written("try_it.py"))),
     "api: the same looked up again": (NO, numbered(*[FLIGHTS[0]] * 4, BOOKED)),
 }  # fmt: skip  # a row a case
@@ -176,6 +182,7 @@ RUNS: dict[str, tuple[Make, list[Said], list[Turn]]] = {
     "tests that go on passing complete nothing": (SubtaskTrigger, [("tests_passed", (0, 2), (0, 1)), ("tests_passed", (2, 8), (6, 7))], numbered(E_A, *[PASS] * 5, E_A, PASS)),
     "trap: the new intent is recorded": (IntentBasedTrigger, [("EXPLORE IMPLEMENT", (0, 2), ()), ("IMPLEMENT VERIFY", (2, 5), (4,)), ("EXPLORE IMPLEMENT", (7, 9), ())], numbered(LOOK, LOOK, E_A, E_A, E_A, PASS, PASS, LOOK, LOOK, E_A)),
     "trap: the start of a phase, glances included": (IntentBasedTrigger, [("EXPLORE IMPLEMENT", (0, 4), ()), ("IMPLEMENT VERIFY", (4, 9), (4, 7))], numbered(*[LOOK] * 4, E_A, LOOK, "I see.", E_B, LOOK, PASS)),
+    "a change that was verified is not verified again": (IntentBasedTrigger, [("IMPLEMENT VERIFY", (0, 1), (0,))], numbered(E_A, PASS, NO_MATCH, NO_MATCH, PASS)),
     "trap: boundaries are turns": (SemanticBoundaryDetector, [("test: work, tests passed", (start, start + 6), (start + 1, start + 5)) for start in (7, 13, 19)], numbered(*[A, EDIT_A, A, A, A, PASS] * 3, first=7)),
     "trap: a verdict is its own turn's": (SemanticBoundaryDetector, [("test: work, tests failed", (0, 4), (3,)), ("test: work, tests passed", (4, 8), (4, 7))], numbered(A, A, A, FAIL, EDIT_A, A, A, PASS)),
 }  # fmt: skip  # a row a case

@@ -118,6 +118,8 @@ FAILURES = {
     "unittest": "Ran 4 tests in 0.001s\n\nFAILED (failures=1)",
     "jest": "Test Suites: 1 failed, 3 passed, 4 total\nTests:       1 failed, 9 passed, 10 total",
     "jest, its last line": "Tests: 1 failed, 9 passed, 10 total",
+    "counts that pass, and the command's exit code": "9 passed in 0.12s\nFAIL Required coverage of 90% not reached\nexit code: 1",
+    "only an exit code after them": "9 passed in 0.12s\n(Command finished with exit code 2)",
     "counts behind names": "Failures: 0 Errors: 1",
     "go": "--- FAIL: TestAdd (0.00s)\nFAIL\nFAIL\texample.org/a\t0.01s",
     "cargo": "test a ... FAILED\n\ntest result: FAILED. 11 passed; 1 failed; 0 ignored",
