@@ -141,11 +141,14 @@ class ProjectContext:
         """
         return await asyncio.wrap_future(in_thread(lambda: self.view(task, in_play)))
 
-    def view(self, task: str = "", in_play: Iterable[str | PurePath] = ()) -> ProjectView:
-        """Return the current context, like ``current``, but wait for the disk; for threads."""
+    def view(
+        self, task: str, in_play: Iterable[str | PurePath] = (), *, renew: bool = False
+    ) -> ProjectView:
+        """Return the current context, with a new head if ``renew``, like ``current``, but wait for the disk; for threads."""
         with self._lock:
             self._index.update()
-            head = self.head = self.head or self._written(task, in_play)
+            known = None if renew else self.head
+            head = self.head = known or self._written(task, in_play)
             view, changes = ProjectView(parts=head.parts), self._changes(head)
             room = self._budget_tokens - self._count(view.head)
             pieces = [Piece(text=each.told, rank=at) for at, each in enumerate(changes)]
