@@ -69,8 +69,7 @@ STEP_FRACTION = 0.16  # added per doubling of the room: a larger room lasts more
 KEPT_FRACTIONS = (0.32, 0.52)  # minimum and maximum
 ASKED_FRACTION = 0.95  # if a user asks about the past: the answer may fill nearly everything
 ASKED_NEWEST_FRACTION = 0.03  # of that, for the newest units
-ASKED_PEOPLE_FRACTION = 0.05  # of the total, for user messages not asked about
-ASKED_STATED_FRACTION = 0.1  # of the kept tokens, for further rules and limits
+ASKED_RULES_FRACTION = 0.05  # of the total, and of the kept tokens, for users' rules and limits
 SUMMARY_FRACTION = 0.15  # of the kept tokens, for the notice, if it contains model summaries
 RETRIEVED_FRACTION = 0.07  # of the room, for retrieved content
 LEAST_RETRIEVED = 256  # tokens, even in a small room
@@ -223,8 +222,9 @@ class TokenBudgetManager:
             return CompactionBudget(
                 total_tokens=total,
                 kept_fraction=ASKED_FRACTION,
-                people_fraction=ASKED_PEOPLE_FRACTION,
-                stated_fraction=ASKED_STATED_FRACTION,
+                people_fraction=ASKED_RULES_FRACTION,
+                long_message_fraction=1.0,
+                stated_fraction=ASKED_RULES_FRACTION,
                 newest_fraction=ASKED_NEWEST_FRACTION,
                 told_fraction=0.0,
                 sections=sections,

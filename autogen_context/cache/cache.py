@@ -19,7 +19,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypeVar, cast, overload
 
-from autogen_context.argument import require_path, require_seconds, require_text
+from autogen_context.argument import require_path, require_seconds, require_text, wrong_argument
 from autogen_context.cache.entry import (
     CacheEntry,
     decoded,
@@ -122,11 +122,11 @@ class ContextCache(Values):
 
             shared = RedisTier(shared)
         if shared is not None and not hasattr(shared, "listen"):
-            raise ValueError(f"shared={shared!r:.80}: give the url of a server, or a RedisTier")
+            raise wrong_argument("shared", shared, "the url of a server, or a RedisTier")
         if directory is not None:
             require_path("directory", directory)
         if watch is not None and not hasattr(watch, "listen"):
-            raise ValueError(f"watch={watch!r:.80}: give a FileWatch")
+            raise wrong_argument("watch", watch, "a FileWatch")
         self._reader = FingerprintReader(compare=compare, pattern_contents=shared is not None)
         super().__init__(None if directory is None else Path(directory), shared, limits)
         self._memory = Memory[CacheEntry](entries=limits.entries, limit_bytes=limits.memory_bytes)
@@ -188,7 +188,7 @@ class ContextCache(Values):
         """
         require_text("key", key)
         if not callable(builder):
-            raise ValueError(f"builder={builder!r:.80}: give a function that makes the value")  # noqa: TRY004 - as for every wrong argument
+            raise wrong_argument("builder", builder, "a function that makes the value")
         if ttl_s is not None:
             require_seconds("ttl_s", ttl_s)
         request = _Request(key, row_of(key), absolute_names(depends_on))

@@ -18,7 +18,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, cast, get_args
 
-from autogen_context.argument import require_choice
+from autogen_context.argument import require_choice, require_several
 from autogen_context.messages.message import content_digest
 
 Compare = Literal["times", "content"]
@@ -189,10 +189,9 @@ def _digest(texts: Iterable[str]) -> str:
 
 def absolute_names(depends_on: object) -> tuple[str, ...]:
     """Make names of dependencies absolute, keeping links and ``..``. Raise ``ValueError`` for anything but paths."""
-    if isinstance(depends_on, str | os.PathLike) or not isinstance(depends_on, Iterable):
-        raise ValueError(f"depends_on={depends_on!r}: give a list of paths or patterns")  # noqa: TRY004 - as for every wrong argument
+    require_several("depends_on", depends_on, give="a list of paths or patterns")
     names: list[str] = []
-    for given in cast("Iterable[str | os.PathLike[str]]", depends_on):  # checked below
+    for given in cast("Iterable[str | os.PathLike[str]]", depends_on):  # each is checked
         try:
             name = os.fsdecode(given)
         except TypeError:
@@ -223,13 +222,13 @@ def state_of_name(name: str) -> FileState:
         return state_of(name)
     found, folders = matches(name)
     seen = [(relative, path, state_of(path)) for relative, path in sorted(found.items())]
-    files = tuple((path, state) for _, path, state in seen if state.kind == "file")
-    listed = [state_of(folder) for folder in sorted(folders)]
+    files = tuple([(path, state) for _, path, state in seen if state.kind == "file"])
+    states, listed = [state for _, state in files], [state_of(folder) for folder in folders]
     listing = _digest(f"{relative}\0{state.kind}" for relative, _, state in seen)
     return FileState(
         "pattern",
-        times=_digest((listing, *(state.times for _, state in files))),
-        settled_ns=max(state.settled_ns for state in (*(state for _, state in files), *listed)),
+        times=_digest([listing, *[state.times for state in states]]),
+        settled_ns=max([state.settled_ns for state in (*states, *listed)]),
         listing=listing,
         files=files,
     )

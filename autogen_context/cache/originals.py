@@ -135,11 +135,6 @@ class OriginalStore:
         return iter([entry for entry in self._memory.items() if entry[0] in known])
 
     @property
-    def held_bytes(self) -> int:
-        """The size of the entries in memory."""
-        return self._memory.held_bytes
-
-    @property
     def handles(self) -> tuple[str, ...]:
         """The handles others put into the shared tier, then those stored here and not lost, each oldest first."""
         others = self._shared.handles() if self._shared else ()
@@ -233,9 +228,7 @@ class OriginalStore:
                 self._known.pop(handle, None)
                 left += 1
         before, self.evicted = self.evicted, self.evicted + left
-        if (
-            self.evicted.bit_length() > before.bit_length()
-        ):  # the first one, and each time their number doubles
+        if self.evicted.bit_length() > before.bit_length():  # the first, and when it has doubled
             numbers = {"limit_bytes": self.limit_bytes, "left": left, "evicted": self.evicted}
             _LOGGER.warning(
                 "originals were evicted, their store is full: raise originals_bytes or set originals_directory",

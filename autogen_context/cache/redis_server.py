@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypeVar, cast
 from urllib.parse import urlsplit
 from weakref import ref
 
+from autogen_context.argument import require_kind
 from autogen_context.errors import ContextError, MissingExtra, StoreRefused, StoreUnavailable
 
 if TYPE_CHECKING:
@@ -254,8 +255,7 @@ def server_of(server: RedisServer | str) -> RedisServer:
     """Return the given server, or a new one for a url. Raise ``ValueError`` for anything else."""
     if isinstance(server, str):
         return RedisServer(server)
-    if not isinstance(server, RedisServer):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
-        raise ValueError(f"server={server!r:.80}: give a RedisServer, or the url of one")  # noqa: TRY004 - as for every wrong argument
+    require_kind("server", server, RedisServer, give="a RedisServer, or the url of one")
     return server
 
 

@@ -22,7 +22,7 @@ DAMAGED = "damaged, or not written by this: it is never served"
 def do_with_cache(
     action: Literal["stats", "verify", "clear"], directory: Path | None, *, as_json: bool
 ) -> int:
-    """Run the action and return the exit code."""
+    """Run the action; return 1 if an entry is damaged, else 0."""
     directory = directory or user_directory()
     disk = DiskStore(directory, keep_open=True)
     if not disk.path.exists():

@@ -15,12 +15,11 @@ VERBS = {"drop": "left out", "shorten": "shortened", "reduce": "reduced on arriv
 
 def show_explanation(
     file: Path, message: int, turn: int | None, run_id: str | None, *, as_json: bool
-) -> int:
-    """Print the explanation of a message and return the exit code."""
+) -> None:
+    """Print the explanation of a message."""
     runs = runs_in(file)
     found = explained(chosen(runs, run_id, file), message=message, turn=turn)
     print_json(found) if as_json else print_lines(*said(found))
-    return 0
 
 
 def runs_in(file: Path) -> list[Run]:

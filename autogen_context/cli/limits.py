@@ -21,20 +21,19 @@ from autogen_context.tokens.limits import (
 from autogen_context.tokens.prices import engine_of
 
 
-def show_limits(model: str | None, url: str | None, *, as_json: bool) -> int:
-    """Print the limits of one model, or the table of known models; return the exit code."""
+def show_limits(model: str | None, url: str | None, *, as_json: bool) -> None:
+    """Print the limits of one model, or the table of known models."""
     if model is None and url:
         raise ValueError("--discover asks about one model; name it: limits MODEL --discover URL")
     if model is None:
         rows = list(known_rows().values())
         print_json(rows) if as_json else print_lines(*table(rows))
-        return 0
+        return
     limit, chain = asked(model, url)
     if as_json:
         print_json({**limit.model_dump(), "asked": [step._asdict() for step in chain]})
     else:
         print_lines(*one(limit, chain))
-    return 0
 
 
 def asked(model: str, url: str | None) -> tuple[ModelLimit, Sequence[LookupStep]]:

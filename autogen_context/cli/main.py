@@ -22,7 +22,7 @@ except ImportError:  # the command exists without the cli extra: name the extra
     tell("error", str(MissingExtra("cli", needed_for="the command line")))
     sys.exit(2)
 
-Action = Callable[[], int]  # runs after parsing; returns the exit code
+Action = Callable[[], int | None]  # runs after parsing; returns the exit code, if it is not 0
 AsJson = Annotated[bool, Option("--json", help="As JSON, for programs.")]
 EventLog = Annotated[Path, Argument(metavar="RUN", help="The event log.")]
 
@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         read = get_command(app).main(argv, prog_name="autogen-context", standalone_mode=False)
         # --help, --version and completion return an exit code, a subcommand the action to run.
-        code = read if isinstance(read, int) else cast(Action, read)()
+        code = read if isinstance(read, int) else cast(Action, read)() or 0
         sys.stdout.flush()  # a closed pipe shows here, not at exit
     except BrokenPipeError:  # e.g. ``head``: the flush at exit must not fail too
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

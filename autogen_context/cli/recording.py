@@ -158,20 +158,17 @@ def found_in_object(
     fields: JsonObject, near: RecordedConversation
 ) -> Iterator[RecordedConversation]:
     """Yield the conversations of an object: under the first known key, otherwise under each of its names."""
-    agents, path = fields.get("agent_states"), near.path
-    if is_object(agents):
-        fields, path = agents, f"{path}agent_states."
-    for key in () if is_object(agents) else (*MESSAGE_LISTS, *WRAPPERS):
-        value = fields.get(key)
-        if key in MESSAGE_LISTS and is_list(value):
-            yield conversation(value, replace(near, path=path + key))
+    for key in MESSAGE_LISTS:
+        if is_list(value := fields.get(key)):
+            yield conversation(value, replace(near, path=near.path + key))
             return
-        if key in WRAPPERS and is_object(value):
-            yield from found_in(value, replace(near, path=f"{path}{key}."))
+    for key in WRAPPERS:
+        if is_object(value := fields.get(key)):
+            yield from found_in(value, replace(near, path=f"{near.path}{key}."))
             return
     for name, value in fields.items():
         step = name if is_list(value) else f"{name}."
-        yield from found_in(value, replace(near, path=path + step, id=name))
+        yield from found_in(value, replace(near, path=near.path + step, id=name))
 
 
 def named(fields: JsonObject, near: RecordedConversation) -> RecordedConversation:

@@ -54,8 +54,8 @@ def show_replay(
     every: int | None,
     as_json: bool,
     page: Path | None,
-) -> int:
-    """Replay a file, print the results and return the exit code."""
+) -> None:
+    """Replay a file and print the results."""
     named = {key: value for key, value in settings.items() if value is not None}
     loaded = ContextConfig.load(config, environ=None, **named)
     conversations = chosen(read_recording(file), conversation)
@@ -75,7 +75,6 @@ def show_replay(
         write_page([one.run for one in done], title=title, page=page)
         if not as_json:
             print_lines(f"The page is in {page}")
-    return 0
 
 
 def print_many(done: Sequence[Replayed], title: str) -> None:

@@ -14,8 +14,8 @@ from autogen_context.report.follow import follow
 from autogen_context.report.page import page_of
 
 
-def make_report(log: Path, output: Path | None, *, as_json: bool) -> int:
-    """Write the page of a log, print its path and return the exit code."""
+def make_report(log: Path, output: Path | None, *, as_json: bool) -> None:
+    """Write the page of a log, and print its path."""
     page = output or log.with_suffix(".html")
     if page.exists() and page.samefile(log):
         raise ValueError(f"{page}: this is the log itself; name another file with --output")
@@ -26,10 +26,9 @@ def make_report(log: Path, output: Path | None, *, as_json: bool) -> int:
         print_json({"page": page, "runs": of})
     else:
         print_lines(f"The page is in {page}")
-    return 0
 
 
-def serve_report(log: Path, port: int, *, as_json: bool) -> int:
+def serve_report(log: Path, port: int, *, as_json: bool) -> None:
     """Serve the page of a log until Ctrl-C, and print its URL."""
 
     def told(url: str) -> None:
@@ -40,7 +39,6 @@ def serve_report(log: Path, port: int, *, as_json: bool) -> int:
         sys.stdout.flush()
 
     follow(log, told=told, port=port)
-    return 0
 
 
 def write_page(runs: Iterable[Run], *, title: str, page: Path) -> None:

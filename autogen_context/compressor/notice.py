@@ -27,7 +27,7 @@ from autogen_context.messages.piece import Written, index_of, messages_of
 from autogen_context.messages.tool_action import ToolKind, answers_of, is_failure
 from autogen_context.prioritizer.blocks import marked, parsed, strings_in
 from autogen_context.prioritizer.category import END_CHARS
-from autogen_context.prioritizer.references import UnitText
+from autogen_context.prioritizer.references import UnitText, unit_at
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, kept, replaced
 from autogen_context.view.notice import Name
@@ -439,11 +439,6 @@ class EvictionNotice:
 
         beside = self.statements.values()
         return [e for e in self._ledger if is_hidden(e) and not is_replaced(e, beside)]
-
-
-def unit_at(units: Sequence[Candidate] | Sequence[UnitText], position: int) -> int:
-    """Return the index of the unit that contains the message at a position."""
-    return bisect_right(units, position, key=lambda each: each.unit.start) - 1
 
 
 def is_repeated(text: str, lines: set[str]) -> bool:

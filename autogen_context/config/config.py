@@ -283,21 +283,20 @@ def given_in_environment(environ: Mapping[str, str]) -> list[Given]:
 
 def given_in_file(path: Path) -> list[Given]:
     """Return settings from a TOML, JSON or YAML file; errors name the file and the way out."""
+    try:
+        settings = table_of(parsed(path))
+    except (OSError, ValueError) as error:
+        why = f"{error.strerror}; check the path" if isinstance(error, OSError) else str(error)
+        raise ValueError(f"cannot read settings from {path}: {why}") from error
+    return [Given(str(key), value, f"'{key}' in {path}") for key, value in settings.items()]
+
+
+def parsed(path: Path) -> object:
+    """Parse a file by its suffix; errors name the line. Parsers are imported on demand."""
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
-        raise unreadable(path, f"its name should end in {', '.join(SUFFIXES)}")
-    try:
-        document = parsed(path.read_text(encoding="utf-8-sig"), suffix)
-    except OSError as error:
-        raise unreadable(path, f"{error.strerror}; check the path") from error
-    except ValueError as error:
-        raise unreadable(path, f"its text needs a correction: {error}") from error
-    settings = table_of(document, path).items()
-    return [Given(str(key), value, f"'{key}' in {path}") for key, value in settings]
-
-
-def parsed(text: str, suffix: str) -> object:
-    """Parse a document; errors name the line. Parsers are imported on demand."""
+        raise ValueError(f"its name should end in {', '.join(SUFFIXES)}")
+    text = path.read_text(encoding="utf-8-sig")
     if suffix == ".json":
         return cast("object", json.loads(text))
     if suffix == ".toml":
@@ -314,34 +313,26 @@ def parsed(text: str, suffix: str) -> object:
         raise ValueError(str(error)) from error
 
 
-def table_of(document: object, path: Path) -> Mapping[object, object]:
+def table_of(document: object) -> Mapping[object, object]:
     """Return the table ``autogen_context``, ``tool.autogen_context`` or ``agent`` of a document, else all of it.
 
     Files of the original have a table ``agent``; a string under this name is the setting ``agent``.
     """
-    whole = mapping_in(document, path)
-    tool = mapping_in(whole.get("tool"), path)
-    holders = {TABLE: whole, f"tool.{TABLE}": tool}
+    whole = mapping_in(document)
+    holders = {TABLE: whole, f"tool.{TABLE}": mapping_in(whole.get("tool"))}
     tables = {name: holder[TABLE] for name, holder in holders.items() if TABLE in holder}
     originals = whole.get(TABLE_OF_THE_ORIGINAL)
     if isinstance(originals, Mapping):
         tables[TABLE_OF_THE_ORIGINAL] = cast("object", originals)
     if len(tables) > 1:
-        raise unreadable(path, f"it has the tables {' and '.join(tables)}; keep one of them")
-    return mapping_in(next(iter(tables.values())), path) if tables else whole
+        raise ValueError(f"it has the tables {' and '.join(tables)}; keep one of them")
+    return mapping_in(next(iter(tables.values()))) if tables else whole
 
 
-def mapping_in(found: object, path: Path) -> Mapping[object, object]:
+def mapping_in(found: object) -> Mapping[object, object]:
     """Return a mapping as it is, ``None`` as an empty one; anything else is an error."""
-    if found is None:
-        return {}
-    if not isinstance(found, Mapping):
-        found_instead = f"{reprlib.repr(found)} stands where names and values should"
-        raise unreadable(path, f"{found_instead}; write one line such as window_tokens = 8000")
-    # isinstance cannot check the key type; keys become strings, values are validated as settings.
-    return cast("Mapping[object, object]", found)
-
-
-def unreadable(path: Path, why: str) -> ValueError:
-    """Return the error for a file that cannot be used, with the reason and the way out."""
-    return ValueError(f"cannot read settings from {path}: {why}")
+    if found is None or isinstance(found, Mapping):
+        # isinstance cannot check the key type; keys become strings, values are validated as settings.
+        return cast("Mapping[object, object]", found or {})
+    found_instead = f"{reprlib.repr(found)} stands where names and values should"
+    raise ValueError(f"{found_instead}; write one line such as window_tokens = 8000")

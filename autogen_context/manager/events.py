@@ -340,7 +340,6 @@ class TurnEvents:
         self._decisions = Decisions()
         self._pinned: frozenset[int] = frozenset()
         self._sections: Counter[str] = Counter()
-        self._front = (-1, 0, 0)  # fixed tokens, the preamble's, and the host's messages before it
         self._cut: float | None = None
         self._named: dict[str, int] = {}  # value -> last unit in which the model used it
 
@@ -487,20 +486,19 @@ class TurnEvents:
 
     def _prefix(self, turn: TurnTaken, first: int) -> int:
         """Return the tokens of the prefix shared with the last request, tools included; ``first`` is the first unit that differs."""
-        fixed, before = turn.prepared.certificate.fixed_tokens, self._front
-        now = fixed, turn.preamble_tokens, turn.view.preamble.at if turn.preamble_tokens else 0
-        self._front = now
-        if before[0] != fixed:
+        fixed, units = turn.prepared.certificate.fixed_tokens, self._units
+        if self._last is None or self._last[0].prepared.certificate.fixed_tokens != fixed:
             return 0
-        if before == now:
-            others = turn.view.tokens - tokens_of(self._units[first:])
-            return fixed + turn.preamble_tokens + others
-        at = min(each[2] for each in (before, now) if each[1])  # where it came, changed or went
-        same = takewhile(
-            lambda unit: unit.told["section"] == "system" or unit.told["stop"] <= at,
-            self._units[:first],
-        )
-        return fixed + tokens_of(same)
+        past, now = self._last[0].view.preamble, turn.view.preamble
+        at = min((preamble.at for preamble in (past, now) if preamble.text), default=0)
+
+        def stands_before(unit: UnitSent) -> bool:
+            return unit.told["section"] == "system" or unit.told["stop"] <= at
+
+        is_same = past.text == now.text and (past.at == now.at or not now.text)
+        if is_same and not any(map(stands_before, units[first : first + 1])):
+            return fixed + turn.preamble_tokens + turn.view.tokens - tokens_of(units[first:])
+        return fixed + tokens_of(takewhile(stands_before, units[:first]))
 
 
 def tokens_of(units: Iterable[UnitSent]) -> int:

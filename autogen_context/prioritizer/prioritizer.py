@@ -13,7 +13,6 @@ Your own prioritizer needs one method, ``scores``; ``UnitScores`` turns one scor
             })
 """
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -26,7 +25,7 @@ from autogen_context.messages.identifiers import is_telling
 from autogen_context.prioritizer.attention import ContextPart, relevances, require_parts
 from autogen_context.prioritizer.blocks import Place
 from autogen_context.prioritizer.category import Category, category_of_label, weights_of
-from autogen_context.prioritizer.references import References, UnitText
+from autogen_context.prioritizer.references import References, UnitText, unit_at
 
 LEAST = 0.2  # fraction of its weight for a part that shares no word with the task
 
@@ -416,6 +415,6 @@ def answers_of(conversation: References, relevance: Mapping[int, float]) -> dict
     """Return the highest relevance among the messages of each unit that has any, by position."""
     answers: dict[int, float] = {}
     for at, score in relevance.items():
-        unit = bisect_right(conversation.units, at, key=lambda each: each.unit.start) - 1
+        unit = unit_at(conversation.units, at)
         answers[unit] = max(score, answers.get(unit, 0.0))
     return answers

@@ -4,6 +4,7 @@ Promise: following unit by unit or all at once gives the same result, and costs 
 are split into blocks. A unit is superseded only if later units show everything that it shows.
 """
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -91,6 +92,11 @@ class UnitText:
     def values(self) -> frozenset[str]:
         """All values that it names."""
         return frozenset(self.named.used).union(*(block.values for block in self.blocks))
+
+
+def unit_at(units: Sequence[Candidate] | Sequence[UnitText], position: int) -> int:
+    """Return the index of the unit that contains the message at a position."""
+    return bisect_right(units, position, key=lambda each: each.unit.start) - 1
 
 
 class References:

@@ -15,7 +15,6 @@ from importlib.resources import files
 from itertools import accumulate
 from operator import add
 from statistics import mean, median
-from typing import TYPE_CHECKING
 
 from autogen_context.errors import MissingExtra
 from autogen_context.manager.event_log import Event
@@ -32,9 +31,6 @@ from autogen_context.report.bill import (
 )
 from autogen_context.report.events import Run, taken_back
 from autogen_context.report.events import in_words as impossible_in_words
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
 
 SECTIONS = {
     "system": "system prompt",
@@ -71,7 +67,6 @@ def page_of(runs: Iterable[Run], *, title: str, version: str | None = None) -> s
     """
     try:
         from jinja2 import Environment  # noqa: PLC0415 - optional
-        from markupsafe import Markup  # noqa: PLC0415 - a dependency of jinja2
     except ImportError as error:
         raise MissingExtra("cli", needed_for="writing a page") from error
     told = [run for run in runs if run.turns]
@@ -87,8 +82,8 @@ def page_of(runs: Iterable[Run], *, title: str, version: str | None = None) -> s
         runs=[shown(run, records) for run, records in both],
         sections=SECTIONS,
         is_live=version is not None,
-        style=Markup(room.joinpath("page.css").read_text("utf-8")),  # noqa: S704 - our own file
-        script=Markup(script),  # noqa: S704 - as above
+        style=room.joinpath("page.css").read_text("utf-8"),
+        script=script,
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         data=as_script_data(
             {
@@ -114,14 +109,12 @@ def visible(text: str) -> str:
     return said + more
 
 
-def as_script_data(data: object) -> "Markup":
+def as_script_data(data: object) -> str:
     """Return data as JSON that is safe inside a script element."""
-    from markupsafe import Markup  # noqa: PLC0415 - page_of has imported it
-
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)  # ASCII only
     for char in "<>&":
         text = text.replace(char, f"\\u{ord(char):04x}")
-    return Markup(text)  # noqa: S704 - escaped above
+    return text
 
 
 def data_of(run: Run, records: Sequence[TurnRecord]) -> dict[str, object]:
@@ -310,7 +303,7 @@ def columns_of(run: Run) -> list[TurnEvent]:
     return columns
 
 
-def sections_svg(columns: Sequence[TurnEvent]) -> "Markup":
+def sections_svg(columns: Sequence[TurnEvent]) -> str:
     """Draw the window per turn as stacked sections, with the limit and a tick for each compaction."""
     limits, wide = [room_in(turn) for turn in columns], WIDTH / len(columns)
     most = max(*limits, *(turn["counted"] for turn in columns)) or 1
@@ -337,7 +330,7 @@ def sections_svg(columns: Sequence[TurnEvent]) -> "Markup":
     )
 
 
-def prices_svg(so_far: Mapping[str, Sequence[float]]) -> "Markup":
+def prices_svg(so_far: Mapping[str, Sequence[float]]) -> str:
     """Draw the cumulative price of the three strategies as lines."""
     most, turns = max(line[-1] for line in so_far.values()) or 1, len(so_far["sent"])
     kept = sorted({*range(0, turns, -(-turns // MOST_COLUMNS)), turns - 1})
@@ -353,9 +346,7 @@ def level(value: float, most: float) -> str:
     return f"{HEIGHT - (HEIGHT - MARGIN) * value / most:.1f}"
 
 
-def drawing(parts: Iterable[str]) -> "Markup":
+def drawing(parts: Iterable[str]) -> str:
     """Return a scalable SVG, hidden from screen readers: a table and the surrounding label give its content."""
-    from markupsafe import Markup  # noqa: PLC0415 - page_of has imported it
-
     opening = f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" aria-hidden="true">'
-    return Markup(opening + "".join(parts) + "</svg>")  # noqa: S704 - numbers and our own names
+    return opening + "".join(parts) + "</svg>"

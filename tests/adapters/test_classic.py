@@ -24,12 +24,11 @@ from autogen_context.manager.prepared import Prepared
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
+from support.classic import agent as agent_of
+from support.classic import grouped, session, step, unrolled
 from support.counting import Approximate
 
 WINDOWS = st.integers(40, 4_000)
-LLM_CONFIG = {
-    "config_list": [{"model": "gpt-4o", "api_key": "none", "base_url": "http://127.0.0.1:9/v1"}]
-}
 
 
 def transform_of(
@@ -42,56 +41,11 @@ def transform_of(
     return ContextTransform(config=config, counter=Approximate())
 
 
-def grouped(messages: list[ChatMessage]) -> list[ChatMessage]:
-    """A conversation with all results of a step in one message."""
-    steps: list[ChatMessage] = []
-    for message in messages:
-        if message.get("role") != "tool":
-            steps.append(message)
-        elif steps and "tool_responses" in steps[-1]:
-            steps[-1]["tool_responses"].append(message)
-        else:
-            steps.append({"role": "tool", "content": "", "tool_responses": [message], "name": "u"})
-    return steps
-
-
-def unrolled(messages: list[ChatMessage]) -> list[ChatMessage]:
-    """What the host sends."""
-    sent: list[ChatMessage] = []
-    for message in messages:
-        sent.extend(message.get("tool_responses", [message]))
-    return sent
-
-
-def step(number: int, *, words: int = 40) -> list[ChatMessage]:
-    """A call and its result."""
-    call = {"id": f"c{number}", "type": "function", "function": {"name": "read", "arguments": "{}"}}
-    text = f"line {number} " * words
-    response = {"role": "tool", "tool_call_id": f"c{number}", "content": text}
-    return [
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "content": text, "tool_responses": [response], "name": "user"},
-    ]
-
-
-def session(steps: int, *, task: str = "Read all files.") -> list[ChatMessage]:
-    """A conversation of so many steps."""
-    first: ChatMessage = {"role": "user", "name": "user", "content": task}
-    return [first, *(message for number in range(steps) for message in step(number))]
-
-
 def turn_of(transform: ContextTransform) -> Prepared[ChatMessage]:
     """What the last turn gave."""
     prepared = transform.conversations.last_prepared
     assert prepared is not None
     return prepared
-
-
-def listening_agent(name: str = "coder", *, llm: bool = False) -> ConversableAgent:
-    """A real agent that is never asked for a reply."""
-    return ConversableAgent(
-        name, system_message="You are a coder.", llm_config=LLM_CONFIG if llm else False
-    )
 
 
 @settings(max_examples=50)
@@ -227,7 +181,7 @@ def test_logs_tell_what_happened() -> None:
 
 def test_system_message_and_tools_are_measured_at_each_turn() -> None:
     """What the agent adds counts, and a change of it counts from the next turn on."""
-    agent = listening_agent(llm=True)
+    agent = agent_of()
     conversations = transform_of(20_000).add_to_agent(agent)
 
     def counted() -> int:
@@ -255,7 +209,7 @@ def len_of(path: str) -> str:
 
 def test_one_system_message_is_the_agents_own() -> None:
     """Where the model takes one system message, those in the list become the user's; none is lost or doubled."""
-    agent = listening_agent()
+    agent = agent_of(url=None)
     transform_of(2_000, single_system=True).add_to_agent(agent)
     rules: ChatMessage = {"role": "system", "content": "Rules."}
     sent = agent.process_all_messages_before_reply([rules, *session(1)])
@@ -294,8 +248,7 @@ def test_room_is_held_back_for_what_a_list_does_not_show(
 )
 def test_a_bill_is_taken_for_the_call_it_belongs_to_alone(case: dict[str, Any], bills: int) -> None:
     """OpenAI's bill for the very list that was prepared, by the hooks that a real agent calls around it."""
-    entry = {**LLM_CONFIG["config_list"][0], "api_type": case.get("api_type", "openai")}
-    agent = ConversableAgent("coder", llm_config={"config_list": [entry]})
+    agent = agent_of(api_type=case.get("api_type", "openai"))
     conversations = transform_of(20_000).add_to_agent(agent)
     sent = agent.process_all_messages_before_reply(session(5))
     (before,), (after,) = (agent.hook_lists[name] for name in (BEFORE_CALL, AFTER_CALL))
@@ -315,13 +268,13 @@ def test_a_bill_is_taken_for_the_call_it_belongs_to_alone(case: dict[str, Any], 
 
 def test_where_a_transform_does_not_belong() -> None:
     """Twice on one agent, on what is no agent, on a GroupChatManager, or with a wrong setting."""
-    agent, transform = listening_agent(), transform_of(2_000)
+    agent, transform = agent_of(url=None), transform_of(2_000)
     transform.add_to_agent(agent)
     with pytest.raises(ValueError, match="already"):
         transform.add_to_agent(agent)
     with pytest.raises(ValueError, match=r"not builtins\.object; .*register\(agent\)"):
         transform.add_to_agent(cast("ConversableAgent", object()))
-    group = GroupChat(agents=[listening_agent("a"), listening_agent("b")], messages=[])
+    group = GroupChat(agents=[agent_of("a", None), agent_of("b", None)], messages=[])
     with pytest.warns(UserWarning, match="members of the group"):
         transform.add_to_agent(GroupChatManager(group, llm_config=False))
     with pytest.raises(ValueError, match="window_tokens"):

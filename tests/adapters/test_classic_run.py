@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from autogen import ConversableAgent, GroupChat, GroupChatManager
 from autogen.agentchat.contrib.capabilities.transform_messages import TransformMessages
+from host_agents import ends_the_chat
 
 from autogen_context import register
 from autogen_context.adapters.classic import ContextTransform, Conversations
@@ -22,6 +23,7 @@ from autogen_context.testing import (
     ScriptedModel,
     Step,
 )
+from support.classic import agent
 from support.counting import Approximate
 
 ROOT = Path(__file__).parents[2]
@@ -39,35 +41,6 @@ def transform(*, reserve_tokens: int | None = None) -> ContextTransform:
     return ContextTransform(
         "gpt-4o", window_tokens=WINDOW, reserve_tokens=reserve_tokens, counter=Approximate()
     )
-
-
-def agent(
-    name: str,
-    server: LoopbackServer | None,
-    *,
-    system: str = "Read.",
-    cache_seed: int | None = None,
-) -> ConversableAgent:
-    """An agent that asks the server, or, without one, only runs tools; it stops at the last word."""
-    entry = {"model": "gpt-4o", "api_key": "none", "price": [0, 0]}
-    return ConversableAgent(
-        name,
-        system_message=system,
-        llm_config={
-            "config_list": [{**entry, "base_url": server.base_url}],
-            "cache_seed": cache_seed,
-        }
-        if server
-        else False,
-        human_input_mode="NEVER",
-        max_consecutive_auto_reply=10 * STEPS,
-        is_termination_msg=ends_the_chat,
-    )
-
-
-def ends_the_chat(message: dict[str, object]) -> bool:
-    """The usual convention of classic agents."""
-    return str(message.get("content") or "").rstrip().endswith("TERMINATE")
 
 
 def read(path: str) -> str:
@@ -93,7 +66,7 @@ def pair_of_agents(
     server: LoopbackServer, *, tool: Callable[[str], object] = read
 ) -> tuple[ConversableAgent, ConversableAgent]:
     """The one that asks for files, and the one that reads them."""
-    coder = agent("coder", server, system="You read files. " * 30)
+    coder = agent("coder", server.base_url, system="You read files. " * 30)
     user = agent("user", None)
     coder.register_for_llm(name="read", description="Read a file. " * 20)(tool)
     user.register_for_execution(name="read")(tool)
@@ -158,7 +131,9 @@ def test_nested_chats_and_the_hosts_cache(tmp_path: Path, monkeypatch: pytest.Mo
     contexts: list[AgentContext[Any]] = []
     with LoopbackServer(ScriptedModel(cycle([Say("word " * 300)])), window_tokens=WINDOW) as server:
         for _ in range(2):
-            author, critic = (agent(name, server, cache_seed=7) for name in ("author", "critic"))
+            author, critic = (
+                agent(name, server.base_url, cache_seed=7) for name in ("author", "critic")
+            )
             user = agent("user", None)
             contexts = [register(each, window_tokens=WINDOW) for each in (author, critic)]
             nested = {"recipient": critic, "message": "Judge it.", "max_turns": 1}
@@ -226,7 +201,7 @@ NEXT = cycle(["coder", "planner"])
 def test_a_group_chat() -> None:
     """Three members, tools, and a model that selects the speaker: each has its own context, none is refused."""
     with LoopbackServer(ScriptedModel(talk), window_tokens=WINDOW) as server:
-        planner = agent("planner", server, system="You are the planner.")
+        planner = agent("planner", server.base_url, system="You are the planner.")
         coder, runner = pair_of_agents(server)
         ours = transform()
         contexts = [ours.add_to_agent(planner), ours.add_to_agent(coder)]
@@ -255,9 +230,12 @@ def test_the_guide_works() -> None:
     """Every block of the guide runs, one after the other."""
     with LoopbackServer(ScriptedModel([Say("On Monday we rest.")])) as server:
         names: dict[str, object] = {
-            name: agent(name, server) for name in ("reviewer", "planner", "helper")
+            name: agent(name, server.base_url) for name in ("reviewer", "planner", "helper")
         }
-        names |= {"user": agent("user", None), "llm_config": agent("any", server).llm_config}
+        names |= {
+            "user": agent("user", None),
+            "llm_config": agent("any", server.base_url).llm_config,
+        }
         for block in re.findall(r"(?s)```python\n(.*?)```", GUIDE):
             exec(block, names)  # noqa: S102  the guide under test
     assert [request.status for request in server.requests] == [200]

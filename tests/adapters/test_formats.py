@@ -58,6 +58,7 @@ from autogen_context.testing.usage import message_tokens
 from autogen_context.tokens.measure import Count
 from autogen_context.tokens.message_counter import MessageCounter
 from support.agentchat import MESSAGES
+from support.classic import grouped
 from support.counting import Approximate
 from support.words import WORDS, Words, in_the_words_of_each_host
 
@@ -340,16 +341,10 @@ def test_a_classic_message_counts_as_what_is_sent_for_it(shape: ChatMessage) -> 
 def test_any_classic_step_counts_as_its_results(messages: list[ChatMessage]) -> None:
     """Grouping the results of a step changes no count but that of fields that the host keeps to itself."""
     plain = sum(COUNTER.message(OpenAIChat().read(message)) for message in messages)
-    grouped: list[ChatMessage] = []
-    for message in copy.deepcopy(messages):
-        if message["role"] != "tool" or isinstance(message["content"], list):
-            grouped.append(message)
-        elif grouped and "tool_responses" in grouped[-1]:
-            grouped[-1]["tool_responses"].append(message)
-        else:
-            step = {"role": "tool", "name": "user", "content": "", "tool_responses": [message]}
-            grouped.append(step)
-    assert sum(COUNTER.message(CLASSIC.read(message)) for message in grouped) == plain
+    assert (
+        sum(COUNTER.message(CLASSIC.read(message)) for message in grouped(copy.deepcopy(messages)))
+        == plain
+    )
 
 
 # autogen-agentchat

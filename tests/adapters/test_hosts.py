@@ -32,7 +32,7 @@ from support.logs import (
 from support.tree import SHOP, grown
 
 PAGE = (Path(__file__).parents[2] / "docs" / "hosts.md").read_text(encoding="utf-8").splitlines()
-TURNS, TASKS, LONG_WINDOW = 28, 2, 8_000
+TURNS, TASKS, LONG_WINDOW = 22, 2, 8_000
 DONE = "Done. TERMINATE"
 SCOPE = Scope(tenant="acme", agent="team")
 

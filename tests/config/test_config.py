@@ -347,9 +347,13 @@ def test_a_file_that_cannot_be_read_is_an_error(
     """Missing, a folder, or not text: named, with the reason; without its package, YAML names the extra."""
     (tmp_path / "folder.toml").mkdir()
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
-    for name in ("missing.toml", "folder.toml", "binary.toml"):
-        with pytest.raises(ValueError, match=f"cannot read settings from .*{name}: "):
-            ContextConfig.load(tmp_path / name)
+    for name, why in (
+        ("missing", "No such"),
+        ("folder", "Is a .*; check the"),
+        ("binary", "utf-8"),
+    ):
+        with pytest.raises(ValueError, match=rf"cannot read settings from .*{name}\.toml: .*{why}"):
+            ContextConfig.load(tmp_path / f"{name}.toml")
     monkeypatch.setitem(sys.modules, "yaml", None)
     with pytest.raises(MissingExtra, match=r"autogen-context\[yaml\]"):  # D4
         loaded("model: m", suffix="yaml")

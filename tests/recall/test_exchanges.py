@@ -27,6 +27,7 @@ from autogen_context.recall.exchanges import (
 )
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
+from support.counting import Characters
 from support.saying import step
 from support.units import read_all
 
@@ -182,7 +183,7 @@ def test_courtesies_leave_a_manager_first() -> None:
         )
         said.append({"role": "user", "content": "Thanks a lot!"})
         said.append({"role": "assistant", "content": "You're welcome!"})
-    manager = IncrementalContextManager(model="gpt-4o", window_tokens=1_000, reserve_tokens=0)
+    manager = IncrementalContextManager(window_tokens=1_000, counter=Characters())
     prepared = manager.prepare_nowait(said)
     assert prepared.compacted
     *older, _, _, _, _, _, _ = prepared.decisions
@@ -201,7 +202,7 @@ def test_strong_emotion_stays_in_a_manager(intensity: float) -> None:
         text = f"It was raining outside on day {day + 100} of that summer, and nobody came along."
         said.append({"role": "user", "content": text, "metadata": heard})
         said += step(f"c{day}", "look", f"seen row_{day} " * 20)
-    manager = IncrementalContextManager(model="gpt-4o", window_tokens=2_000, reserve_tokens=0)
+    manager = IncrementalContextManager(window_tokens=2_000, counter=Characters())
     prepared = manager.prepare_nowait(said)
     assert prepared.compacted
     assert ("on day 105 of" in str(prepared.messages)) == (intensity > 0.7)

@@ -125,6 +125,23 @@ def test_however_full_the_window_is_what_is_asked_for_is_there(turns: int) -> No
         assert turn.certificate.fits
 
 
+def test_what_answers_stays_as_it_was_said_and_rules_stay_beside_it() -> None:
+    """A compaction for a question cuts nothing that answers it down to what it states."""
+    rule = "Never share the address of the workshop."
+    answer = (
+        f"{FACT} It has been hers for sixty years. Nobody plays it, but she would never sell it."
+    )
+    said = [rule, *[answer] * 12]
+    history: list[ChatMessage] = [{"role": "user", "content": text} for text in ["Hello.", *said]]
+    turn = manager().prepare_nowait(
+        [*history, *talk(40)[5:], {"role": "user", "content": QUESTION}]
+    )
+    assert turn.compacted
+    sent = texts(turn.messages)
+    assert answer in sent
+    assert rule in sent
+
+
 def test_a_question_is_no_answer_to_itself() -> None:
     """What stands in front of it does not stay because it is near its words."""
     violins: list[ChatMessage] = [

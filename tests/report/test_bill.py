@@ -2,6 +2,7 @@
 
 import io
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -128,8 +129,13 @@ def test_an_impossible_turn_is_in_no_sum(tmp_path: Path) -> None:
     assert (totals.turns, totals.impossible, totals.whole.above_limit) == (1, 1, 1)
     assert (totals.whole.tokens, totals.sent.tokens, totals.price_ratio) == (0, 0, None)
     assert (totals.whole.dollars, totals.whole.most_tokens) == (None, record.whole.tokens)
-    manager.prepare_nowait([{"role": "user", "content": "Hello."}])
-    assert [each.turn for each in bill_of(run_of(log))] == [1, 2]
+    for text in ("Hello.", "rule " * 500, "Bye."):
+        with suppress(ContextWindowExceeded):
+            manager.prepare_nowait([{"role": "system", "content": text}])
+    assert [(r.turn, r.sent is None) for r in bill_of(run_of(log))] == [
+        *((1, True), (2, False)),
+        *((3, True), (4, False)),
+    ]
 
 
 def quiet(number: int, **given: object) -> TurnRecord:
@@ -218,7 +224,7 @@ def test_foreign_names_are_shown_as_they_are() -> None:
     lines = file.getvalue().splitlines()
     assert "[b]x[/b]?[2J?" in lines[4]
     assert lines[5].split()[-5:] == ["234,567", "0", "0", "0", "1.00"]
-    assert max(map(len, lines)) <= 80
+    assert (max(map(len, lines)) <= 80, len(lines)) == (True, 6)
 
 
 @pytest.mark.parametrize(

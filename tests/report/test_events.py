@@ -24,9 +24,10 @@ from autogen_context.report.events import read_events, runs_of
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Decision
+from autogen_context.view.notice import Notice, PreambleOffer, ProviderTurn, ProviderUpdate
 from support.forks import ended, forked
 from support.runs import LONG, MODEL, WINDOW, lived, manager_of, run_of
-from support.saying import asks, call_of, tells
+from support.saying import asks, call_of, says, tells
 from support.waiting import wait_until
 
 Told = Mapping[int, UnitEvent]
@@ -169,7 +170,7 @@ def test_a_file_is_rotated_and_what_is_left_is_enough(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_opened_for_a_while_is_whole_when_it_can(tmp_path: Path) -> None:
-    """What was told meanwhile is lost; the next event has all that is needed to read it."""
+    """What was told meanwhile is lost; the next event has all that is needed to read it, as after somebody emptied the file."""
     path, aside = tmp_path / "run.jsonl", tmp_path / "aside"
     log, decisions = EventLog(path), tuple[Decision, ...]()
     manager = manager_of(log)
@@ -180,6 +181,8 @@ def test_a_file_that_cannot_be_opened_for_a_while_is_whole_when_it_can(tmp_path:
         if stop == 16:
             path.rmdir()
             aside.rename(path)
+        if stop == 30:
+            os.truncate(path, 0)
         decisions = tuple(manager.prepare_nowait(LONG[:stop]).decisions)
         log.flush()
     assert log.lost == 3
@@ -219,9 +222,8 @@ def test_agents_share_a_file(tmp_path: Path) -> None:
         )
         for name, log in (("coder", one), ("tester", one), ("critic", other))
     ]
-    decided = list[Sequence[Decision]]()
-    for stop in range(2, 40, 2):
-        decided = [manager.prepare_nowait(LONG[:stop]).decisions for manager in managers]
+    together = zip(*(lived(manager, LONG[:38]) for manager in managers), strict=True)
+    decided = [prepared.decisions for prepared in list(together)[-1]]
     assert one.flush()
     assert other.flush()
     events = list(read_events(path))
@@ -234,11 +236,11 @@ def test_agents_share_a_file(tmp_path: Path) -> None:
 
 SECRET = "hunter2"  # noqa: S105 - of nothing
 SECRETIVE: list[ChatMessage] = [
-    {"role": "system", "content": f"Never say {SECRET}."},
-    {"role": "user", "content": f"The password is {SECRET}."},
+    says(f"Never say {SECRET}.", "system"),
+    says(f"The password is {SECRET}.", "user"),
     asks(call_of(SECRET, "login", key=SECRET), text=f"I try {SECRET}."),
     tells(SECRET, f"{SECRET} is wrong.\n" * 900),
-    {"role": "user", "content": f"What was the password, {SECRET}?"},
+    says(f"What was the password, {SECRET}?", "user"),
 ]
 
 
@@ -266,37 +268,58 @@ def test_no_text_is_recorded_unless_that_is_asked_for(tmp_path: Path, *, record_
     assert (SECRET in path.read_text()) is record_text
     told = {str(event["event"]): event for event in read_events(path)}
     assert told.keys() == {"turn", "usage", "asked_back", "model_call", "summary", "cache"}
-    assert (told["usage"]["turn"], told["usage"]["prompt"], told["usage"]["cached"]) == (
-        1,
-        900,
-        100,
-    )
+    assert [told["usage"][key] for key in ("turn", "prompt", "cached")] == [1, 900, 100]
     assert (told["model_call"]["ok"], told["model_call"]["why"]) == (False, "RuntimeError")
     assert told["asked_back"]["found"] is True
 
 
+class News:
+    """A provider whose notice and preamble are other ones every now and then."""
+
+    name = "news"
+
+    async def before_turn(self, _turn: ProviderTurn, /) -> None:
+        """Nothing to wait for."""
+
+    def turn(self, turn: ProviderTurn, /) -> ProviderUpdate:
+        """What is new."""
+        often, seldom = len(turn.units) // 5, len(turn.units) // 20
+        offer = PreambleOffer(parts=("The project.", f"Phase {seldom}."), most_tokens=99)
+        notice = Notice(key="news", text=f"It is the {often}. of May.")
+        return ProviderUpdate(notices=(notice,), preambles=(offer,))
+
+
 def test_what_is_told_of_sections_and_the_prefix_is_what_is_sent(tmp_path: Path) -> None:
-    """Counted anew from the messages of two requests; the prefix is told in whole units."""
+    """Counted anew from the messages of two requests, with a pin, notices and another preamble; the prefix is told in whole units."""
     host, counter = OpenAIChat(), MessageCounter.for_model(MODEL)
 
     def tokens(messages: Sequence[object]) -> int:
         return sum(counter.message(host.read(message)) for message in messages)
 
-    path = tmp_path / "run.jsonl"
-    log = EventLog(path)
-    manager, sent = manager_of(log), list[list[ChatMessage]]()
-    for stop in range(2, 40, 2):
+    log, sent, pinned = EventLog(tmp_path / "run.jsonl"), list[list[ChatMessage]](), LONG[9]
+    manager = IncrementalContextManager(MODEL, window_tokens=WINDOW, events=log, providers=[News()])
+    for stop in (*range(2, 32, 2), *range(24, 48, 2), 14, 18):  # the host takes some back, twice
+        if stop == 16:
+            manager.pin(pinned)
+        if stop == 18 and len(sent) > 20:
+            manager.roll_back(2)  # to when it had other notices
         sent.append(manager.prepare_nowait(LONG[:stop]).messages)
-    assert log.flush()
-    for before, now, turn in zip([[], *sent], sent, run_of(EventLog(path)).turns, strict=False):
-        same = next(
-            (i for i, (a, b) in enumerate(zip(before, now, strict=False)) if a != b), len(before)
-        )
+    for before, now, turn in zip([[], *sent], sent, run_of(log).turns, strict=False):
+        pairs = enumerate(zip(before, now, strict=False))
+        same = next((i for i, (a, b) in pairs if a != b), len(before))
         shared = tokens(now[:same]) + turn["fixed"] if before else 0
-        largest = max(unit["before"] for unit in turn["units"])
+        largest = max((unit["before"] for unit in turn["units"]), default=0)
         assert 0 <= shared - turn["sent"]["prefix"] <= (largest if turn["compacted"] else 0)
         assert turn["sent"]["tokens"] == tokens(now)
-        assert turn["sections"]["system"] == tokens([m for m in now if m["role"] == "system"])
+        of_host = [message for message in now if message in LONG and message != pinned]
+        told = [m for m in now if m["role"] == "user" and m not in LONG]
+        found = {
+            role: tokens([m for m in of_host if m["role"] == role]) for role in ("system", "user")
+        }
+        assert turn["sections"]["system"] == found["system"]
+        assert turn["sections"]["people"] == found["user"]
+        assert turn["sections"]["told"] == tokens(told)
+        assert (turn["sections"]["pinned"] > 0) == (8 <= turn["turn"] < 29)
 
 
 def test_a_fork_tells_its_own_turns(tmp_path: Path) -> None:
@@ -316,30 +339,15 @@ def test_a_fork_tells_its_own_turns(tmp_path: Path) -> None:
     assert sorted(turn["turn"] for turn in run_of(log).turns) == [1, 2, 2]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"",
-        b"{}",
-        b"[1]",
-        b"[" * 100_000,
-        b"\xff",
-        b'{"v": 1}',
-        b'{"v": 0, "event": "usage"}',
-        b'{"v": 1, "event": "turn", "turn": "x"}',
-    ],
-    ids=repr,
-)
+DAMAGED = [b"", b"{}", b"[1]", b"[" * 100_000, b"\xff", b'{"v": 1}', b'{"v": 0, "event": "usage"}']
+
+
+@pytest.mark.parametrize("line", [*DAMAGED, b'{"v": 1, "event": "turn", "turn": "x"}'], ids=repr)
 def test_a_damaged_line_costs_that_line(tmp_path: Path, line: bytes) -> None:
-    """It is named, and the others are read."""
+    """It is named, and the others are read; a log of a newer version is refused with what reads it."""
     path, good = tmp_path / "run.jsonl", b'{"v": 1, "event": "usage", "run": "a"}'
     path.write_bytes(b"\n".join([good, line, good, b""]))
     assert [event["event"] for event in read_events(path)] == ["usage", "damaged", "usage"]
-
-
-def test_a_log_of_a_newer_version_is_refused(tmp_path: Path) -> None:
-    """By an error that says what reads it."""
-    path = tmp_path / "run.jsonl"
     path.write_text('{"v": 2, "event": "turn"}\n')
     with pytest.raises(ValueError, match="version 2 of its events; a newer autogen-context"):
         list(read_events(path))
@@ -348,11 +356,11 @@ def test_a_log_of_a_newer_version_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        pytest.param({"path": ""}, "path=''", id="no path"),
-        pytest.param({"path": "."}, "path='.'", id="a folder"),
-        pytest.param({"path": 5}, "path=5", id="a number"),
-        pytest.param({"path": "a", "max_bytes": 0}, "max_bytes=0", id="no bytes"),
-        pytest.param({"path": "a", "keep": -1}, "keep=-1", id="fewer than no files"),
+        ({"path": ""}, "path=''"),
+        ({"path": "."}, "path='.'"),
+        ({"path": 5}, "path=5"),
+        ({"path": "a", "max_bytes": 0}, "max_bytes=0"),
+        ({"path": "a", "keep": -1}, "keep=-1"),
     ],
 )
 def test_a_log_is_not_made_of_anything(arguments: Mapping[str, object], named: str) -> None:
