@@ -170,7 +170,11 @@ class Writer:
 
 
 class LogFile:
-    """A rotated file to which whole lines are appended; several processes may share it."""
+    """A rotated file to which whole lines are appended; several processes may share it.
+
+    ``logging``'s ``RotatingFileHandler`` serves one process, leaves half a line on a full disk, and writes what it was given:
+    here the first event of a file is made again, so that the file can be read without those before it.
+    """
 
     def __init__(self, path: Path, max_bytes: int, keep: int) -> None:
         self._path = path
