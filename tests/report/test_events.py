@@ -323,17 +323,21 @@ def test_what_is_told_of_sections_and_the_prefix_is_what_is_sent(tmp_path: Path)
 
 
 def test_a_fork_tells_its_own_turns(tmp_path: Path) -> None:
-    """Its thread is not there any more; it begins another one."""
-    log = EventLog(tmp_path / "run.jsonl")
+    """Its thread is not there any more; it begins another one. What its parent has not written yet is its parent's."""
+    log, hangs = EventLog(tmp_path / "run.jsonl"), threading.Event()
     manager = manager_of(log)
     manager.prepare_nowait(LONG[:4])
     assert log.flush()
+    log.put(lambda _: {"hung": hangs.wait(60)})
 
     def run() -> bool:
+        if not log.flush(0):
+            return True
         manager.prepare_nowait(LONG[:6])
         return not log.flush()
 
     assert ended(forked(run)[0]) == 0
+    hangs.set()
     manager.prepare_nowait(LONG[:6])
     assert log.flush()
     assert sorted(turn["turn"] for turn in run_of(log).turns) == [1, 2, 2]
