@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager
+from autogen_context.manager import event_log
 from autogen_context.manager.event_log import MOST_WAITING, EventLog
 from autogen_context.manager.events import UnitEvent
 from autogen_context.messages.openai_chat import OpenAIChat
@@ -210,6 +211,16 @@ def test_a_turn_does_not_wait_for_the_log(tmp_path: Path) -> None:
     assert log.flush()
     assert [e["count"] for e in read_events(log.path) if e["event"] == "lost"] == [log.lost]
     say(run_of(log).at(MOST_WAITING + 11)[1], decisions)
+
+
+def test_an_idle_log_has_no_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends when nothing comes, and what comes later is written as well."""
+    monkeypatch.setattr(event_log, "IDLE_S", 0.0)
+    log, before = EventLog(tmp_path / "run.jsonl"), set(threading.enumerate())
+    for _ in lived(manager_of(log), LONG[:8]):
+        assert log.flush()
+        wait_until(lambda: set(threading.enumerate()) <= before)
+    assert len(run_of(log).turns) == 4
 
 
 def test_agents_share_a_file(tmp_path: Path) -> None:
