@@ -138,12 +138,12 @@ async def test_an_unchanged_folder_is_not_read_again(
     cache = ContextCache(folder.parent / "cache")
     first = Knowledge(folder, cache)
     await first.refresh()
-    known = cache.stats()
+    known = cache.counts
     with monkeypatch.context() as patch:
         patch.setattr(knowledge_module, "read_regular", None)
         await first.refresh()
         later = await opened(folder)
-    assert cache.stats() == known  # the entries are not even taken from it again
+    assert cache.counts == known  # the entries are not even taken from it again
     assert later.select("Borin") == first.select("Borin")
 
 
