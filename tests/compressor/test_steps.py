@@ -130,6 +130,7 @@ SAID = {
     * 2,
 }
 EXAMPLES = {
+    "behind other words": ("It waits: for example an hour. It stops: for example at noon.",) * 2,
     "sentences": (
         "It retries. For example, a mail is sent. For instance, a file is copied. It stops.",
         "It retries. For example, a mail is sent. [… 1 more example …] It stops.",
@@ -218,6 +219,8 @@ def test_a_text_holds_its_own_concepts(text: str) -> None:
     ledger = "[Ledger]\nLimits:\nThe budget is 700 EUR\n\n"
     assert any("700" in concept.text for concept in SourceText(ledger + text).concepts)
     assert all(kept(text, text, ("order", "user")).values())
+    rule = SourceText("A cap may never move.").concepts[-1]
+    assert (rule.kind, "cap" in rule.about) == ("negation", False)
 
 
 @pytest.mark.parametrize(
