@@ -123,14 +123,14 @@ async def test_the_sources_of_an_answer_are_entries(settings: ChatSettings) -> N
 async def test_a_question_without_an_answer_is_asked_again(
     settings: ChatSettings, faults: list[Fault]
 ) -> None:
-    """It stays in the conversation, once."""
+    """It stays in the conversation, once, whether Enter asks again or the same words do."""
     with LoopbackServer(ScriptedModel(lambda _: Say("Fine."))) as server:
         async with ChatSession(replaced(settings, server)) as session:
             server.inject(*faults)
             with pytest.raises(Exception):  # noqa: B017, PT011 - whatever the client raises
                 await said(session, "How are you?")
             assert session.exchanges == [ChatExchange(said="How are you?")]
-            assert await said(session, "") == "Fine."
+            assert await said(session, "" if len(faults) > 1 else "How are you?") == "Fine."
             assert session.exchanges == [ChatExchange(said="How are you?", answer="Fine.")]
             asked = [each for each in server.requests[-1].messages if each["role"] == "user"]
             assert len(asked) == 1
