@@ -49,7 +49,7 @@ local: $(VENV)/.local
 	@$(BIN)/python examples/local/talk.py
 
 test: $(VENV)/.installed
-	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 # `make test` has the newest release of each host; these are the oldest that are taken, with AutoGen Studio, which wants one of them.
 OLDEST := autogenstudio==0.4.2.2 autogen-agentchat==0.5.7 pyautogen==0.9 ag2[openai]==1.2.0 agent-framework-core==1.19.0 agent-framework-openai==1.14.4

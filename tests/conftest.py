@@ -33,12 +33,13 @@ LONGEST = ("test_demo", "test_embedder", "test_distributed", "test_promises", "t
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is imported stays: the garbage collector looks at it neither now nor in each of its later rounds."""
+    """What is imported stays: the garbage collector looks at it neither now nor in its later rounds, which are fewer."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(20_000, 10, 10)
         gc.enable()
 
 

@@ -32,7 +32,7 @@ ELSEWHERE = {
     **dict.fromkeys(("compress", "folding", "reduce"), "compressor/test_guides.py"),
     **dict.fromkeys(("cache", "originals", "shared"), "cache/test_cache_docs.py"),
     **dict.fromkeys(("recall", "relevance"), "recall/test_recaller.py"),
-    **dict.fromkeys(("files", "project"), "project/test_file_changes.py"),
+    **dict.fromkeys(("files", "project"), "project/test_files.py"),
     "agentchat": "adapters/test_agentchat.py",
     "budgets": "budget/test_budget_manager.py",
     "changes": "manager/test_changes.py",

@@ -112,13 +112,12 @@ class Ag2Context(AgentContext[BaseEvent], BaseMiddleware):
     async def _manager_in(self, context: Context) -> IncrementalContextManager:
         """Return the manager of a stream; a new one is restored from the agent's knowledge store."""
         key, store = str(context.stream.id), store_in(context)
-        manager = self._managers.pop(key, None)
-        if manager is None:
-            manager = self._new_manager() if self._managers else self.manager
-            state = await store.read(self._path(context)) if store else None
-            if state is not None:
-                take_up(manager, state, place=self._path(context))
-        self._managers[key] = manager
+        known = self._managers.pop(key, None)
+        manager = known or (self._new_manager() if self._managers else self.manager)
+        self._managers[key] = manager  # before others get their turn
+        state = None if known or store is None else await store.read(self._path(context))
+        if state is not None:
+            take_up(manager, state, place=self._path(context))
         if len(self._managers) > CONVERSATIONS:
             _, oldest = self._managers.popitem(last=False)
             await oldest.aclose()

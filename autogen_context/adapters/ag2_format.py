@@ -122,8 +122,6 @@ def events_of(payloads: Iterable[object]) -> list[BaseEvent]:
 class Ag2Format(HostFormat):
     """The host format of AG2 1.x."""
 
-    own_name = ""
-
     @override
     def read(self, payload: object, /) -> Message:
         """Read the message in a payload; raise ``ValueError`` for any other type."""

@@ -36,8 +36,6 @@ ANOTHER_MESSAGE = '{"role": ""}'  # overhead of each further content sent as its
 class AgentFrameworkFormat(HostFormat):
     """The host format of Agent Framework 1.x; answers without an author are those of the agent with this name."""
 
-    own_name = ""
-
     def __init__(self, agent_name: str = "") -> None:
         self._agent_name = agent_name
 

@@ -76,10 +76,11 @@ class Values:
         self._directory, self._shared, self._limits = directory, shared, limits
         self._looked = self._found = 0
         self._memories: dict[str, Memory[bytes]] = {}
-        self._disks: dict[str, DiskStore] = {}  # by folder below the directory
+        self._disks: dict[Path, DiskStore] = {}  # by folder
         self._due: deque[tuple[str, str, bytes]] = deque()  # kind, name and data to be written
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="context-cache")  # for disk access
-        self._disk = self._disk_in("")  # for what is built from files
+        # For what is built from files.
+        self._disk = None if directory is None else self._disk_in(directory)
 
     def remembered(self, kind: str, key: str, /) -> object:
         """Return the value remembered under a kind and a key if it is in memory, a new object each time. Never waits.
@@ -131,21 +132,20 @@ class Values:
             memory = self._memories.setdefault(kind, Memory(limit_bytes=self._limits.kind_bytes))
         return memory
 
-    def _disk_in(self, folder: str) -> "DiskStore | None":
-        if self._directory is None:
-            return None
+    def _disk_in(self, folder: Path) -> "DiskStore":
         if folder not in self._disks:
             from autogen_context.cache.store import DiskStore  # noqa: PLC0415 - only needed with a folder
 
-            self._disks[folder] = DiskStore(
-                self._directory / folder, limit_bytes=self._limits.disk_bytes, keep_open=True
-            )
+            limit_bytes = self._limits.disk_bytes
+            self._disks[folder] = DiskStore(folder, limit_bytes=limit_bytes, keep_open=True)
         return self._disks[folder]
 
     def _tiers(self, kind: str) -> list[Tier]:
         """Return the tiers of a kind besides memory, disk first; called only in the thread."""
-        both = self._disk_in(f"{_FOLDER}/{kind}"), self._shared
-        return [tier for tier in both if tier is not None]
+        tiers: list[Tier] = [] if self._shared is None else [self._shared]
+        if self._directory is not None:
+            tiers.insert(0, self._disk_in(self._directory / _FOLDER / kind))
+        return tiers
 
     def _read(self, kind: str, names: Collection[str]) -> None:
         memory = self._memory_of(kind)
@@ -171,11 +171,8 @@ class Values:
         self._memories.clear()
         self._due.clear()
         if self._directory is not None:
-            kinds = self._directory.glob(f"{_FOLDER}/*/")
-            for folder in ("", *(f"{_FOLDER}/{place.name}" for place in kinds)):
-                disk = self._disk_in(folder)
-                if disk is not None:
-                    disk.clear()
+            for folder in (self._directory, *self._directory.glob(f"{_FOLDER}/*/")):
+                self._disk_in(folder).clear()
 
     def _close(self) -> None:
         for disk in self._disks.values():

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Thread, current_thread
 from typing import Self
 from weakref import WeakMethod, finalize
 
@@ -97,8 +97,12 @@ class FileWatch:
         return leave
 
     def close(self) -> None:
-        """Stop watching; a report that is being made is finished."""
+        """Stop watching and wait for running listeners; a listener that calls this does not wait for itself."""
+        threads = [root.thread for root in self._roots.values()]
         _end(self._roots)
+        for thread in threads:
+            if thread is not current_thread():
+                thread.join()
 
     def __enter__(self) -> Self:  # noqa: D105 - ``follow`` starts it
         return self
@@ -120,7 +124,8 @@ class _Root(events.FileSystemEventHandler):
         self._changed: SimpleQueue[str | None] = SimpleQueue()  # ``None`` ends the thread
         self._warned = False
         self._observer = self._observed()
-        Thread(target=self._run, name="file-watch", daemon=True).start()
+        self.thread = Thread(target=self._run, name="file-watch", daemon=True)
+        self.thread.start()
 
     def end(self) -> None:
         """Stop reporting; may be called in any thread, also by the garbage collector."""

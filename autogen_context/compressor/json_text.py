@@ -54,12 +54,12 @@ ESCAPED = re.compile(r"\\u(?:[dD]|0022|003)")  # half a character, or a sign of 
 
 
 class JsonValue(NamedTuple):
-    """A JSON value in a text, without whitespace as ``line``; with ``tree`` like objects are tables in both."""
+    """A JSON value in a text, without whitespace as ``line``; with ``rows``, its parts, like objects are tables in both."""
 
     start: int
     end: int
     line: str
-    tree: Tree = None
+    rows: Sequence[tuple[str, float]] = ()
 
 
 def recognises(text: str, _: Sequence[str]) -> bool:
@@ -136,7 +136,7 @@ def without_blanks(valid: str) -> str:
 
 
 def read_tables(text: str, start: int) -> JsonValue:
-    """Parse the value at a position; without its tree if a part would not come back from ``line`` as it was."""
+    """Parse the value at a position; without its rows if a part would not come back from ``line`` as it was."""
     tree: Tree
     tree, end = READ(text, start)
     try:
@@ -148,8 +148,9 @@ def read_tables(text: str, start: int) -> JsonValue:
     )  # else an object may have a key twice
     if not is_whole or "Infinity" in line or "NaN" in line:
         return read(text, start)
-    tables = tree if len(line) <= PART_CHARS else with_tables(tree)
-    return JsonValue(start, end, line if tables is tree else to_json(tables).decode(), tables)
+    rows: Rows = []
+    lay_out(tree if len(line) <= PART_CHARS else with_tables(tree), ENDS_RANK, rows)
+    return JsonValue(start, end, "".join([row for row, _ in rows]), rows)
 
 
 def check_depth(tree: Tree) -> None:
@@ -230,14 +231,11 @@ def cut(text: str, room: TextLimit) -> str:
         return tight
     rows: Rows = []
     at = 0
-    for start, end, line, tree in values:
-        if tree is not None:
+    for start, end, _, parts in values:
+        if parts:
             if between := text[at:start].strip(BLANKS):
                 rows += around(between, is_first=not rows)
-            if len(line) <= PART_CHARS:
-                rows.append((line, ENDS_RANK))
-            else:
-                lay_out(tree, ENDS_RANK, rows)
+            rows += parts
             at = end
     rows += around(text[at:].strip(BLANKS), is_first=not rows)
     lines = [

@@ -27,8 +27,6 @@ from unicodedata import normalize
 
 from pydantic import TypeAdapter
 
-__all__ = ["PhraseMatch", "PhraseMatcher", "ends_of", "phrases"]
-
 Tables = dict[str, dict[str, list[str]]]
 WORDS = "words"
 SHARED: TypeAdapter[dict[str, str]] = TypeAdapter(dict[str, str])

@@ -10,8 +10,6 @@ from typing import Literal
 
 from autogen_context.language.phrases import ends_of, phrases
 
-__all__ = ["QueryKind", "kind_of"]
-
 QueryKind = Literal["casual", "recall", "summary"]
 
 END_CHARS = 600  # read from each end of a long text: people ask before or after what they paste

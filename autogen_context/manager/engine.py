@@ -357,8 +357,8 @@ class Engine:
             return view
         if view.preamble.is_late:
             room = self.room(view)
-            late = with_preamble(view, room.tokens - room.used_tokens, count, at=last.start)
-            view = late if late.preamble.text else view
+            free = room.tokens - room.used_tokens
+            view = with_preamble(view, free, count, at=last.start)
         room = self.room(view)
         free = room.tokens - room.used_tokens
         return with_notices(view, room.budget, self._counter, free_tokens=free)

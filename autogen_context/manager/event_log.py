@@ -107,11 +107,14 @@ class Writer:
         self._queue = Queue[EventBuilder](MOST_WAITING)
         self._thread: threading.Thread | None = None
 
-    def put(self, told: EventBuilder) -> bool:
-        """Queue an event, without waiting; return False if the queue is full."""
+    def _own_lock(self) -> threading.Lock:
         if self._pid != os.getpid():  # forked: the parent has the thread and writes the queue
             self._begin()
-        with self._lock:
+        return self._lock
+
+    def put(self, told: EventBuilder) -> bool:
+        """Queue an event, without waiting; return False if the queue is full."""
+        with self._own_lock():
             try:
                 self._queue.put_nowait(told)
             except Full:
@@ -126,8 +129,9 @@ class Writer:
 
     def flush(self, timeout_s: float = EXIT_S) -> bool:
         """Wait until all queued events are written; return False on timeout."""
+        with self._own_lock():
+            queue = self._queue
         self._wake.set()
-        queue = self._queue
         with queue.all_tasks_done:
             return queue.all_tasks_done.wait_for(lambda: not queue.unfinished_tasks, timeout_s)
 
@@ -170,7 +174,11 @@ class Writer:
 
 
 class LogFile:
-    """A rotated file to which whole lines are appended; several processes may share it."""
+    """A rotated file to which whole lines are appended; several processes may share it.
+
+    ``logging``'s ``RotatingFileHandler`` serves one process, leaves half a line on a full disk, and writes what it was given:
+    here the first event of a file is made again, so that the file can be read without those before it.
+    """
 
     def __init__(self, path: Path, max_bytes: int, keep: int) -> None:
         self._path = path

@@ -72,7 +72,7 @@ class HostFormat(Protocol):
         own_name: author name that the host gives to user messages composed by the engine; may be empty.
     """
 
-    own_name: str
+    own_name: str = ""
 
     def read(self, payload: object, /) -> Message:
         """Convert a payload to a message; ``ValueError`` with the reason if it is no message of this host."""

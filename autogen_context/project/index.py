@@ -8,12 +8,11 @@ import asyncio
 import errno
 import os
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
 from time import time_ns
-from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
@@ -22,7 +21,7 @@ from autogen_context.cache.values import Cache
 from autogen_context.messages.message import content_digest
 from autogen_context.project.documents import Document, DocumentKind, named_by_kind, read_document
 from autogen_context.project.secrets import without_secrets
-from autogen_context.project.symbols import Family, Symbols, family_of, symbols_of
+from autogen_context.project.symbols import Symbols, family_of, symbols_of
 
 DocumentsByKind = Mapping[DocumentKind, tuple[Document, ...]]
 Proof = tuple[int, ...]  # metadata of a path; empty if it proves nothing
@@ -97,38 +96,6 @@ class FileFacts:
 FACTS = TypeAdapter(FileFacts)
 
 
-class SourceFile(NamedTuple):
-    """A file that was read, and what is wanted of it; text and digest are empty if it cannot be read."""
-
-    name: str
-    text: str
-    digest: bytes
-    family: Family | None
-    kinds: Sequence[DocumentKind]
-
-    @property
-    def key(self) -> str:
-        """Its key in a cache: the content and how it is read, and for a document its name."""
-        means = self.name if self.kinds else self.family
-        return f"{SCHEMA}/{'-'.join(self.kinds)}/{means}/{self.digest.hex()}"
-
-    def facts(self, cache: Cache) -> FileFacts:
-        """Return what the cache has under its key, or else extract it; secrets are removed first."""
-        if not self.digest:
-            return FileFacts()
-        try:
-            return FACTS.validate_json(cache.remembered(KIND, self.key))  # type: ignore[arg-type]  # checked by pydantic
-        except ValueError:  # it is not there, or somebody else put it there
-            bare = without_secrets(self.text)
-            documents: Mapping[DocumentKind, Document] = {
-                kind: read_document(kind, self.name, bare) for kind in self.kinds
-            }
-            symbols = symbols_of(bare, self.family) if self.family else None
-            facts = FileFacts(symbols=symbols, documents=documents)
-            cache.remember(KIND, self.key, FACTS.dump_json(facts).decode())
-            return facts
-
-
 class Index:
     """The files of a tree, the symbols of its sources and its documents.
 
@@ -197,7 +164,7 @@ class Index:
 
     def _read_files(self, batch: Mapping[str, Proof]) -> None:
         """Read files, and store the facts of those whose content is another one now, as the cache has them or extracted."""
-        sources: list[SourceFile] = []
+        new: dict[str, tuple[str, bytes]] = {}
         for path in batch:
             name = path[len(str(self._root)) + 1 :]
             try:
@@ -205,12 +172,32 @@ class Index:
             except (OSError, RuntimeError):
                 text, digest = "", b""
             if self._read.get(name, (None,))[0] != digest:
-                kinds = self._kinds.get(name, [])
-                sources.append(SourceFile(name, text, digest, family_of(name), kinds))
-        keys = [source.key for source in sources if source.digest]
+                new[name] = text, digest
+        keys = {name: self._key(name, digest) for name, (_, digest) in new.items() if digest}
         if keys:
-            asyncio.run(self._cache.warm(KIND, keys))
-        for source in sources:
-            self._read[source.name] = source.digest, source.facts(self._cache)
+            asyncio.run(self._cache.warm(KIND, [*keys.values()]))
+        for name, (text, digest) in new.items():
+            facts = self._facts(name, text, keys[name]) if digest else FileFacts()
+            self._read[name] = digest, facts
             self.version += 1
         self._texts |= batch
+
+    def _key(self, name: str, digest: bytes) -> str:
+        """Return the key of a file in a cache: its content and how it is read, and for a document its name."""
+        kinds = self._kinds.get(name, ())
+        means = name if kinds else family_of(name)
+        return f"{SCHEMA}/{'-'.join(kinds)}/{means}/{digest.hex()}"
+
+    def _facts(self, name: str, text: str, key: str) -> FileFacts:
+        """Return what the cache has under a key, or else extract it; secrets are removed first."""
+        try:
+            return FACTS.validate_json(self._cache.remembered(KIND, key))  # type: ignore[arg-type]  # checked by pydantic
+        except ValueError:  # it is not there, or somebody else put it there
+            bare, family = without_secrets(text), family_of(name)
+            kinds = self._kinds.get(name, ())
+            facts = FileFacts(
+                symbols=symbols_of(bare, family) if family else None,
+                documents={kind: read_document(kind, name, bare) for kind in kinds},
+            )
+            self._cache.remember(KIND, key, FACTS.dump_json(facts).decode())
+            return facts

@@ -7,7 +7,7 @@ within the same budget. The same tree gives the same bytes. Every line from a fi
 import asyncio
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path, PurePath
 from threading import Lock
@@ -22,7 +22,7 @@ from autogen_context.messages.message import Text, content_digest
 from autogen_context.project.documents import KINDS, extracts
 from autogen_context.project.index import Index
 from autogen_context.project.map import CodeOutline, focus_of, in_tree, ranked
-from autogen_context.project.outline import CountText
+from autogen_context.project.outline import CountText, Piece, chosen
 from autogen_context.project.symbols import Symbols
 from autogen_context.project.thread import in_thread
 from autogen_context.tokens.measure import EstimateCounter
@@ -141,23 +141,23 @@ class ProjectContext:
         """
         return await asyncio.wrap_future(in_thread(lambda: self.view(task, in_play)))
 
-    def view(self, task: str = "", in_play: Iterable[str | PurePath] = ()) -> ProjectView:
-        """Return the current context, like ``current``, but wait for the disk; for threads."""
+    def view(
+        self, task: str, in_play: Iterable[str | PurePath] = (), *, renew: bool = False
+    ) -> ProjectView:
+        """Return the current context, with a new head if ``renew``, like ``current``, but wait for the disk; for threads."""
         with self._lock:
             self._index.update()
-            head = self.head = self.head or self._written(task, in_play)
-            view = ProjectView(parts=head.parts)
+            known = None if renew else self.head
+            head = self.head = known or self._written(task, in_play)
+            view, changes = ProjectView(parts=head.parts), self._changes(head)
             room = self._budget_tokens - self._count(view.head)
-            taken: list[Notice] = []
-            missing: set[str] = set()
-            for change in self._changes(head):
-                cost = self._count(f"{change.told}\n")
-                if cost <= room:
-                    room -= cost
-                    taken.append(change)
-                else:
-                    missing.add(change.key)
-            return replace(view, changes=tuple(taken), missing=frozenset(missing))
+            pieces = [Piece(text=each.told, rank=at) for at, each in enumerate(changes)]
+            taken, _ = chosen(pieces, room_tokens=room, count=self._count)
+            return ProjectView(
+                parts=head.parts,
+                changes=tuple(changes[at] for at in taken),
+                missing=frozenset(each.key for at, each in enumerate(changes) if at not in taken),
+            )
 
     def for_conversation(self, *, budget_tokens: int, count: CountText) -> "ProjectContext":
         """Return a context of the same folder for another conversation, with the smaller budget; the cache is shared."""
@@ -252,6 +252,7 @@ def notice_of(name: str, what: str, lines: Sequence[str] = ()) -> Notice:
     return Notice(topic=TOPIC, key=name, text=f"{name} {what}", detail="\n".join(lines))
 
 
+@lru_cache(MOST_FILES)
 def digest_of(name: str) -> str:
     """Return a short digest of the name of a file; a state has those of all source files."""
     return content_digest(name).hex()[:DIGEST_CHARS]

@@ -4,7 +4,6 @@ A turn uses the results that are available. A slow, missing or damaged folder co
 rewritten once, well before a compaction, so that it is ready for the compaction.
 """
 
-import concurrent.futures
 import time
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
@@ -67,6 +66,7 @@ class ProjectProvider:
         self._saved = start.head
         self._renewed = start.renewed
         self._query: Future[list[ProjectView]] | None = None
+        self._renews = False  # whether it renews the head
         self._until = 0.0  # monotonic time until which turns wait for it
         self._views: list[ProjectView] = []  # that no turn has used yet
         self._has_asked = False
@@ -75,12 +75,10 @@ class ProjectProvider:
 
     @property
     def state(self) -> Mapping[str, object]:
-        """The head as saved state; waits up to ``LONGEST_WAIT_S`` for a query, else returns the previous state."""
-        if self._query is not None:
-            concurrent.futures.wait([self._query], timeout=LONGEST_WAIT_S)
-        if self._own is not None and (self._query is None or self._query.done()):
-            self._saved = self._own.head
-        return saved(SavedProject(renewed=self._renewed, head=self._saved))
+        """The newest head as saved state; a query under way is not waited for."""
+        head = self._own.head if self._own else self._saved
+        renews = self._renews and self._query is not None and not self._query.done()
+        return saved(SavedProject(renewed=self._renewed and not renews, head=head))
 
     def resumed(self, state: Mapping[str, object], /) -> "ProjectProvider":
         """Return a provider that starts with the head of a saved state."""
@@ -142,8 +140,8 @@ class ProjectProvider:
             room = self._room_tokens(turn)  # fixed by the window at the first query
             self._own = self._shared.for_conversation(budget_tokens=room, count=self._count)
             self._own.head = self._saved
-        task, in_play, renew = self._question(turn)
-        self._query = in_thread(partial(views_of, self._own, task, in_play, renew=renew))
+        task, in_play, self._renews = self._question(turn)
+        self._query = in_thread(partial(views_of, self._own, task, in_play, renew=self._renews))
 
     def _question(self, turn: ProviderTurn) -> tuple[str, tuple[str, ...], bool]:
         """Return the task to write the head for, the files in play, and whether to renew the head.
@@ -167,10 +165,7 @@ def views_of(
 ) -> list[ProjectView]:
     """Return the current view, and the one with a renewed head after it, which the changes to the old head precede."""
     views = [project.view(task, in_play)]
-    if renew:
-        project.renew()
-        views.append(project.view(task, in_play))
-    return views
+    return [*views, project.view(task, in_play, renew=True)] if renew else views
 
 
 def offer_of(view: ProjectView, most_tokens: int, known: Collection[str]) -> PreambleOffer:

@@ -95,9 +95,6 @@ class Calibration:
         first, last = (bill and replace(bill, fixed=0) for bill in (self.first, self.last))
         return replace(self, first=first, last=last, before=before)
 
-    def _least_offset(self, bill: Bill) -> float:
-        return bill.billed - self._highest_ratio * bill.counted
-
     def least(self, bill: Bill) -> int:
         """Return the least that a request can be billed, given the tokenizer's error on its text."""
         return whole(self.lowest_ratio * max(0, bill.counted - bill.assumed))
@@ -138,7 +135,8 @@ class Calibration:
     def least_beside(self, bill: Bill, other: Bill) -> int:
         """Return the least that a request is billed if the excess of ``other`` over the highest ratio is a constant offset."""
         text = max(0, bill.counted - bill.assumed)
-        return int(self._least_offset(other) + self.lowest_ratio * text)
+        offset = other.billed - self._highest_ratio * other.counted
+        return int(offset + self.lowest_ratio * text)
 
 
 def whole(tokens: float) -> int:

@@ -51,13 +51,6 @@ class _Listing(BaseModel):
     models: list[Fields] = []
 
 
-class _Shown(BaseModel):
-    """Ollama's ``/api/show`` response: settings as text, and metadata of the model file."""
-
-    parameters: str = ""
-    model_info: Fields = {}
-
-
 class Discovery:
     """Reads model limits from an OpenAI-compatible endpoint.
 
@@ -123,12 +116,12 @@ class Discovery:
                 return limit
         if limit := self._limit(model, _fields(await _answer(client, f"{root}/props")), LOCAL):
             return limit
-        told = await _answer(client, f"{root}/api/show", {"model": served})
-        shown = _Shown.model_validate(told)
-        info = shown.model_info.items()
+        # Ollama: settings as text, and metadata of the model file.
+        shown = _fields(await _answer(client, f"{root}/api/show", {"model": served}))
+        settings, info = str(shown.get("parameters")), _fields(shown.get("model_info")).items()
         tokens = next((value for key, value in info if key.endswith(".context_length")), None)
         # Prefer the configured context size to the one that the model was trained with.
-        running = re.search(r"^num_ctx\s+(\d{1,12})\s*$", shown.parameters, re.MULTILINE)
+        running = re.search(r"^num_ctx\s+(\d{1,12})\s*$", settings, re.MULTILINE)
         row = {"context_length": int(running[1]) if running else tokens}
         return self._limit(model, row, engine_of("ollama"))
 

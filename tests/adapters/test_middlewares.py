@@ -11,6 +11,7 @@ from ag2 import Agent as Ag2Agent
 from ag2.config import OpenAIConfig
 from ag2.context import ConversationContext
 from ag2.events import ModelMessage, ModelRequest, ModelResponse, TextInput, Usage
+from ag2.knowledge import MemoryKnowledgeStore
 from ag2.stream import MemoryStream
 from agent_framework import AgentSession, Content, Message
 from host_agents import Ag2OneAgent, FrameworkAgent, HostAgent
@@ -45,8 +46,17 @@ on_each = pytest.mark.parametrize("host", ASKS)
 
 
 @on_each
-async def test_conversations_at_once_do_not_see_each_other(host: str) -> None:
-    """Each has a manager of its own, and goes on with what was said in it."""
+async def test_conversations_at_once_do_not_see_each_other(
+    host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each has a manager of its own, and goes on with what was said in it; a store may take its time."""
+    read = MemoryKnowledgeStore.read
+
+    async def slow(store: MemoryKnowledgeStore, path: str) -> str | None:
+        await asyncio.sleep(0.01)
+        return await read(store, path)
+
+    monkeypatch.setattr(MemoryKnowledgeStore, "read", slow)
     ask, begin = ASKS[host]
     async with working(host, *[OK] * 3) as (server, agent):
         one, other = begin(agent), begin(agent)

@@ -242,7 +242,7 @@ async def test_a_watch_of_a_folder_drops_what_changed(file: Path) -> None:
 async def test_another_machine_has_it_if_the_contents_are_the_same(
     tmp_path: Path, pattern: str
 ) -> None:
-    """K5: its folders have other names and its files other times; only what is in them counts."""
+    """K5: its folders have other names and its files other times; what one invalidates is gone on the other's disk, too."""
     server, files = OwnTier(), [tmp_path / name / "file.txt" for name in "ab"]
     caches = [ContextCache(tmp_path / f"{name}-cache", shared=server) for name in "ab"]
     readings = [Reading(file) for file in files]
@@ -260,24 +260,12 @@ async def test_another_machine_has_it_if_the_contents_are_the_same(
     files[1].write_text("two")
     assert [await ask(1), await ask(0)] == ["two", "one"]
     assert [reading.calls for reading in readings] == [1, 1]
+    await caches[0].invalidate("key")
+    await ask(1)
+    assert readings[1].calls == 2
     for cache in caches:
         await cache.aclose()
     assert server.heard == []
-
-
-async def test_what_another_machine_invalidates_is_gone_here(tmp_path: Path) -> None:
-    """In memory and on disk."""
-    server, reading = OwnTier(), Reading(tmp_path / "none")
-    async with (
-        ContextCache(tmp_path / "a", shared=server) as one,
-        ContextCache(tmp_path / "b", shared=server) as other,
-    ):
-        for cache in (one, other):
-            await cache.get_or_build("key", reading)
-        assert reading.calls == 1
-        await one.invalidate("key")
-        await other.get_or_build("key", reading)
-        assert reading.calls == 2
 
 
 class Waiting(OwnTier):

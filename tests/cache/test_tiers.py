@@ -1,6 +1,7 @@
 """One contract for wherever bytes are kept: a folder, a server, and anybody's own."""
 
 import os
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,6 @@ from hypothesis import strategies as st
 from autogen_context.cache.cache import ContextCache, row_of
 from autogen_context.cache.originals import (
     OriginalStore,
-    OriginalTier,
     RedisOriginals,
 )
 from autogen_context.cache.redis_server import RedisLimits, RedisServer, shown_url
@@ -73,18 +73,6 @@ def test_what_is_past_its_time_is_gone(pair: tuple[Tier, Tier]) -> None:
     one.write({"key": b"2"})
     one.close()
     assert two.read_all(["key"]) == {"key": b"2"}
-
-
-def test_originals_are_kept_in_each(pair: tuple[Tier, Tier]) -> None:
-    """What one store put away, the other has; no scope has what another has."""
-    one, two = (OriginalTier(tier, scope=Scope(tenant="acme")) for tier in pair)
-    near = OriginalStore(0, tiers=[one])
-    near.put("handle", said("all of it"))
-    pair[0].close()
-    assert OriginalStore(0, tiers=[two]).get("handle") == said("all of it")
-    assert OriginalTier(pair[1], scope=Scope(tenant="other")).read("handle") is None
-    near.forget("handle")
-    assert two.read("handle") is None
 
 
 async def test_a_cache_shares_what_it_remembers(redis: LocalRedis) -> None:
@@ -198,7 +186,10 @@ async def test_the_others_hear_what_is_forgotten(server: RedisServer, other: Red
     await until(lambda: all("" in told for told in heard.values()))
     one.forget(["a", "\ud83d"])
     await until(lambda: len(heard["two"]) >= 3)
-    assert [heard["one"], set(heard["two"]), heard["stranger"]] == [[""], {"", "a", "\ud83d"}, [""]]
+    two.forget(["c"])
+    await until(lambda: "c" in heard["one"])
+    assert heard["one"] == ["", "c"]
+    assert (set(heard["two"]), heard["stranger"]) == ({"", "a", "\ud83d"}, [""])
     leave["two"]()
     two.listen(heard["stranger"].append)
     one.forget(["b"])
@@ -222,6 +213,24 @@ def test_a_planted_value_is_a_miss(redis: LocalRedis, spoilt: bytes) -> None:
         tier.write({"large": b"1"})
         assert tier.write({"large": bytes(1_001)}) == ["large"]  # what stood there is stale
         assert tier.read_all(["large"]) == {}
+
+
+def test_who_closes_leaves_no_thread(redis: LocalRedis, other: RedisServer) -> None:
+    """F17: a tier none that listens, a server none at all; what was due is sent."""
+    before = set(threading.enumerate())
+
+    def left() -> set[str]:
+        return {each.name for each in set(threading.enumerate()) - before}
+
+    with RedisServer(redis.url, limits=replace(PATIENT, pulse_s=0.05)) as server:
+        tier = RedisTier(server, tenant="closing")
+        tier.listen(lambda _: None)
+        tier.write({"key": b"1"})
+        assert len(left()) == 2
+        tier.close()
+        wait_until(lambda: left() == {"context-redis_0"})
+    assert not left()
+    assert RedisTier(other, tenant="closing").read_all(["key"]) == {"key": b"1"}
 
 
 def test_a_child_process_has_a_line_of_its_own(server: RedisServer) -> None:

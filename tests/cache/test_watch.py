@@ -216,6 +216,7 @@ def test_nothing_runs_before_something_is_followed_and_after_the_end(root: Path)
         there = threads()
         each.watch.follow(root)
         assert threads() > there
+        each.watch.follow(root)
     closed.watch.close()
     closed.watch.close()
     del each, forgotten

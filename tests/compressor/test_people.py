@@ -123,11 +123,13 @@ def test_rules_stay_verbatim(profile: str) -> None:
 
 def test_a_long_message_keeps_what_it_states() -> None:
     """F8: word for word, at either end of a paste of any length; what is pasted between leaves a mark."""
-    paste = "".join(f"row {n} of the table\n" for n in range(400_000))
+    paste = "".join(f"row {n} of the table\n" for n in range(90_000))
     short = SemanticCompressor().stated(f"- {RULE} Here:\n\n{paste}\nGo on. {RULES[2]}")
-    assert short == f"- {RULE} [… 400003 lines …]{RULES[2]}"
+    assert short == f"- {RULE} [… 90003 lines …]{RULES[2]}"
     quoted = f"{RULE} So?\n```\n{RULES[0]}\n```\nYes."
     assert SemanticCompressor().stated(quoted) == f"{RULE} [… 4 lines …]"
+    talk = f"[user] Good morning to you.\n[assistant] Fine.\n[user] {RULES[0]}"
+    assert SemanticCompressor().stated(talk) == f"[… 2 lines …]{RULES[0]}"
 
 
 TOLD = (

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from autogen_context.compressor.lines import error_lines
 from autogen_context.compressor.shorten import (
     LEAST_ARGUMENTS,
     common_length,
@@ -62,30 +63,21 @@ def test_it_fits_and_head_and_tail_stay(text: str, room: int, count: Callable[[s
         assert quarter(short) >= room // 3
 
 
+ERRORS = (
+    *("an Error: x", "Traceback (most recent", "3 failures", "PANIC", "KeyError", "10 errors"),
+    *("java.io.IOException: gone", "Connection refused", "No such file", "Unable to open it"),
+    *("the build fails", "İ it failed", "1 passed, 10 failed"),
+)
+NO_ERRORS = ("0 failed", "no errors", "errors: 0", "terrors", "failsafe")
+
+
 @pytest.mark.parametrize(
-    ("line", "tells"),
-    [
-        *(
-            (line, True)
-            for line in ("an Error: x", "Traceback (most recent", "3 failures", "PANIC")
-        ),
-        *((line, True) for line in ("java.io.IOException: gone", "KeyError", "Connection refused")),
-        *(
-            (line, True)
-            for line in (
-                "No such file",
-                "the build fails",
-                "10 errors",
-                "İ it failed",
-                "1 passed, 10 failed",
-            )
-        ),
-        *((line, False) for line in ("0 failed", "no errors", "errors: 0", "terrors", "failsafe")),
-    ],
+    ("line", "tells"), [*((line, True) for line in ERRORS), *((line, False) for line in NO_ERRORS)]
 )
 def test_what_an_error_line_is(line: str, tells: bool) -> None:  # noqa: FBT001 - a row
     """It has a word that loggers, compilers and test runners use for what went wrong; a count of none is none."""
     assert is_error_line(line) is tells
+    assert error_lines([line]) == [0] * tells
     text = "plain words\n" * 90 + line + "\n" + "plain words\n" * 90
     assert (line in extract_of(text, mark="[mark]", chars=600)) is tells
 

@@ -62,6 +62,7 @@ def test_labels_and_lists() -> None:
         ("decision", "barcodes keep their numbers"),
         ("fact", "Ann is on leave"),
     ]
+    assert stated("See:\n\n```\nnever\n```\n\nThe port is 81.") == [("fact", "The port is 81")]
     assert stated("- Records: 412,000\n- Source: Aleph 500\n* [x] Target: Koha 23.11") == [
         ("fact", "Records: 412,000"),
         ("fact", "Source: Aleph 500"),
@@ -93,6 +94,13 @@ def test_labels_and_lists() -> None:
 def test_what_states_nothing(text: str) -> None:
     """Who asks, guesses, quotes or pastes; and what stands beyond what is read."""
     assert stated(text) == []
+
+
+@pytest.mark.parametrize(("words", "known"), [(3_000, 2), (4_000, 1)], ids=["whole", "ends"])
+def test_of_a_paste_uncertain_facts_do_not_count(words: int, known: int) -> None:
+    """What is too long to be read whole states what is sure, at either end."""
+    paste = "word. " * words
+    assert len(stated(f"Bo Chen gave the keynote. {paste * 2} The port is 81.")) == known
 
 
 UPDATED: list[tuple[list[str], list[int]]] = [

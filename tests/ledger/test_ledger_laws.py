@@ -12,13 +12,8 @@ from support.texts import TEXTS
 
 ROLES = st.sampled_from(("system", "user", "assistant", "tool"))
 THINGS = (
-    "port",
-    "travel budget",
-    "food budget",
-    "staging host",
-    "release deadline",
-    "room of Ann",
-    "size of the pool",
+    *("port", "travel budget", "food budget", "staging host"),
+    *("release deadline", "room of Ann", "size of the pool"),
 )
 NUMBERS = st.integers(1, 99_999)
 FORMS = (

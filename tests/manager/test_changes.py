@@ -211,6 +211,7 @@ REFUSED: list[tuple[list[ContextChange], str]] = [
     ([ContextChange.task_completed("T1")], "no task 'T1' is known .known: none.; start it first"),
     ([ContextChange.task_failed("T1")], "no task 'T1' is known"),
     ([ContextChange.task_started("x"), ContextChange.task_started("x")], "the task 'x' is open already"),
+    ([ContextChange.message_added(says("ok")), ContextChange.task_failed("T1")], "change 2 .task failed: T1.: no task 'T1' is known"),
     ([BUDGET, ContextChange.message_added({"content": 3})], "change 2 .message added."),
 ]  # fmt: skip
 

@@ -1,18 +1,21 @@
 """Which units of a conversation show a file, and where a preamble stands among what is sent."""
 
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.manager.injected import FilesShown
+from autogen_context.manager.injected import FilesShown, offered, with_preamble
 from autogen_context.manager.prepared import placed
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.piece import Piece, Verbatim, Written, coalesce, index_of
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_call import BY_NAME
 from autogen_context.view.decision import Candidate
-from autogen_context.view.view import as_message
+from autogen_context.view.notice import Notice, PreambleOffer
+from autogen_context.view.view import ContextView, as_message
+from support.counting import COUNTER
 from support.tracing import traced
 
 PATHS = st.lists(st.sampled_from(["a.py", "src/a.py", "/r/a.py", "/r/src/a.py", "b.py"]))
@@ -85,3 +88,22 @@ def test_a_preamble_stands_behind_so_many_messages(sent: list[tuple[bool, str]],
     behind = max((n for n, i in enumerate(positions, 1) if i is not None and i < at), default=0)
     expected = [*flat[:behind], FRONT, *flat[behind:]]
     assert coalesce(placed(coalesce(flat), FRONT, at=at)) == coalesce(expected)
+
+
+def test_what_a_preamble_says_is_corrected_while_that_one_is_sent() -> None:
+    """What changed since is told; where that is over, it is as the preamble says, or nobody knows of an older one."""
+    news = Notice(topic="project", key="a.py", text="a.py has changed")
+
+    def offer(name: str, *newer: Notice) -> PreambleOffer:
+        return PreambleOffer(parts=(name, "What it says."), most_tokens=99, newer=newer)
+
+    before = offered(ContextView(), offer("one", news))
+    assert not before.notices.standing
+    view = with_preamble(before, 1_000, COUNTER.message)
+    assert view.notices.due == (news,)
+    view = replace(view, notices=view.notices.after_telling(frozenset({news.name})))
+    again = offered(view, offer("one")).notices
+    assert [each.text for each in again.due] == ["a.py is again as the project's context says"]
+    older = offered(offered(view, offer("another", news)), offer("another")).notices
+    assert [each.text for each in older.due] == ["a.py may have changed further"]
+    assert [each.text for each in older.standing] == ["a.py may have changed further"]

@@ -239,3 +239,22 @@ def test_there_is_one_place_behind_the_system_prompt(caplog: pytest.LogCaptureFi
         sent = manager(Counting(), late).prepare_nowait([SYSTEM, GO]).messages
     assert [each["content"] for each in sent[1:-1]] == ["[Counted:\n\ncounting counts]"]
     assert [getattr(record, "provider", "") for record in caplog.records] == ["late"]
+
+
+class Late(Counting):
+    """Its preamble is ready when there are messages enough."""
+
+    @override
+    def turn(self, turn: ProviderTurn, /) -> ProviderUpdate:
+        """Nothing at first."""
+        return super().turn(turn) if len(turn.units) > 3 else ProviderUpdate()
+
+
+def test_a_late_preamble_stays_where_it_came_and_the_host_may_cut_it_off() -> None:
+    """It stands before what was the newest message, whatever comes; behind a history that was cut back it is there again."""
+    keeper, messages, counts = manager(Late()), [SYSTEM, GO], "[Counted:\n\ncounting counts]"
+    for n, place in ((0, []), (1, [3]), (2, [3])):
+        sent = keeper.prepare_nowait(messages + n * MORE).messages
+        assert [at for at, m in enumerate(sent) if m["content"] == counts] == place
+    after = keeper.prepare_nowait([SYSTEM, {"role": "user", "content": "Something else."}])
+    assert after.messages[1]["content"] == counts

@@ -11,6 +11,8 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import cast
 
@@ -35,6 +37,7 @@ from autogen_context.prioritizer.category import BASE_WEIGHTS
 from autogen_context.testing import ChatMessage
 from autogen_context.view.notice import Notice, PreambleOffer
 from autogen_context.view.view import Preamble
+from support.forks import ended, forked
 from support.keeping import manager
 from support.working import run, text_of
 
@@ -181,7 +184,7 @@ def test_the_error_says_what_is_wrong(state: dict[str, object], reason: str) -> 
 # In a file
 
 HERE = Path(__file__).parent
-KILLS = 3
+KILLS = 6
 
 
 async def lived(keeper: IncrementalContextManager, steps: int) -> None:
@@ -240,29 +243,26 @@ async def test_another_process_goes_on_to_the_byte(tmp_path: Path) -> None:
     assert read_state(other) == json.loads(json.dumps(keeper.save_state()))
 
 
-WRITING = """
-import sys
-from pathlib import Path
-from autogen_context.manager.state import read_state, write_state
-path, n = Path(sys.argv[1]), 0
-while True:
-    n += 1
-    write_state(path, {"n": n, "padding": "x" * 300_000})
-    print(n, flush=True)
-"""
+def writes_on(path: Path, told: int) -> None:
+    """Write one state after the other, and tell of each."""
+    for n in count(1):
+        write_state(path, {"n": n, "padding": "x" * 300_000})
+        os.write(told, b"%d\n" % n)
 
 
 def test_a_process_that_dies_while_it_writes_leaves_a_whole_file(tmp_path: Path) -> None:
     """The last state that was written, or the one behind it, whenever it is killed."""
     path = tmp_path / "state.json"
     for n in range(KILLS):
-        command = [sys.executable, "-c", WRITING, str(path)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:  # noqa: S603 - our own code
-            assert process.stdout is not None
-            process.stdout.readline()
+        reader, writer = os.pipe()
+        pid, _ = forked(partial(writes_on, path, writer))
+        os.close(writer)
+        with os.fdopen(reader) as told:
+            last = told.readline()
             time.sleep(0.001 * n)  # somewhere in the next write, or the one behind it
-            process.send_signal(signal.SIGKILL)
-            written = [1, *map(int, process.stdout.read().split())][-1]
+            os.kill(pid, signal.SIGKILL)
+            written = [*map(int, (last + told.read()).split())][-1]
+        assert ended(pid) == -signal.SIGKILL
         state = read_state(path)
         assert state["n"] in (written, written + 1)
         assert state["padding"] == "x" * 300_000

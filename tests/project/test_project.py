@@ -60,6 +60,7 @@ def test_it_fits_with_all_there_is_to_tell(files: dict[str, str], budget: int) -
         context = project(grown(root, {**SHOP, **files}), budget_tokens=budget)
         first = await context.current("Fix make_alpha.")
         assert len(first.head) <= budget
+        assert first.head or budget < 400
         grown(root, {"shop/price.py": "def other(): ...\n", "README.md": "# Other\n\nNothing.\n"})
         view = await context.current()
         assert len(view.head) + len(view.tail) <= budget

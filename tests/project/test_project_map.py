@@ -131,7 +131,8 @@ def test_a_method_stands_under_its_class() -> None:
 def test_a_map_is_of_many_folders_and_files() -> None:
     """The overview leaves room for definitions, and a file with two of them for the best of another."""
     files = {f"folder_{n}/f.py": "def f(): ...\n" for n in range(9)}
-    assert drawn(files, 120).files
+    tight = drawn(files, 120)
+    assert (tight.lines[0], len(tight.files)) == ("./ has 9 files: .py", 2)
     symbols = read({"a.py": "def f(): ...\ndef g(): ...\n", "b.py": "def k(): ...\n"})
     scores = {("a.py", "f"): 1.0, ("a.py", "g"): 0.95, ("b.py", "k"): 0.9}
     found = CodeOutline((), symbols, scores).map(room_tokens=52, count=len)

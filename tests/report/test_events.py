@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager
+from autogen_context.manager import event_log
 from autogen_context.manager.event_log import MOST_WAITING, EventLog
 from autogen_context.manager.events import UnitEvent
 from autogen_context.messages.openai_chat import OpenAIChat
@@ -212,6 +213,16 @@ def test_a_turn_does_not_wait_for_the_log(tmp_path: Path) -> None:
     say(run_of(log).at(MOST_WAITING + 11)[1], decisions)
 
 
+def test_an_idle_log_has_no_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends when nothing comes, and what comes later is written as well."""
+    monkeypatch.setattr(event_log, "IDLE_S", 0.0)
+    log, before = EventLog(tmp_path / "run.jsonl"), set(threading.enumerate())
+    for _ in lived(manager_of(log), LONG[:8]):
+        assert log.flush()
+        wait_until(lambda: set(threading.enumerate()) <= before)
+    assert len(run_of(log).turns) == 4
+
+
 def test_agents_share_a_file(tmp_path: Path) -> None:
     """Each has its own run in it, whether they share the log or only the file, and whoever rotates it."""
     path = tmp_path / "run.jsonl"
@@ -323,17 +334,21 @@ def test_what_is_told_of_sections_and_the_prefix_is_what_is_sent(tmp_path: Path)
 
 
 def test_a_fork_tells_its_own_turns(tmp_path: Path) -> None:
-    """Its thread is not there any more; it begins another one."""
-    log = EventLog(tmp_path / "run.jsonl")
+    """Its thread is not there any more; it begins another one. What its parent has not written yet is its parent's."""
+    log, hangs = EventLog(tmp_path / "run.jsonl"), threading.Event()
     manager = manager_of(log)
     manager.prepare_nowait(LONG[:4])
     assert log.flush()
+    log.put(lambda _: {"hung": hangs.wait(60)})
 
     def run() -> bool:
+        if not log.flush(0):
+            return True
         manager.prepare_nowait(LONG[:6])
         return not log.flush()
 
     assert ended(forked(run)[0]) == 0
+    hangs.set()
     manager.prepare_nowait(LONG[:6])
     assert log.flush()
     assert sorted(turn["turn"] for turn in run_of(log).turns) == [1, 2, 2]

@@ -10,6 +10,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import cast
 
+import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -39,7 +40,7 @@ from autogen_context.testing import (
 )
 from autogen_context.testing.answers import completion_events
 from autogen_context.testing.chat_rules import check_chat
-from autogen_context.testing.wire import ApiError
+from autogen_context.testing.wire import ApiError, event_reply
 from support.saying import asks, call_of, says, tells
 
 HELLO = [says("hi", "user")]
@@ -130,6 +131,8 @@ def test_deltas_join_to_the_answer(
     events = json.loads(
         json.dumps(completion_events(answer, model="m", include_usage=include_usage))
     )
+    sent = event_reply(events).body.decode().split("\n\n")
+    assert sent == [*(f"data: {json.dumps(event)}" for event in events), "data: [DONE]", ""]
     deltas = [event["choices"][0]["delta"] for event in events if event["choices"]]
     assert "".join(delta.get("content") or "" for delta in deltas) == (answer.text or "")
     joined = dict[int, str]()
@@ -275,8 +278,10 @@ def test_fault_reaches_the_client(fault: Fault, attempt: Attempt, error: type[Ex
     model = ScriptedModel([Say("ok")], count=count)
     with LoopbackServer(model, faults={1: fault}) as server:
         with client_of(server) as client:
-            with pytest.raises(error):
+            with pytest.raises(error) as raised:
                 attempt(client)
+            is_late = isinstance(raised.value, APITimeoutError | httpx.TimeoutException)
+            assert is_late == (fault.kind == "slow")
             assert arrived.wait(20)  # a client may give up before it is read
             assert said(ask(client))[0] == "ok"
         assert server.rejected == []

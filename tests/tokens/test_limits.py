@@ -146,9 +146,9 @@ ROWS: dict[str, tuple[object, tuple[int, int | None, int, int]]] = {
 def test_what_a_users_row_means(
     row: object, expected: tuple[int, int | None, int, int], tmp_path: Path
 ) -> None:
-    """Input, output, window, and what is used of the input, from whatever the row gives; a byte order mark is skipped."""
+    """Input, output, window, and what is used of the input, from whatever the row gives; a byte order mark and a route are skipped."""
     path = written(tmp_path / "own.json", f"\ufeff{json.dumps({'company-model': row})}")
-    found = limits(path).lookup("company-model")
+    found = limits(path).lookup("our-route/company-model")
     got = (found.input_tokens, found.output_tokens, found.window_tokens, found.prompt_tokens)
     assert got == expected
     assert found.source == f"file {path}"

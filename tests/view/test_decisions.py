@@ -1,7 +1,9 @@
 """What became of units, as a value that shares what it has with those before it."""
 
 from dataclasses import replace
+from itertools import permutations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -87,23 +89,43 @@ def test_one_goes_on_from_another_that_it_extends(given_ones: list[Decision]) ->
     whole = Decisions()
     for decision in given_ones:
         longer = whole.extended(decision)
-        assert longer.continues(whole) or len(whole) < 1 + bool(whole)
+        assert longer.continues(whole)
         whole = longer
     assert whole.continues(whole)
     assert not given_ones or not Decisions(given_ones).continues(whole)
 
 
-def test_what_stands_in_front_of_the_newest_unit_costs_as_much_more() -> None:
-    """And stands behind what stood there already; the view before is as it was."""
-    unit = Decision(
-        start=0,
-        stop=1,
+def kept_at(start: int, tokens: int) -> Decision:
+    """A message that stays."""
+    pieces = (Verbatim(start=start, stop=start + 1),)
+    return Decision(
+        start=start,
+        stop=start + 1,
         action="keep",
         reason="",
-        tokens_before=5,
-        tokens_after=5,
-        pieces=(Verbatim(start=0, stop=1),),
+        tokens_before=tokens,
+        tokens_after=tokens,
+        pieces=pieces,
     )
+
+
+@pytest.mark.parametrize("after", [2, CHUNK + 2, 2 * CHUNK + 2])
+def test_what_parted_does_not_go_on_from_one_another(after: int) -> None:
+    """Whether both extend a third one, or a decision of it was replaced."""
+    base = Decisions([kept_at(start, 1) for start in range(3)])
+    one, other = base.extended(kept_at(3, 1)), base.extended(kept_at(3, 2))
+    for start in range(4, 4 + after):
+        next_one = kept_at(start, 1)
+        one, other = one.extended(next_one), other.extended(next_one)
+    changed = one.changed({1: kept_at(1, 2)})
+    for a, b in permutations((one, other, changed), 2):
+        assert a.settled_since(b) is None
+    assert one.settled_since(base) == list(one)[2:-1]
+
+
+def test_what_stands_in_front_of_the_newest_unit_costs_as_much_more() -> None:
+    """And stands behind what stood there already; the view before is as it was."""
+    unit = kept_at(0, 5)
     view = ContextView(decisions=Decisions([unit]))
     told = view.with_before_last(NOTE, 4).with_before_last(NOTE, 4)
     assert told.decisions[-1].sent == (NOTE, NOTE, *unit.pieces)
