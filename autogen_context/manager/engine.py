@@ -426,7 +426,7 @@ class Engine:
         """Judges finished work; imported only if that is switched on."""
         from autogen_context.manager.finished import Finishing  # noqa: PLC0415 - as said
 
-        return Finishing(self._setup, self.planner)
+        return Finishing(self._setup, self.planner, self._ready.intents)
 
     def new_tokens(self, view: ContextView) -> int:
         """Return the tokens of the view that were in no request yet."""

@@ -12,6 +12,7 @@ from autogen_context.manager.parts import Setup
 from autogen_context.prioritizer.prioritizer import Need
 from autogen_context.prioritizer.selection import fill, standing
 from autogen_context.triggers.hybrid import SemanticHybridTrigger
+from autogen_context.triggers.intent import KnownIntent
 from autogen_context.triggers.price import (
     LEFT_FRACTION,
     TOLD_FRACTION,
@@ -32,7 +33,7 @@ from autogen_context.view.view import ContextView, Pace
 class Finishing:
     """Judges the finished spans of one conversation; the proposals can be recomputed from its units."""
 
-    def __init__(self, setup: Setup, planner: CompactionPlanner) -> None:
+    def __init__(self, setup: Setup, planner: CompactionPlanner, known: KnownIntent | None) -> None:
         self._planner, self._rates, self._cuts = planner, setup.rates, setup.cuts_finished
         config = setup.config
         triggers = setup.options.get("triggers") or SemanticHybridTrigger(
@@ -42,6 +43,7 @@ class Finishing:
             staleness=config.enable_staleness_detection,
             staleness_threshold=config.staleness_threshold,
             fallback_turns=config.fallback_turns,
+            known=known,
         )
         self._proposals = Proposals(triggers, setup.kinds)
 

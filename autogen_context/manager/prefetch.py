@@ -30,6 +30,7 @@ class Prefetcher:
         memory: for recall; with semantic search if there are vectors.
         summaries: a model's summaries of spans, by key; filled in the background.
         advice: a model's advice on tasks, by key; the same.
+        intents: a model's intents of turns; the same.
     """
 
     def __init__(self, setup: Setup, counter: MessageCounter, state: State) -> None:
@@ -42,8 +43,8 @@ class Prefetcher:
         )
         self._advising = advising_of(setup, state.advice)
         self.advice: Mapping[str, Advice] = self._advising.known if self._advising else state.advice
-        self._intents = intents_of(setup)
-        helpers = (self._embedding, self._summaries, self._advising, self._intents)
+        self.intents = intents_of(setup)
+        helpers = (self._embedding, self._summaries, self._advising, self.intents)
         self.is_idle = not any(helpers)  # nothing to prefetch in any turn
 
     async def before_turn(self, engine: "Engine", view: ContextView) -> None:
@@ -61,9 +62,9 @@ class Prefetcher:
             await self._summaries.make(spans, timeout_s=timeout_s)
         if self._advising and is_full:
             self._advising.ask(conversation.newest_request)
-        if self._intents:
+        if self.intents:
             setup = self._setup
-            self._intents.ask_newest(conversation.candidates, setup.kinds, setup.background)
+            self.intents.ask_newest(conversation.candidates, setup.kinds, setup.background)
 
 
 def summaries_of(
@@ -92,12 +93,15 @@ def advising_of(setup: Setup, known: "Mapping[str, Advice]") -> "Advising | None
 
 
 def intents_of(setup: Setup) -> "IntentModel | None":
-    """Return the model that is asked for intents, if the triggers use one."""
-    triggers = setup.options.get("triggers")
-    if triggers is None or not setup.judges_finished:
+    """Return the model that is asked for intents, where triggers look for finished work; ``None`` without one."""
+    triggers, client = setup.options.get("triggers"), client_of(setup, "intent")
+    asks = setup.judges_finished and setup.config.enable_intent_detection
+    if not asks or (triggers is None and client is None):
         return None
     from autogen_context.triggers.intent import IntentModel  # noqa: PLC0415 - as above
 
+    if triggers is None and client is not None:
+        return IntentModel(client, cache=setup.cache)
     model: object = getattr(triggers, "known", None)
     return model if isinstance(model, IntentModel) else None
 

@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict
 
 from autogen_context.argument import require_seconds
+from autogen_context.cache.values import Cache
 from autogen_context.messages.message import content_digest
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.models.background import Background
@@ -195,6 +196,7 @@ STEPS = 5  # tool calls per turn
 LEAST_CONFIDENCE = 0.5
 FAILED = "a model told no intent; the rules decide: %s"
 ENTRIES = 512  # answers kept; the oldest is evicted first
+KIND = "intent"  # in the cache
 
 _PROMPT = """\
 An agent works in turns. In the turn below, what is it at?
@@ -231,15 +233,19 @@ class IntentModel:
     Args:
         complete: answers a prompt: ``CompletionClient(...).complete``, or a function around a host's own client.
         timeout_s: how long an answer may take, in seconds.
+        cache: keeps valid answers by content, such as a ``ContextCache``, so that a run that is repeated asks nothing twice.
 
     Raises:
         ValueError: ``timeout_s`` is not positive.
     """
 
-    def __init__(self, complete: Complete, *, timeout_s: float = 5.0) -> None:
+    def __init__(
+        self, complete: Complete, *, timeout_s: float = 5.0, cache: Cache | None = None
+    ) -> None:
         require_seconds("timeout_s", timeout_s)
         self._complete = complete
         self._timeout_s = timeout_s
+        self._cache = cache
         self._kept: dict[bytes, Intent | None] = {}
 
     def __deepcopy__(self, memo: object) -> "IntentModel":
@@ -269,12 +275,26 @@ class IntentModel:
         self._kept[key] = None  # for those that ask meanwhile
         if len(self._kept) > ENTRIES:
             del self._kept[next(iter(self._kept))]
-        prompt = _PROMPT.format(turn=json.dumps(text, ensure_ascii=False))
-        answer = await asked(
-            self._complete, prompt, _IntentAnswer, timeout_s=self._timeout_s, failed=FAILED
-        )
+        answer = await self._cached(key.hex())
+        if answer is None:
+            prompt = _PROMPT.format(turn=json.dumps(text, ensure_ascii=False))
+            answer = await asked(
+                self._complete, prompt, _IntentAnswer, timeout_s=self._timeout_s, failed=FAILED
+            )
+            if answer and self._cache:
+                self._cache.remember(KIND, key.hex(), answer.model_dump())
         if answer and answer.confidence >= LEAST_CONFIDENCE:
             self._kept[key] = answer.intent
+
+    async def _cached(self, key: str) -> _IntentAnswer | None:
+        """Return the valid answer in the cache."""
+        if self._cache is None:
+            return None
+        await self._cache.warm(KIND, [key])
+        try:
+            return _IntentAnswer.model_validate(self._cache.remembered(KIND, key))
+        except ValueError:
+            return None
 
 
 def told(turn: Turn) -> str:

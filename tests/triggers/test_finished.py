@@ -7,13 +7,19 @@ from typing import Any
 
 import pytest
 
-from autogen_context import IncrementalContextManager, SemanticHybridTrigger
+from autogen_context import ContextCache, IncrementalContextManager, SemanticHybridTrigger
 from autogen_context.testing import ChatMessage
 from autogen_context.triggers.intent import IntentModel
 from autogen_context.triggers.turn import NOTHING, Trigger, TriggerDecision, Turn, TurnRange
 from support import keeping
 from support.finishing import TASK, stops_of, turns, work
 from support.saying import step
+
+ONLY_INTENTS: dict[str, Any] = {
+    "enable_subtask_detection": False,
+    "enable_boundary_detection": False,
+    "enable_staleness_detection": False,
+}
 
 
 def releases() -> list[ChatMessage]:
@@ -102,6 +108,35 @@ async def test_a_model_is_asked_where_triggers_look(
     assert bool(asked) == asks
     assert len(asked) <= len(stops_of(messages))
     assert model(Turn(number=0)) is None
+
+
+async def test_the_managers_model_tells_intents_once_for_all_runs() -> None:
+    """Its answers decide, and are kept by content in the cache; with intents switched off, or nothing to judge, it is not asked."""
+    asked: list[str] = []
+
+    async def complete(prompt: str, /) -> str:
+        asked.append(prompt)
+        intent = "EXPLORE" if len(asked) < 13 else "IMPLEMENT"
+        return f'{{"intent": "{intent}", "confidence": 0.9}}'
+
+    async def run(**given_settings: Any) -> tuple[int, bool]:
+        """How often the model was asked for an intent, and whether a span was found."""
+        asked.clear()
+        found = False
+        async with manager(cache=cache, **ONLY_INTENTS | given_settings) as kept:
+            for stop in stops_of(messages):
+                found |= (await kept.prepare(messages[:stop])).finished is not None
+                await asyncio.sleep(0.001)  # the agent asks its model
+        return sum("what is it at?" in prompt for prompt in asked), found
+
+    messages, cache = work(6), ContextCache()
+    assert await run(dry_run=True) == (0, False)
+    assert await run(model_client=complete, compaction="when_full") == (0, False)
+    off = await run(model_client=complete, dry_run=True, enable_intent_detection=False)
+    assert off == (0, False)
+    times, found = await run(model_client=complete, dry_run=True)
+    assert (0 < times <= len(stops_of(messages)), found) == (True, True)
+    assert await run(model_client=complete, dry_run=True) == (0, True)
 
 
 class AfterRelease:
