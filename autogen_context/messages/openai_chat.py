@@ -84,11 +84,8 @@ class OpenAIChat:
             return self.compose(message)
         written = {key: copied(value) for key, value in fields.items()}
         written["content"] = written_content(fields.get("content"), message)
-        call_id = message.results[0].call_id if message.results else ""
-        if call_id or (message.role == "tool" and "tool_call_id" in fields):  # an id may be empty
-            written["tool_call_id"] = call_id
-        else:
-            written.pop("tool_call_id", None)
+        if message.results and message.results[0].call_id != text_in(fields, "tool_call_id"):
+            written["tool_call_id"] = message.results[0].call_id
         calls = cast("list[dict[str, dict[str, object]]]", written.get("tool_calls") or [])
         for each, call in zip(calls, message.calls, strict=False):
             if "function" in each:
