@@ -81,11 +81,12 @@ class OpenAIChat:
             return self.compose(message)
         written = {key: copied(value) for key, value in fields.items()}
         written["content"] = written_content(fields.get("content"), message)
-        call_id = message.results[0].call_id if message.results else ""
-        if call_id or (message.role == "tool" and "tool_call_id" in fields):  # an id may be empty
+        known_id = text_in(fields, "tool_call_id")
+        call_id = message.results[0].call_id if message.results else known_id
+        if call_id != known_id:
             written["tool_call_id"] = call_id
-        else:
-            written.pop("tool_call_id", None)
+            if not call_id and message.role != "tool":  # the older form has none
+                del written["tool_call_id"]
         calls = cast("list[dict[str, dict[str, object]]]", written.get("tool_calls") or [])
         for each, call in zip(calls, message.calls, strict=False):
             if "function" in each:
