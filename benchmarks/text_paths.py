@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import count, islice
 
@@ -13,7 +13,7 @@ from autogen_context.compressor.arrival import LinesAbove, cut, tightened, wante
 from autogen_context.compressor.code import outline
 from autogen_context.compressor.concepts import Holdings, sense_of
 from autogen_context.compressor.kinds import REDUCERS, reducer_for
-from autogen_context.compressor.lines import TextLimit
+from autogen_context.compressor.lines import Reducer, TextLimit
 from autogen_context.compressor.notice import is_repeated, stated_in
 from autogen_context.compressor.passage import joined, passages_of, sentences_of
 from autogen_context.compressor.shorten import shorten_arguments, shorten_text
@@ -25,11 +25,11 @@ from autogen_context.language.terms import terms
 from autogen_context.ledger import Ledger
 from autogen_context.ledger.reader import read, tells
 from autogen_context.messages.identifiers import values_of
-from autogen_context.messages.message import Message, ToolCall, ToolResult
+from autogen_context.messages.message import Message, ToolCall
 from autogen_context.messages.openai_chat import OpenAIChat, messages_in
 from autogen_context.messages.people import words_and_output
 from autogen_context.messages.piece import RoleRules, Verbatim
-from autogen_context.messages.segment import segment
+from autogen_context.messages.segment import Unit, segment
 from autogen_context.messages.shell import action_of_command
 from autogen_context.messages.tool_action import is_failure
 from autogen_context.messages.tool_call import action_of
@@ -47,6 +47,7 @@ from autogen_context.recall.recall_tool import RecallContext
 from autogen_context.recall.recaller import Recaller
 from autogen_context.tokens.measure import Count, EstimateCounter
 from autogen_context.triggers.turn import labels_of, verdict_of
+from autogen_context.view.decision import Candidate
 
 Input = Callable[[int], str]
 Path = Callable[[str], object]
@@ -74,7 +75,7 @@ def again(piece: str, chars: int) -> str:
 
 
 def numbered(form: str, chars: int) -> str:
-    """A form with numbers 0, 1, 2 …"""
+    """A form with numbers from 0 on."""
     size, pieces = 0, list[str]()
     for n in count():
         if size >= chars:
@@ -97,7 +98,9 @@ def words(chars: int, *, between: str = " ", least: int = 3, most: int = 10) -> 
 def base64_of(chars: int) -> str:
     """What an encoded file looks like."""
     draw = random.Random(7)  # noqa: S311 - as above
-    return "".join(draw.choices("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", k=chars))
+    return "".join(
+        draw.choices("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", k=chars)
+    )
 
 
 def nested(opening: str, closing: str, chars: int) -> str:
@@ -262,7 +265,7 @@ REPEATED = {
     "decided": "we decided to ",
     "tool words": "read_file ",
 }
-NUMBERED = {
+STATING = {
     "one subject": "port: {}\n",
     "one subject in sentences": "The job took {} seconds. ",
     "one subject that changes": "The port is now {}.\n",
@@ -274,6 +277,8 @@ NUMBERED = {
     "withdrawals of one": "The report of {} is due. Never mind the report.\n",
     "recasts": "We need {0} chairs. Make that {0}5.\n",
     "replacements": "Use v{0} instead of v{0}1.\n",
+}
+NUMBERED = {
     "numbered words": "w{} ",
     "numbered lines": "line {}\n",
     "identifiers": "node_{0}.part_{0} ",
@@ -300,7 +305,7 @@ NUMBERED = {
 OBJECT, MEMBER = '{{"id": {0}, "text": "t {0}"}}, ', '"k{}": 1, '
 INPUTS: Mapping[str, Input] = {
     **{name: partial(again, piece) for name, piece in REPEATED.items()},
-    **{name: partial(numbered, form) for name, form in NUMBERED.items()},
+    **{name: partial(numbered, form) for name, form in (STATING | NUMBERED).items()},
     "unique words": words,
     "unique words on lines": partial(words, between="\n"),
     "unique words in sentences": partial(words, between=". "),
@@ -317,7 +322,7 @@ INPUTS: Mapping[str, Input] = {
     "nested tags": partial(nested, "<a>", "</a>"),
     "nested outputs": partial(nested, "<output>", "</output>"),
     "indented": lambda chars: "\n".join(
-        " " * (n % 200) + "def f():" for n in range(chars // 110 + 1)
+        " " * (n % 20) + "def f():" for n in range(chars // 18 + 1)
     )[:chars],
     "a list of numbers": lambda chars: f"[{again('1, ', chars - 3)}1]",
     "a list of objects": lambda chars: f"[{numbered(OBJECT, chars)[:-40].rpartition(', ')[0]}]",
@@ -339,7 +344,17 @@ INPUTS: Mapping[str, Input] = {
 # ---- the ways
 
 
-def room(text: str) -> TextLimit:
+def found_as(topic: str, text: str) -> object:
+    """The phrases of a topic in it."""
+    return phrases(topic).find(text)
+
+
+def cut_as(kind: Reducer, text: str) -> object:
+    """It within a room, as if it were of this kind."""
+    return kind.cut(text, room())
+
+
+def room() -> TextLimit:
     """A room that the text does not fit."""
     return TextLimit(tokens=500, count=tokens_of, wanted=frozenset({"node_7", "error", "a", "w3"}))
 
@@ -364,7 +379,11 @@ def wire_call(name: str, arguments: str, result: str) -> list[dict[str, object]]
     """A call and its result."""
     function = {"name": name, "arguments": arguments}
     return [
-        {"role": "assistant", "content": None, "tool_calls": [{"id": "c", "type": "function", "function": function}]},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "c", "type": "function", "function": function}],
+        },
         {"role": "tool", "tool_call_id": "c", "content": result},
     ]
 
@@ -373,7 +392,10 @@ def turn(messages: Sequence[Mapping[str, object]], window_tokens: int = 6_000) -
     """A turn that compacts, mostly, in front of a task and behind a question."""
     keeper = IncrementalContextManager(window_tokens=window_tokens, counter=FourCharacters())
     begin = [{"role": "system", "content": "Help."}, {"role": "user", "content": "Find the fault."}]
-    end = [{"role": "assistant", "content": "I looked."}, {"role": "user", "content": "Go on with the port."}]
+    end = [
+        {"role": "assistant", "content": "I looked."},
+        {"role": "user", "content": "Go on with the port."},
+    ]
     prepared = keeper.prepare_nowait([*begin, *messages, *end])
     return prepared.messages
 
@@ -381,7 +403,11 @@ def turn(messages: Sequence[Mapping[str, object]], window_tokens: int = 6_000) -
 def turn_newest(role: str, text: str) -> object:
     """A turn whose newest message is that text."""
     keeper = IncrementalContextManager(window_tokens=6_000, counter=FourCharacters())
-    begin = [{"role": "system", "content": "Help."}, {"role": "user", "content": "Find it."}, {"role": "assistant", "content": "Yes."}]
+    begin = [
+        {"role": "system", "content": "Help."},
+        {"role": "user", "content": "Find it."},
+        {"role": "assistant", "content": "Yes."},
+    ]
     return keeper.prepare_nowait([*begin, {"role": role, "content": text}]).messages
 
 
@@ -410,7 +436,10 @@ def asked_back(text: str) -> str:
 def asks_long(text: str) -> object:
     """A long question in a conversation."""
     recaller = Recaller()
-    messages = [Message(role="user", text="The port is 80."), Message(role="assistant", text="Yes.")]
+    messages = [
+        Message(role="user", text="The port is 80."),
+        Message(role="assistant", text="Yes."),
+    ]
     recaller.follow(messages)
     recaller.decide(text, messages)
     return recaller.text(text, {0}, room_tokens=500, count=tokens_of)
@@ -470,7 +499,9 @@ def recorded(text: str) -> object:
 def compressed(text: str, fraction: float = 0.1) -> object:
     """A tenth of it."""
     compressor = SemanticCompressor(counter=FourCharacters())
-    return compressor.compress_nowait(text, target_tokens=int(tokens_of(text) * fraction), keep=("node_7",))
+    return compressor.compress_nowait(
+        text, target_tokens=int(tokens_of(text) * fraction), keep=("node_7",)
+    )
 
 
 def mended_of(text: str) -> object:
@@ -481,11 +512,9 @@ def mended_of(text: str) -> object:
 
 def candidates_of(text: str) -> object:
     """A span of lines."""
-    from autogen_context.messages.segment import Unit
-    from autogen_context.view.decision import Candidate
-
     rows = [
-        Candidate(unit=Unit(start=n, messages=(m,)), tokens=1) for n, m in enumerate(own_lines(text))
+        Candidate(unit=Unit(start=n, messages=(m,)), tokens=1)
+        for n, m in enumerate(own_lines(text))
     ]
     return span_of(rows, 0, len(rows)).text if rows else ""
 
@@ -494,20 +523,37 @@ ANSWER = Message(role="assistant", text="Run ``ls``.")
 PATHS: Mapping[str, Path] = {
     # messages
     "messages: read": lambda text: OpenAIChat().read({"role": "user", "content": text}),
-    "messages: read parts": lambda text: OpenAIChat().read({"role": "user", "content": [{"type": "text", "text": line} for line in text.split("\n")]}),
-    "messages: digest": lambda text: OpenAIChat().digest(OpenAIChat().snapshot({"role": "user", "content": text, "extra": [text]})),
+    "messages: read parts": lambda text: OpenAIChat().read(
+        {"role": "user", "content": [{"type": "text", "text": line} for line in text.split("\n")]}
+    ),
+    "messages: digest": lambda text: OpenAIChat().digest(
+        OpenAIChat().snapshot({"role": "user", "content": text, "extra": [text]})
+    ),
     "messages: segment": lambda text: segment(own_lines(text)),
-    "messages: role rules": lambda text: RoleRules(alternate=True, single_system=True).apply([Verbatim(start=0, stop=1)], [Message(role="user", text=text)]),
-    "messages: words and output": lambda text: words_and_output(Message(role="user", text=text), ANSWER),
-    "messages: output in tags": lambda text: words_and_output(Message(role="user", text=f"<output>{text}"), ANSWER),
+    "messages: role rules": lambda text: RoleRules(alternate=True, single_system=True).apply(
+        [Verbatim(start=0, stop=1)], [Message(role="user", text=text)]
+    ),
+    "messages: words and output": lambda text: words_and_output(
+        Message(role="user", text=text), ANSWER
+    ),
+    "messages: output in tags": lambda text: words_and_output(
+        Message(role="user", text=f"<output>{text}"), ANSWER
+    ),
     "messages: identifiers": values_of,
     "messages: shell": action_of_command,
-    "messages: a command in a call": lambda text: action_of(called(json.dumps({"command": text}), "bash")),
+    "messages: a command in a call": lambda text: action_of(
+        called(json.dumps({"command": text}), "bash")
+    ),
     "messages: arguments": lambda text: action_of(called(text)),
-    "messages: a written file": lambda text: action_of(called(json.dumps({"path": "a.py", "content": text}), "write_file")),
+    "messages: a written file": lambda text: action_of(
+        called(json.dumps({"path": "a.py", "content": text}), "write_file")
+    ),
     "messages: failure": is_failure,
     # language
-    **{f"language: {topic}": (lambda text, topic=topic: phrases(topic).find(text)) for topic in ("ledger", "gate", "task", "unit", "work", "courtesy", "choice")},
+    **{
+        f"language: {topic}": partial(found_as, topic)
+        for topic in ("ledger", "gate", "task", "unit", "work", "courtesy", "choice")
+    },
     "language: terms": terms,
     "language: query": kind_of,
     "budget: task": TaskDefinition.from_text,
@@ -533,24 +579,38 @@ PATHS: Mapping[str, Path] = {
     "recall: tool with a long query": lambda text: recalled("The port is 80.\n" * 100, text),
     "recall: tool with itself": lambda text: recalled(text, text),
     "recall: exchanges": lambda text: rendered(exchanges(own_lines(text))),
-    "recall: courtesy": lambda text: why_dropped(Message(role="user", text=text[:150]), Message(role="assistant", text=text)),
+    "recall: courtesy": lambda text: why_dropped(
+        Message(role="user", text=text[:150]), Message(role="assistant", text=text)
+    ),
     "recall: facts": facts_of,
     # prioritizer
     "prioritizer: relevance": lambda text: relevances(text, [text]),
     "prioritizer: index": indexed,
     "prioritizer: blocks": blocks_of,
-    "prioritizer: blocks of arguments": lambda text: unit_passages_of([Message(role="assistant", calls=(called(json.dumps({"content": text})),))]),
-    "prioritizer: blocks of JSON": lambda text: unit_passages_of([Message(role="assistant", calls=(called(text),))]),
+    "prioritizer: blocks of arguments": lambda text: unit_passages_of(
+        [Message(role="assistant", calls=(called(json.dumps({"content": text})),))]
+    ),
+    "prioritizer: blocks of JSON": lambda text: unit_passages_of(
+        [Message(role="assistant", calls=(called(text),))]
+    ),
     "prioritizer: strings": lambda text: strings_in(parsed(text)),
-    "prioritizer: category": lambda text: category_of(segment([Message(role="assistant", text=text)])[0]),
-    "prioritizer: parts": lambda text: ContextPrioritizer().prioritize(text, [ContextPart("goal", text)]),
+    "prioritizer: category": lambda text: category_of(
+        segment([Message(role="assistant", text=text)])[0]
+    ),
+    "prioritizer: parts": lambda text: ContextPrioritizer().prioritize(
+        text, [ContextPart("goal", text)]
+    ),
     # compressor
     "compressor: kind": reducer_for,
-    **{f"compressor: cut as {each.kind}": (lambda text, each=each: each.cut(text, room(text))) for each in REDUCERS},
-    **{f"compressor: tighten as {each.kind}": (lambda text, each=each: each.tighten(text)) for each in REDUCERS},
+    **{f"compressor: cut as {each.kind}": partial(cut_as, each) for each in REDUCERS},
+    **{f"compressor: tighten as {each.kind}": each.tighten for each in REDUCERS},
     "compressor: outline": lambda text: outline(text.split("\n")),
-    "compressor: arrival": lambda text: cut(tightened(text), text, count=tokens_of, call=called('{"path": "a"}'), task=text),
-    "compressor: arrival of a file": lambda text: cut(tightened(text, shows_file=True), text, count=tokens_of, shows_file=True),
+    "compressor: arrival": lambda text: cut(
+        tightened(text), text, count=tokens_of, call=called('{"path": "a"}'), task=text
+    ),
+    "compressor: arrival of a file": lambda text: cut(
+        tightened(text, shows_file=True), text, count=tokens_of, shows_file=True
+    ),
     "compressor: wanted": lambda text: wanted_of(called(text), text),
     "compressor: lines above": lines_above,
     "compressor: passages": lambda text: joined(passages_of(text)),
@@ -561,7 +621,9 @@ PATHS: Mapping[str, Path] = {
     "compressor: compress a little": partial(compressed, fraction=0.7),
     "compressor: compress to nothing": partial(compressed, fraction=0.0005),
     "compressor: shorten": lambda text: shorten_text(text, room_tokens=500, count=tokens_of),
-    "compressor: shorten arguments": lambda text: shorten_arguments(text, room_tokens=500, count=tokens_of),
+    "compressor: shorten arguments": lambda text: shorten_arguments(
+        text, room_tokens=500, count=tokens_of
+    ),
     "compressor: repeated": lambda text: is_repeated(text, set()),
     "compressor: outdated": lambda text: without_outdated(text, list(learnt("The port is 81."))),
     "compressor: mended": mended_of,
@@ -582,7 +644,9 @@ PATHS: Mapping[str, Path] = {
     "turn: a model": lambda text: turn([{"role": "assistant", "content": text}]),
     "turn: a result": lambda text: turn(wire_call("run", '{"command": "make"}', text)),
     "turn: a file": lambda text: turn(wire_call("read_file", '{"path": "a.py"}', text)),
-    "turn: arguments": lambda text: turn(wire_call("write_file", json.dumps({"path": "a.py", "content": text}), "ok")),
+    "turn: arguments": lambda text: turn(
+        wire_call("write_file", json.dumps({"path": "a.py", "content": text}), "ok")
+    ),
     "turn: raw arguments": lambda text: turn(wire_call("run", text, "ok")),
     "turn: lines": lambda text: turn(wire_lines(text, 20_000)),
     "turn: newest of a person": partial(turn_newest, "user"),

@@ -36,7 +36,9 @@ from autogen_context.messages.people import People, is_users, people_in, words_a
 
 LEADING_NUMBER = re.compile(r"\d[\d.,]*")
 Mark = tuple[str, ...]
-MOST_WITHDRAWABLE = 200  # entries with a word of a withdrawal; among more it is not clear which one is meant
+MOST_WITHDRAWABLE = (
+    200  # entries with a word of a withdrawal; among more it is not clear which one is meant
+)
 MOST_REPORTED = 200  # entries not from an authority (assistant, tool); the oldest are evicted first
 SPEAKERS: dict[str, Author] = {  # role names used in transcripts
     **dict.fromkeys(("user", "human", "customer"), "person"),
@@ -81,6 +83,10 @@ class Ledger:
     def __len__(self) -> int:
         """Return the number of entries."""
         return len(self._entries)
+
+    def __contains__(self, entry: object) -> bool:
+        """Return True if an entry is still valid."""
+        return entry in self._entries
 
     def learn(self, messages: Iterable[object], *, start: int = 0) -> list[Entry]:
         """Learn the statements of new messages and return the new entries; ``start`` is the first message's position."""
