@@ -352,7 +352,10 @@ def model_line(settings: ChatSettings) -> str:
         return (
             "The scripted model answers, since there is neither OPENAI_API_KEY nor OPENAI_BASE_URL."
         )
-    return f"{settings.model} answers{f' at {settings.base_url}' if settings.base_url else ''}."
+    named = f" (named in {settings.base_url_file})" if settings.base_url_file else ""
+    return (
+        f"{settings.model} answers{f' at {settings.base_url}' if settings.base_url else ''}{named}."
+    )
 
 
 async def made_ready(settings: ChatSettings) -> "ChatSession":
