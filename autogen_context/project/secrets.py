@@ -58,14 +58,14 @@ PLACES = re.compile(  # where credentials stand, whatever they look like
     | (?i:\b(?:mysql|mysqldump|mysqladmin|mariadb|sshpass|7z|smbclient)\b)[^\n]{0,200}?\s-p["']?(?P<short>[^\s"'$<{-][^\s"'$<{]{3,200})
     | [?&;](?:[\w.-]{1,40})=(?P<query>[^\s&"'<>`)\]}]{16,1000})
     """,
-    re.VERBOSE,
+    re.VERBOSE | re.MULTILINE,
 )
 NAMED = re.compile(
     rf"""
     (?P<name>(?:(?P<strong>{STRONG})|{WEAK})[\w-]{{0,40}}+)
     (?P<sign>["'\]\)]{{0,3}}[ \t]*+(?::[ \t]*+[A-Za-z_&][\w.|\[\]<>&?, \t]{{0,60}}?)?[ \t]*+(?:=>|:=|[=:,]|(?<=[ \t]))[ \t]*+)
-    (?:[rbuRBU]?(?P<quote>["'`])(?P<quoted>(?:(?!(?P=quote)).){{1,1000}})(?P=quote)
-      |(?P<bare>[A-Za-z0-9+/_.~!@#%^&*=-]{{{LEAST_KEY_CHARS},1000}}+)(?=[\s,;"']|$))
+    (?:[rbuRBU]?(?P<quote>["'`])(?P<quoted>(?:(?!(?P=quote)).){{1,300}})(?P=quote)
+      |(?P<bare>[A-Za-z0-9+/_.~!@#%^&*=-]{{{LEAST_KEY_CHARS},400}}+)(?=[\s,;"']|$))
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -79,9 +79,9 @@ PLACE_HOLDER = re.compile(
     r"[<${%]|\.\.\.|…|\*\*\*|xxx|(?:^|[_\W])(?:your|my|change|example|placeholder|dummy|none|null|true|false|todo|os\.environ)",
     re.IGNORECASE,
 )
-# A line; of a long one up to 500 characters, to a comma or a blank where there is one: the forms of others are not linear.
+# Some lines; of a long one up to 500 characters, to a comma or a blank where there is one: the forms of others are not linear.
 PIECES = re.compile(
-    r"[^\n]{0,499}\n|[^\n]{1,499}\Z|[^\n]{250,499}[,;]|[^\n]{250,499}\s|[^\n]{1,500}"
+    r"(?:[^\n]{0,499}+\n){1,20}+|[^\n]{1,499}\Z|[^\n]{250,499}[,;]|[^\n]{250,499}\s|[^\n]{1,500}"
 )
 ADDRESS_HOLDERS = frozenset({"password", "pass", "passwd", "secret", "token"})
 
@@ -89,18 +89,22 @@ ADDRESS_HOLDERS = frozenset({"password", "pass", "passwd", "secret", "token"})
 def without_secrets(text: str) -> str:
     """Return a text with everything that looks like a secret replaced."""
     text = PRIVATE.sub(HIDDEN, text) if "PRIVATE KEY" in text else text
-    text = BARE.sub(bare_hidden, UNNAMED.sub(unnamed_hidden, FORMS.sub(HIDDEN, text)))
-    return "".join(map(piece_without_secrets, PIECES.findall(text)))
+    text = "".join(
+        map(without_known, PIECES.findall(PLACES.sub(place_hidden, FORMS.sub(HIDDEN, text))))
+    )
+    text = BARE.sub(bare_hidden, UNNAMED.sub(unnamed_hidden, text))
+    lines = text.split("\n")
+    for at, line in enumerate(lines):  # most have no telling name
+        lowered = line.lower()
+        if any(hint in lowered for hint in HINTS):
+            lines[at] = NAMED.sub(named_hidden, SHELL.sub(shell_hidden, line))
+    return "\n".join(lines)
 
 
-def piece_without_secrets(text: str) -> str:
-    """Return a line, or a part of a long one, with everything that looks like a secret replaced."""
+def without_known(text: str) -> str:
+    """Return a text with the keys of known services replaced."""
     for form in known_forms():
         text = form.sub(form_hidden, text)
-    text = PLACES.sub(place_hidden, text)
-    lowered = text.lower()
-    if any(hint in lowered for hint in HINTS):
-        text = NAMED.sub(named_hidden, SHELL.sub(shell_hidden, text))
     return text
 
 
@@ -140,11 +144,12 @@ def form_hidden(found: re.Match[str]) -> str:
 def place_hidden(found: re.Match[str]) -> str:
     """Hide what stands where credentials do, unless it is a placeholder; of a query only what looks random."""
     group = str(found.lastgroup)
-    value = found[group]
+    value = re.sub(r"%\w\w", "", found[group]) if group == "query" else found[group]
     is_held = value.lower() in ADDRESS_HOLDERS or PLACE_HOLDER.search(value) or value == HIDDEN
-    if is_held or (
-        group == "query" and not (looks_like_a_key(value) and bits(value) >= LEAST_BITS)
-    ):
+    is_user = group == "user" and (
+        value.isdecimal() or f" {value}:{value}" in found[0]
+    )  # -u 1000:1000
+    if is_held or is_user or (group == "query" and not looks_random(value)):
         return found[0]
     start, stop = found.start(group) - found.start(), found.end(group) - found.start()
     return found[0][:start] + HIDDEN + found[0][stop:]
@@ -180,13 +185,18 @@ def unnamed_hidden(found: re.Match[str]) -> str:
 
 
 def bare_hidden(found: re.Match[str]) -> str:
-    """Hide an unquoted value that looks random: it mixes capitals, small letters and digits as no name does."""
+    """Hide an unquoted value that looks random."""
     value = found[0]
+    hides = looks_random(value) and not PLACE_HOLDER.search(value)
+    return HIDDEN if hides else value
+
+
+def looks_random(value: str) -> bool:
+    """Return True for a value that mixes capitals, small letters and digits as no name does."""
     kinds = [kind_of(char) for char in value if char.isalnum()]
     changes = sum(one != other for one, other in pairwise(kinds)) / max(1, len(kinds) - 1)
     mixes = len(set(kinds)) == len(KINDS) and kinds.count("digit") >= LEAST_DIGITS
-    hides = mixes and changes >= LEAST_CHANGES and bits(value) >= LEAST_BITS
-    return HIDDEN if hides and not PLACE_HOLDER.search(value) else value
+    return mixes and changes >= LEAST_CHANGES and bits(value) >= LEAST_BITS
 
 
 KINDS = ("digit", "upper", "lower")
