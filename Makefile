@@ -3,13 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo local test test-hosts check docs referee bench clean
+.PHONY: help demo local test test-hosts fuzz check docs referee bench clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo   an agent with 75,000 tokens of work in an 8,000-token window"
 	@echo "make local  a conversation with a small real model on this machine; compiles llama.cpp first"
 	@echo "make test   the test suite"
+	@echo "make fuzz   the tests that draw their input, with input that is drawn anew, for ten minutes"
 	@echo "make test-hosts  the adapters' tests with the oldest release of each host"
 	@echo "make check  formatting, lint and types"
 	@echo "make docs   the pages and the API reference as a site, in site/"
@@ -48,8 +49,15 @@ $(VENV)/.local: pyproject.toml | $(VENV)/.python
 local: $(VENV)/.local
 	@$(BIN)/python examples/local/talk.py
 
+# The same run each time: the examples of Hypothesis (tests/conftest.py), the order of sets, the order of the tests.
 test: $(VENV)/.installed
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
+	@PYTHONDONTWRITEBYTECODE= PYTHONHASHSEED=0 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
+
+# make fuzz SECONDS=3600 TESTS=tests/ledger
+SECONDS ?= 600
+TESTS ?= tests
+fuzz: $(VENV)/.installed
+	@PYTHONPATH=tests $(BIN)/python -m pytest -n 2 --dist load -q -m hypothesis --hypothesis-profile fuzz -p support.fuzzing --fuzz-seconds $(SECONDS) $(TESTS)
 
 # `make test` has the newest release of each host; these are the oldest that are taken, with AutoGen Studio, which wants one of them.
 OLDEST := autogenstudio==0.4.2.2 autogen-agentchat==0.5.7 pyautogen==0.9 ag2[openai]==1.2.0 agent-framework-core==1.19.0 agent-framework-openai==1.14.4
@@ -59,7 +67,7 @@ $(OLD)/.installed: pyproject.toml | $(VENV)/.python
 	@echo "Installing the oldest release of each host into $(OLD) (some minutes the first time) ..."
 	@test -d $(OLD) || $(PYTHON) -m venv $(OLD)
 	@$(OLD)/bin/pip install --quiet --quiet --disable-pip-version-check "pip>=25.1"
-	@$(OLD)/bin/pip install --quiet --quiet --disable-pip-version-check --editable ".[ag2,agent-framework,redis,fast,yaml,cli,testing]" $(OLDEST) pytest pytest-asyncio pytest-xdist
+	@$(OLD)/bin/pip install --quiet --quiet --disable-pip-version-check --editable ".[ag2,agent-framework,redis,fast,yaml,cli,testing]" $(OLDEST) --group test
 	@touch $@
 
 # Old releases warn of much that is none of ours.

@@ -1,23 +1,24 @@
 """Settings of the whole suite."""
 
 import gc
-import os
 from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.constants_ast import Constants
 
 from support.waiting import LONGEST_S
 
-# Shared machines are slow at times: an example may take as long as it likes, and generation too. New examples are drawn
-# where somebody works on the code; with CI set the same ones each time, as Hypothesis' own profile has it.
-settings.register_profile(
-    "suite",
+# Everywhere the same examples, each time; new ones are drawn by `make fuzz`, and what it finds becomes an @example. Shared
+# machines are slow at times: an example may take as long as it likes, and generation too.
+SUITE = settings(
     max_examples=40,  # of each property, in a suite of some hundred; those that need more say so
     deadline=None,
-    derandomize="CI" in os.environ,
+    derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
+settings.register_profile("suite", SUITE)
+settings.register_profile("fuzz", SUITE, derandomize=False, print_blob=True)
 settings.load_profile("suite")
 
 pytest_plugins = (
@@ -55,6 +56,16 @@ WAITS = (
     "manager.providers.LONGEST_WAIT_S",
 )
 LOCKS = ("cache.store._LOCKED_S",)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def same_examples() -> Iterator[None]:
+    """Hypothesis draws constants of the modules loaded so far, too: what a test gets would depend on those before it."""
+    with pytest.MonkeyPatch.context() as patch:
+        if settings().derandomize:
+            name = "hypothesis.internal.conjecture.providers._get_local_constants"
+            patch.setattr(name, Constants)
+        yield
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -65,9 +65,9 @@ class OriginalTier:
         """Return the handles stored in this scope by any process, oldest first; empty if the tier cannot list them."""
         return self._handles(self._tier.names())
 
-    def forget(self, handle: str) -> None:
-        """Delete a handle. Raises ``StoreUnavailable`` if it may still be stored, or ``StoreRefused``."""
-        self._tier.forget([self._name(handle)])
+    def forget(self, handles: str | Iterable[str]) -> None:
+        """Delete handles. Raises ``StoreUnavailable`` if one may still be stored, or ``StoreRefused``."""
+        self._tier.forget([self._name(handle) for handle in listed_handles(handles)])
 
     def clear(self) -> None:
         """Delete all originals of this scope, whichever process wrote them. Raises what ``forget`` does."""
@@ -182,15 +182,17 @@ class OriginalStore:
             raise OriginalNotFound(handle, evicted=self.evicted)
         return found
 
-    def forget(self, handle: str) -> None:
-        """Delete the entry under a handle from memory and all tiers.
+    def forget(self, handles: str | Iterable[str]) -> None:
+        """Delete the entry under a handle, or those under several, from memory and all tiers.
 
         Raises:
-            StoreUnavailable: a tier cannot be written now, so the entry may still be there.
+            StoreUnavailable: a tier cannot be written now, so entries may still be there; they are gone from the others.
         """
-        self._memory.forget([handle])
-        self._known.pop(handle, None)
-        self._delete(lambda tier: tier.forget(handle))
+        names = listed_handles(handles)
+        self._memory.forget(names)
+        for name in names:
+            self._known.pop(name, None)
+        self._delete(lambda tier: tier.forget(names))
 
     def clear(self) -> None:
         """Delete everything, in each tier all originals of its scope, by any process. Raises what ``forget`` does."""
@@ -293,6 +295,11 @@ class RedisOriginals(OriginalTier):
             StoreUnavailable: the server is unavailable; pending writes are sent when it is back.
         """
         self._shared.flush()
+
+
+def listed_handles(handles: str | Iterable[str]) -> list[str]:
+    """Return handles as a list; a single one is not read as its letters."""
+    return [handles] if isinstance(handles, str) else list(handles)
 
 
 def size_of(messages: tuple[Message, ...]) -> int:

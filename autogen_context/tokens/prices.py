@@ -50,24 +50,32 @@ class Rates:
 
     def cached_tokens(self, shared_tokens: int) -> int:
         """Return how many tokens are cached of a prefix shared with the previous request."""
-        if shared_tokens < self.minimum_prefix_tokens or self.cached_fraction >= 1:
+        if not self._caches(shared_tokens):
             return 0
         return shared_tokens // self.block_tokens * self.block_tokens
 
     def cost_tokens(self, tokens: int, cached_tokens: int) -> float:
         """Return the cost of a request with this many cached tokens, in uncached input tokens."""
-        is_written = tokens >= self.minimum_prefix_tokens
+        is_written = tokens >= self._shortest_tokens
         new = (tokens - cached_tokens) * (self.write_fraction if is_written else 1)
         return cached_tokens * self.cached_fraction + new
 
     def standing_tokens(self, tokens: int) -> float:
         """Return the cost of resending the same tokens; an incomplete last block counts as cached."""
-        is_cached = tokens >= self.minimum_prefix_tokens and self.cached_fraction < 1
-        return self.cost_tokens(tokens, tokens if is_cached else 0)
+        return self.cost_tokens(tokens, tokens if self._caches(tokens) else 0)
 
     def is_cold(self, *, idle_s: float) -> bool:
         """Return True if the cache may have expired, ``idle_s`` seconds after the last request."""
         return idle_s > self.cache_ttl_s
+
+    @property
+    def _shortest_tokens(self) -> int:
+        """The shortest prefix that is cached; never less than a block, whatever the provider's minimum is."""
+        return max(self.minimum_prefix_tokens, self.block_tokens)
+
+    def _caches(self, tokens: int) -> bool:
+        """Whether the next request finds any of a prefix of this length in the cache."""
+        return tokens >= self._shortest_tokens and self.cached_fraction < 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -160,6 +160,21 @@ def test_what_is_forgotten_is_gone(tmp_path: Path, memory_bytes: int) -> None:
     assert b"secret" not in disk.store.path.read_bytes()
 
 
+@BOTH
+def test_several_are_forgotten_at_once(tmp_path: Path, memory_bytes: int) -> None:
+    """From memory and every tier, also what another process put there; the rest stays."""
+    folder, far = DiskOriginals(tmp_path, scope=SCOPE), OriginalTier(OwnTier(), scope=SCOPE)
+    store = OriginalStore(memory_bytes, tiers=[folder], shared=far)
+    store.put_all((name, said(f"{name} secret")) for name in "abcd")
+    folder.write([("elsewhere", said("elsewhere secret"))])
+    store.forget(name for name in ("a", "c", "elsewhere", "never there"))
+    assert store.handles == ("b", "d")
+    assert [name for name in "abcd" if name in store] == ["b", "d"]
+    for tier in (folder, far):
+        assert [name for name in (*"abcd", "elsewhere") if tier.read(name)] == ["b", "d"]
+    assert b"elsewhere secret" not in folder.store.path.read_bytes()
+
+
 @settings(max_examples=30)
 @given(ANY_TEXT, ANY_TEXT, ANY_TEXT, ANY_TEXT)
 def test_scopes_are_told_apart(tenant: str, agent: str, tenant2: str, agent2: str) -> None:

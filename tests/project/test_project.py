@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 
 import pytest
 from hypothesis import given, settings
@@ -120,16 +121,31 @@ async def test_no_text_of_a_file_rules(tmp_path: Path) -> None:
         assert not [entry for entry in learnt if entry.kind in rules and not entry.reported]
 
 
+class Held(Counting):
+    """A cache that holds up the first build until it is let go on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go_on = Event()
+
+    @override
+    def remember(self, kind: str, key: str, value: object, /) -> None:
+        """Keep it, and wait."""
+        super().remember(kind, key, value)
+        assert self.go_on.wait(LONGEST_S)
+
+
 async def test_a_cancelled_build_goes_on_the_next_time(tmp_path: Path) -> None:
     """What was read stays read; nothing is missing in the end."""
     files = {f"m{n}.py": f"def use_{n}(): ...\n" for n in range(99)}
-    root, cache = grown(tmp_path / "wide", files), Counting()
+    root, cache = grown(tmp_path / "wide", files), Held()
     context = ProjectContext(root, cache=cache, budget_tokens=BUDGET, count=len)
     task = asyncio.create_task(context.current())
     await until(lambda: bool(cache.built))
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+    cache.go_on.set()
     assert (await context.current()).head == (await project(root).current()).head
     assert len(cache.built) <= len(files)
 

@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from autogen_context.tokens.limits import known_rows
@@ -20,6 +20,7 @@ WRITTEN = Rates(
 )
 UNCACHED = Rates(cached_fraction=1, write_fraction=1.25)
 SHARE_ALONE = Rates(cached_fraction=0.5)
+BLOCKS_ALONE = Rates(cached_fraction=0, block_tokens=16)
 REQUESTS = {
     "a token too short": (WRITTEN, 1_023, 0, (1_023, 1_023, 1_023)),
     "just long enough": (WRITTEN, 1_024, 1_024, (1_280, 102.4, 102.4)),
@@ -27,6 +28,8 @@ REQUESTS = {
     "a block more": (WRITTEN, 1_152, 1_152, (1_440, 115.2, 115.2)),
     "nothing is ever cached": (UNCACHED, 1_000, 0, (1_250, 1_250, 1_250)),
     "every token is cached": (SHARE_ALONE, 7, 7, (7, 3.5, 3.5)),
+    "a token short of the first block": (BLOCKS_ALONE, 15, 0, (15, 15, 15)),
+    "the first block": (BLOCKS_ALONE, 16, 16, (16, 0, 0)),
 }
 
 
@@ -39,6 +42,7 @@ def test_a_request(rates: Rates, tokens: int, cached: int, costs: tuple[float, .
 
 
 @given(price=EVERY_PRICE, tokens=TOKENS, shared=TOKENS)
+@example(price=TABLE.providers["vLLM"], tokens=1, shared=1)
 def test_a_cached_token_costs_no_more_than_a_new_one(
     price: Price, tokens: int, shared: int
 ) -> None:
@@ -46,7 +50,8 @@ def test_a_cached_token_costs_no_more_than_a_new_one(
     cached = price.cached_tokens(min(shared, tokens))
     assert 0 <= cached <= shared
     assert cached % price.block_tokens == 0
-    caches = min(shared, tokens) >= price.minimum_prefix_tokens and price.cached_fraction < 1
+    shortest = max(price.minimum_prefix_tokens, price.block_tokens)
+    caches = min(shared, tokens) >= shortest and price.cached_fraction < 1
     assert caches == (min(shared, tokens) - cached < price.block_tokens and cached > 0)
     cost = price.cost_tokens(tokens, cached)
     assert cost <= price.cost_tokens(tokens, 0)
