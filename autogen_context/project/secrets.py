@@ -117,7 +117,7 @@ def known_forms() -> tuple[re.Pattern[str], ...]:
     )
     from detect_secrets.plugins.base import RegexBasedDetector  # noqa: PLC0415
 
-    found = get_mapping_from_secret_type_to_class().values()
+    found: list[type] = [*get_mapping_from_secret_type_to_class().values()]
     wanted = [each for each in found if each.__name__ not in OTHERS]
     return tuple(
         form

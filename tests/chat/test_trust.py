@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from typing_extensions import override
 
 from autogen_context.chat.settings import ChatSettings
 from autogen_context.chat.terminal import Terminal
@@ -36,7 +37,8 @@ class Refuses(http.server.BaseHTTPRequestHandler):
         self.server.seen.append(str(self.headers))
         self.send_error(401)
 
-    def log_message(self, *_: object) -> None:  # type: ignore[override]  # says nothing
+    @override
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
         """Say nothing."""
 
 
