@@ -38,7 +38,7 @@ class Refuses(http.server.BaseHTTPRequestHandler):
         self.send_error(401)
 
     @override
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
+    def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""
 
 
