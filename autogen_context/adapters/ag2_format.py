@@ -36,6 +36,7 @@ from ag2.events import (
 from typing_extensions import override
 
 from autogen_context.adapters.register import Prompt
+from autogen_context.messages.canonical import canonical
 from autogen_context.messages.message import (
     HostFormat,
     Image,
@@ -45,7 +46,6 @@ from autogen_context.messages.message import (
     with_text,
 )
 from autogen_context.messages.message import ToolResult as Result
-from autogen_context.messages.openai_chat import canonical
 
 SENT = (ModelRequest, ModelResponse, ToolResultsEvent, CompactionSummary)
 OF_A_RESPONSE = (ProviderReplay, BuiltinToolCallEvent, BuiltinToolResultEvent)

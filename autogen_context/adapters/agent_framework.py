@@ -1,15 +1,28 @@
 """Adapter for Microsoft Agent Framework 1.x: keeps an agent within its context window through a chat middleware.
 
 Promise: every model request fits the window, instructions and tools included; the messages of a session are never changed;
-the manager's state is part of the session and saved with it.
+the manager's state is part of the session and saved with it; a run without a session is a conversation of its own, which
+nothing outlives.
 
 Why a middleware: a ``CompactionStrategy`` marks the stored messages themselves, and sees neither instructions nor tools nor
-the provider's usage. A ``ChatMiddleware`` wraps each model call, inside the tool loop.
+the provider's usage. A ``ChatMiddleware`` wraps each model call, inside the tool loop. It has to be the innermost one: with
+``require_per_service_call_history_persistence`` the framework loads the history in a middleware of its own, which it appends
+to those of the agent. So ``register`` also wraps the client's ``get_response``, which is called once per run with all of them.
 """
 
 import asyncio
 import warnings
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import contextmanager
+from contextvars import ContextVar
 from copy import copy
 from inspect import signature
 from typing import Any, Self, cast
@@ -23,6 +36,7 @@ from agent_framework import (
     FunctionInvocationContext,
     FunctionTool,
     Message,
+    ResponseStream,
 )
 from pydantic import BaseModel
 from typing_extensions import override
@@ -39,6 +53,7 @@ from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.parts import ManagerOptions
 from autogen_context.manager.prepared import Prepared
 from autogen_context.messages.tool_schema import (
+    NOTHING_LEFT,
     RECALL_DESCRIPTION,
     RECALL_TOOL_NAME,
     answer_recall,
@@ -50,6 +65,11 @@ if "session" not in signature(ChatContext).parameters:  # before 1.11
     raise ImportError("its ChatContext has no session")
 
 STATE_KEY = "autogen_context"  # prefix of each agent's key in the session state
+KEPT_BY_SERVICE = (
+    "the service keeps the history of this conversation (store=True, or a conversation_id), so what it sends to the model is "
+    'not managed and can outgrow the window; give the agent default_options={"store": False} and a session without a '
+    "service_session_id"
+)
 
 
 class SessionState:
@@ -80,12 +100,11 @@ class AgentFrameworkContext(AgentContext[Message], ChatMiddleware):
         super().__init__(AgentFrameworkFormat(agent.name or ""), options)
         self.agent = agent
         self._key = f"{STATE_KEY}:{agent.name or agent.id}"
-        self._without_session = self.manager
 
     def manager_of(self, session: AgentSession | None) -> IncrementalContextManager:
-        """Return the manager of a session, restored from the session's saved state if there is one."""
+        """Return the manager of a session, restored from its saved state if there is one; without a session a new one."""
         if session is None:
-            return self._without_session
+            return self._new_manager()
         kept: object = session.state.get(self._key)
         if isinstance(kept, SessionState):
             return kept.manager
@@ -98,16 +117,22 @@ class AgentFrameworkContext(AgentContext[Message], ChatMiddleware):
 
     @override
     async def process(self, context: ChatContext, call_next: Callable[[], Awaitable[None]]) -> None:
+        """Prepare a model request with the manager of its session."""
+        await self.prepare_call(self.manager_of(context.session), context, call_next)
+
+    async def prepare_call(
+        self,
+        manager: IncrementalContextManager,
+        context: ChatContext,
+        call_next: Callable[[], Awaitable[None]],
+    ) -> None:
         """Prepare one model request and record its billed tokens."""
         options = context.options or {}
         if options.get("conversation_id"):
-            warnings.warn(
-                "the provider keeps this conversation itself (conversation_id): what it sends to its model cannot be managed",
-                stacklevel=2,
-            )
+            warnings.warn(KEPT_BY_SERVICE, stacklevel=2)
             await call_next()
             return
-        manager = self.manager = self.manager_of(context.session)
+        self.manager = manager
         given: str | Sequence[str] = options.get("instructions") or ""
         text = given if isinstance(given, str) else "\n".join(given)
         before: list[object] = [Prompt(text)] if text else []
@@ -131,10 +156,16 @@ class AgentFrameworkContext(AgentContext[Message], ChatMiddleware):
             record(context.result)
 
     def recall_tool(self) -> FunctionTool:
-        """Return the ``recall_context`` tool, which retrieves originals for the session that calls it."""
+        """Return the ``recall_context`` tool, which retrieves originals for the run that calls it."""
 
         async def recall_context(ctx: FunctionInvocationContext, **arguments: object) -> str:
-            manager = self.manager_of(ctx.session)
+            run = RUN.get()
+            if run is not None and run.context is self:
+                manager = run.manager
+            elif ctx.session is not None:
+                manager = self.manager_of(ctx.session)
+            else:
+                return NOTHING_LEFT
             return await asyncio.to_thread(answer_recall, manager, arguments)
 
         function: Any = recall_tool_schema()["function"]
@@ -144,6 +175,75 @@ class AgentFrameworkContext(AgentContext[Message], ChatMiddleware):
             func=recall_context,
             input_model=function["parameters"],
         )
+
+
+class Run(ChatMiddleware):
+    """One run of a registered agent; without a session its conversation, and the manager of that, end with it."""
+
+    def __init__(self, context: AgentFrameworkContext, session: AgentSession | None) -> None:
+        self.context = context
+        self.manager = context.manager_of(session)
+        self._is_whole = session is None
+
+    @override
+    async def process(self, context: ChatContext, call_next: Callable[[], Awaitable[None]]) -> None:
+        """Prepare one of its model requests."""
+        await self.context.prepare_call(self.manager, context, call_next)
+
+    @contextmanager
+    def scope(self) -> Generator[None]:
+        """Make this the run whose tools are called."""
+        token = RUN.set(self)
+        try:
+            yield
+        finally:
+            RUN.reset(token)
+
+    async def whole(self, response: Awaitable[ChatResponse[Any]]) -> ChatResponse[Any]:
+        """Await the response of a run, and end it."""
+        try:
+            with self.scope():
+                return await response
+        finally:
+            await self.end()
+
+    async def end(self) -> None:
+        """End the conversation of a run without a session."""
+        if self._is_whole:
+            await self.manager.aclose()
+
+
+RUN: ContextVar[Run | None] = ContextVar("autogen_context_run", default=None)
+
+
+class ManagedCalls:
+    """A client's ``get_response`` that gives each run of a registered agent a middleware of its own, the innermost one.
+
+    Calls without the context of a registered agent, such as those of other agents with the same client, pass unchanged.
+    """
+
+    def __init__(self, ask: Callable[..., Any]) -> None:
+        self._ask = ask
+
+    def __call__(
+        self, *messages: Any, client_kwargs: Mapping[str, Any] | None = None, **given: Any
+    ) -> Any:
+        """Ask the client, with the arguments of its ``get_response``."""
+        kwargs = dict(client_kwargs or {})
+        several: object = kwargs.get("middleware") or ()
+        middleware = cast(
+            "Sequence[object]", several if isinstance(several, list | tuple) else [several]
+        )
+        ours = [each for each in middleware if isinstance(each, AgentFrameworkContext)]
+        if not ours:
+            return self._ask(*messages, client_kwargs=client_kwargs, **given)
+        run = Run(ours[0], kwargs.get("session"))
+        kwargs["middleware"] = [*(each for each in middleware if each not in ours), run]
+        response: Any = self._ask(*messages, client_kwargs=kwargs, **given)
+        streams: Any = ResponseStream
+        if isinstance(response, streams):
+            return response.with_pull_context_manager(run.scope).with_cleanup_hook(run.end)
+        return run.whole(response)
 
 
 def register_agent_framework(
@@ -159,11 +259,31 @@ def register_agent_framework(
     said = {"model": model_name, "reserve_tokens": 0}
     options = completed(options, model, said=said, client=complete_with(agent))
     context = AgentFrameworkContext(agent, options)
+    keep_history_here(agent)
     agent.middleware = [*own, context]
+    client: Any = agent.client
+    if not isinstance(client.get_response, ManagedCalls):
+        client.get_response = ManagedCalls(client.get_response)
     tools: list[Any] = agent.default_options.get("tools") or []
     if tools:
         agent.default_options["tools"] = [*tools, context.recall_tool()]
     return context
+
+
+def keep_history_here(agent: Agent[Any]) -> None:
+    """Set ``store=False`` for a client whose service keeps the history unless told otherwise, and say so."""
+    store = agent.default_options.get("store")
+    if store:
+        warnings.warn(KEPT_BY_SERVICE, stacklevel=4)
+    elif store is None and getattr(agent.client, "STORES_BY_DEFAULT", False):
+        warnings.warn(
+            f"the service of {type(agent.client).__name__} would keep the history, out of reach: register set "
+            'default_options["store"] = False, so that the whole history is sent and managed; set it so yourself to silence '
+            "this, or to True to leave the history with the service, unmanaged",
+            stacklevel=4,
+        )
+        options = cast("dict[str, object]", agent.default_options)
+        options["store"] = False
 
 
 def named(message: Message, name: str | None) -> Message:

@@ -17,6 +17,7 @@ from agent_framework import Message as HostMessage
 from typing_extensions import override
 
 from autogen_context.adapters.register import Prompt
+from autogen_context.messages.canonical import canonical
 from autogen_context.messages.message import (
     HostFormat,
     Image,
@@ -26,7 +27,6 @@ from autogen_context.messages.message import (
     content_digest,
     with_text,
 )
-from autogen_context.messages.openai_chat import canonical
 
 AT_HOME = frozenset({"function_approval_request", "function_approval_response", "usage"})
 NOT_SENT = frozenset({"raw_representation", "additional_properties", "annotations", "exception"})

@@ -22,6 +22,8 @@ class Latest:
         versions: its past views.
         recorded: the host's messages, of which it has the first ``messages``.
         messages: their number.
+        earlier: digests of another scheme, of a state whose messages were not handed in yet; empty if there are none.
+        scheme: of its digests and pins.
         providers: states of the context providers.
         compared: what the last compaction found, by index of the unit.
     """
@@ -30,13 +32,15 @@ class Latest:
     versions: Versions
     recorded: Recorded
     messages: int
+    earlier: tuple[bytes, ...]
+    scheme: int
     providers: Mapping[str, Mapping[str, object]]
     compared: "Mapping[int, Compared]"
 
     @property
     def digests(self) -> tuple[bytes, ...]:
         """One digest per message."""
-        return self.recorded.digests_of(self.messages)
+        return self.earlier or self.recorded.digests_of(self.messages)
 
     def explain(self, message: object) -> "Explanation":
         """Explain the decision on a message; raise ``NotInHistory`` if there is none, ``ValueError`` for what is no message."""

@@ -40,7 +40,8 @@ from autogen_context.manager.parts import Setup, originals_of, warn_caller, wind
 from autogen_context.manager.prefetch import Ahead, Prefetcher
 from autogen_context.manager.prepared import Prepared, Window, untouched
 from autogen_context.manager.providers import Providers, ToRefresh, reported
-from autogen_context.manager.state import State
+from autogen_context.manager.state import State, recognised
+from autogen_context.messages.canonical import DIGEST_SCHEME
 from autogen_context.messages.message import chars_of, content_digest
 from autogen_context.messages.piece import messages_of
 from autogen_context.tokens.message_counter import MessageCounter
@@ -94,6 +95,10 @@ class TurnRunner:
         self._bill_doubted = False  # so that repeated bills of this kind warn only once
         self.originals = originals_of(config, state.originals, setup.options.get("original_store"))
         self.prefetcher = Prefetcher(setup, counter, state)
+        self._scheme = state.digest_scheme
+        is_comparable = self._scheme == DIGEST_SCHEME
+        self._earlier = () if is_comparable else state.digests  # until the host's list is read
+        self._is_same_counter = counter.calibration.is_comparable(state.view.calibration)
         window = Window(
             window_tokens=window_tokens or window_tokens_of(config),
             reserve_tokens=config.reserve_tokens,
@@ -105,7 +110,7 @@ class TurnRunner:
             self.prefetcher,
             originals=self.originals,
             window=window,
-            digests=state.digests,
+            digests=state.digests if is_comparable else (),
         )
         self.window_tokens = window.window_tokens
         calibration = counter.calibration.resumed(state.view.calibration)
@@ -164,6 +169,8 @@ class TurnRunner:
             versions=self.versions,
             recorded=history.recorded,
             messages=history.known,
+            earlier=self._earlier,
+            scheme=self._scheme,
             providers=self.providers.state if each else self.providers.others,
             compared=self.engine.compared,
         )
@@ -181,10 +188,27 @@ class TurnRunner:
         Decisions are made in the turn, when the tools are known.
         """
         same = self.engine.conversation.update(payloads)
+        if self._earlier:
+            same = self._recognised()
         if same < self.versions.stop:
             self.versions = self.versions.cut_back(same)
         if same < self.view.decisions.stop:
             self.view = self.engine.cut_back(self.view, same)
+
+    def _recognised(self) -> int:
+        """Return how many leading messages are those of a state whose digests cannot be compared, and name its pins anew."""
+        conversation, decisions = self.engine.conversation, self.view.decisions
+        known = recognised(decisions, conversation.candidates, by_size=self._is_same_counter)
+        same, known_before = min(len(self._earlier), len(conversation.messages)), len(decisions)
+        if known < known_before:
+            same = decisions[known].start
+        digests = dict(zip(self._earlier[:same], conversation.history.digests, strict=False))
+        self.view, self.versions = self.view.renamed(digests), self.versions.renamed(digests)
+        numbers = {"units": known_before, "recognised": known}
+        level = logging.INFO if known == known_before else logging.WARNING
+        logger.log(level, "the state of an earlier release is continued", extra=numbers)
+        self._earlier, self._scheme = (), DIGEST_SCHEME
+        return same
 
     def _is_little(self, payloads: Sequence[object], tools: ToolSchemas) -> bool:
         """Whether a turn on this list is little work; if so, the list was read."""
@@ -444,6 +468,7 @@ class TurnRunner:
         return State(
             view=latest.view,
             digests=latest.digests,
+            digest_scheme=latest.scheme,
             originals=tuple(self.originals),
             versions=latest.versions.kept,
             context_id=self.context_id,

@@ -1,7 +1,7 @@
 """The saved state of a conversation, to resume it in another process: as one value, as JSON data, and in a file.
 
-Promise: a loaded state equals the saved one. A damaged state, or one of another schema, is rejected with the reason before
-anything is changed. Files are written atomically: they contain the old or the new state, and only the owner can read them.
+Promise: a loaded state equals the saved one. A state of an earlier schema, from 8 on, is brought into today's form; a damaged
+state, or one of another schema, is rejected with the reason before anything is changed. Files are written atomically: they contain the old or the new state, and only the owner can read them.
 
 The host's messages are not saved, since the host has them; a digest of each identifies it. A decision shared by several
 versions, or by a version and the view, is written once; a version refers to ranges of decisions.
@@ -21,14 +21,19 @@ from zlib import crc32
 from pydantic import Field, PlainValidator, StrictInt, TypeAdapter, ValidationError
 
 from autogen_context.errors import StateError
+from autogen_context.messages.canonical import DIGEST_SCHEME
 from autogen_context.messages.message import Message, Text
-from autogen_context.messages.saved import damaged, faults, read_saved, saved
+from autogen_context.messages.saved import Migration, damaged, faults, migrated, read_saved, saved
 from autogen_context.prioritizer.advice import Advice
-from autogen_context.view.decision import Decision, Decisions, faults_of_decisions
+from autogen_context.view.decision import Candidate, Decision, Decisions, faults_of_decisions
 from autogen_context.view.versions import Version
 from autogen_context.view.view import ContextView, Digest
 
-SCHEMA = 8
+SCHEMA = 9
+MIGRATIONS: Mapping[int, Migration] = {
+    8: lambda state: {**state, "digest_scheme": 1},  # digests of what ``repr`` wrote
+}
+"""By schema: what brings a state into the form of the next one."""
 SOURCE = "save_state()"
 FLAGS = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)
 
@@ -41,6 +46,9 @@ class State:
 
     view: ContextView = field(default_factory=ContextView)
     digests: tuple[Digest, ...] = ()  # one per host message
+    digest_scheme: int = (
+        DIGEST_SCHEME  # of these and of the pins; those of another scheme cannot be compared
+    )
     originals: tuple[tuple[Text, tuple[Message, ...]], ...] = ()  # by handle
     versions: Annotated[tuple[KeptVersion, ...], PlainValidator(tuple), Field(exclude=True)] = ()
     context_id: Text = ""  # empty if not assigned yet
@@ -94,6 +102,7 @@ def dump(state: State) -> dict[str, object]:
 
 def load(data: object) -> State:
     """Return the state from JSON data; raise ``StateError`` if it is damaged or its schema is unknown."""
+    data = migrated(data, MIGRATIONS, what="state", schema=SCHEMA, source=SOURCE)
     found = read_saved(SavedState, data, what="state", schema=SCHEMA, source=SOURCE)
     table = (*found.view.decisions, *found.version_decisions)
     kept: list[KeptVersion] = []
@@ -108,6 +117,27 @@ def load(data: object) -> State:
     if written(found) != data:  # pydantic converted a value, such as "5" to 5, or ignored one
         raise damaged("state", "a value is not as it was written", SOURCE)
     return replace(State(**fields_of(found)), versions=tuple(kept))
+
+
+def recognised(
+    decisions: Sequence[Decision], candidates: Sequence[Candidate], *, by_size: bool
+) -> int:
+    """Return how many leading decisions are on these units, told by their bounds and, with ``by_size``, their tokens.
+
+    This is how the messages of a state are recognised whose digests are of another scheme.
+    """
+    known = 0
+    for decision, candidate in zip(decisions, candidates, strict=False):
+        unit, is_last = candidate.unit, known == len(decisions) - 1
+        has_grown = is_last and unit.stop > decision.stop  # by results that were pending
+        same_size = not by_size or candidate.tokens == decision.tokens_before
+        bounds = unit.start, unit.stop
+        if bounds != (decision.start, decision.stop if not has_grown else unit.stop):
+            break
+        if not (same_size or has_grown):
+            break
+        known += 1
+    return known
 
 
 def written(state: SavedState) -> dict[str, object]:

@@ -11,6 +11,8 @@ from typing import Protocol, TypeVar
 
 from pydantic import InstanceOf
 
+from autogen_context.messages.canonical import canonical_text
+
 Part = TypeVar("Part")
 Text = InstanceOf[str]
 """Any string, lone surrogates included, which pydantic's own ``str`` refuses and tools do return."""
@@ -84,7 +86,7 @@ class HostFormat(Protocol):
 
     def digest(self, snapshot: object, /) -> bytes:
         """Return 16 bytes that are equal exactly for snapshots of equal content."""
-        return content_digest(repr(snapshot))
+        return content_digest(canonical_text(snapshot))
 
     def rewrite(self, payload: object, message: Message, /) -> object:
         """Return a new payload with the texts, calls, results and images of ``message`` and the other fields of ``payload``."""

@@ -7,13 +7,19 @@ Source: https://platform.openai.com/docs/api-reference/chat (read 2026-11). ``fu
 its older form, read as a call and a result without id. A client object is anything with ``model_dump``.
 """
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple, cast
 
 from autogen_context.argument import listed, require_several
 from autogen_context.errors import InvalidTranscript
+from autogen_context.messages.canonical import (
+    PLAIN,
+    Fields,
+    canonical,
+    canonical_text,
+    object_fields,
+)
 from autogen_context.messages.message import (
     Image,
     Message,
@@ -23,8 +29,6 @@ from autogen_context.messages.message import (
     with_text,
 )
 
-Fields = Mapping[str, object]
-
 RESULT_ROLES = frozenset({"tool", "function"})
 CALL_FIELDS = frozenset({"tool_calls", "function_call"})
 # Fields that are read, and metadata, which is not sent to providers.
@@ -32,7 +36,6 @@ NOT_EXTRA = CALL_FIELDS | {"role", "content", "name", "tool_call_id", "metadata"
 READ_KEYS = NOT_EXTRA - CALL_FIELDS
 OF_A_CALL = frozenset({"id", "type", "index", "function", "custom"})
 IMAGE_TYPES = frozenset({"image_url", "input_image", "image"})
-PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 class OpenAIChat:
@@ -69,13 +72,7 @@ class OpenAIChat:
 
     def digest(self, snapshot: object, /) -> bytes:
         """Hash a snapshot to 16 bytes, independent of field order."""
-        fields = fields_of(snapshot)
-        if all(type(key) is type(value) is str for key, value in fields.items()):
-            return content_digest(repr(sorted(fields.items())))  # the usual message, faster
-        try:
-            return content_digest(canonical(fields))
-        except ValueError:  # keys of mixed types cannot be sorted
-            return content_digest(repr(fields))
+        return content_digest(canonical_text(fields_of(snapshot)))
 
     def rewrite(self, payload: object, message: Message, /) -> dict[str, object]:
         """Return a new dict with the texts of ``message`` and all other fields of ``payload``."""
@@ -258,14 +255,6 @@ def fields_of(payload: object, what: str = "a message") -> Fields:
     return fields
 
 
-def object_fields(value: object) -> Fields | None:
-    """Return the fields of a mapping or client object, else ``None``."""
-    if type(value) is dict or isinstance(value, Mapping):  # the first test is faster
-        return cast("Fields", value)  # JSON objects have string keys
-    dump = cast("Callable[..., Fields] | None", getattr(value, "model_dump", None))
-    return dump(exclude_none=True) if callable(dump) else None
-
-
 def copied(value: object) -> object:
     """Return a deep copy of dicts, lists and client objects; other values are shared."""
     kind = type(value)
@@ -277,22 +266,3 @@ def copied(value: object) -> object:
     if fields is None:
         return value
     return {k: item if type(item) in PLAIN else copied(item) for k, item in fields.items()}
-
-
-def canonical(value: object) -> str:
-    """Serialise to JSON, equal for equal values; ``ValueError`` for keys that are no strings or a cyclic value."""
-    try:
-        return _ENCODER.encode(value)
-    except TypeError as error:
-        raise ValueError(f"a message must be JSON data with strings as keys: {error}") from error
-
-
-def described(value: object) -> object:
-    """Return a stable representation of a value that JSON does not support."""
-    if isinstance(value, bytes | bytearray):
-        return content_digest(bytes(value)).hex()
-    fields = object_fields(value)
-    return dict(fields) if fields is not None else f"{type(value).__name__}:{value}"
-
-
-_ENCODER = json.JSONEncoder(sort_keys=True, default=described)

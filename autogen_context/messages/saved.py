@@ -5,7 +5,7 @@ refused with the names of the fields; values are never shown, since they may be 
 """
 
 import json
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache
 from typing import TypeVar, cast
 
@@ -16,6 +16,9 @@ from autogen_context.messages.message import Message
 
 Shape = TypeVar("Shape")
 Messages = tuple[Message, ...]
+Fields = Mapping[str, object]
+Migration = Callable[[Fields], Fields]
+"""Brings data of one schema into the form of the next."""
 
 
 @cache
@@ -35,20 +38,34 @@ def read_saved(
     shape: type[Shape], data: object, *, what: str, schema: int, source: str = "to_json()"
 ) -> Shape:
     """Load data as ``shape``; ``what`` and ``source`` name it in the ``StateError`` raised if it is damaged."""
-    if not isinstance(data, Mapping):
-        raise damaged(what, f"expected an object, got {type(data).__name__}", source)
-    found = cast("Mapping[str, object]", data).get("schema", schema)
-    if isinstance(found, int) and found != schema:
-        raise StateError(
-            f"the saved {what} {'are' if what.endswith('s') else 'is'} of schema {found} and this release reads {schema}; "
-            "load with the release that saved, or start without"
-        )
+    migrated(data, {}, what=what, schema=schema, source=source)
     try:
         return cast("Shape", adapter_of(cast("Hashable", shape)).validate_python(data))
     except ValidationError as error:
         raise damaged(what, faults(error), source) from None  # pydantic's own text shows the values
     except RecursionError:
         raise damaged(what, "it is nested too deep", source) from None
+
+
+def migrated(
+    data: object, migrations: Mapping[int, Migration], *, what: str, schema: int, source: str
+) -> Fields:
+    """Return data in the form of ``schema``, by the migration of each schema before it; names as of ``read_saved``."""
+    if not isinstance(data, Mapping):
+        raise damaged(what, f"expected an object, got {type(data).__name__}", source)
+    now = cast("Fields", data)
+    found = now.get("schema", schema)
+    if not isinstance(found, int) or found == schema:
+        return now
+    if found not in migrations:
+        oldest = min(migrations, default=schema)
+        reads = f"{oldest} to {schema}" if oldest < schema else f"{schema}"
+        raise StateError(
+            f"the saved {what} {'are' if what.endswith('s') else 'is'} of schema {found} and this release reads {reads}; "
+            "load with the release that saved, or start without"
+        )
+    later = {**migrations[found](now), "schema": found + 1}
+    return migrated(later, migrations, what=what, schema=schema, source=source)
 
 
 def damaged(what: str, why: str, source: str) -> StateError:

@@ -16,7 +16,8 @@ from typing import Self
 from autogen_context.testing.answers import Fault, completion, completion_events, faulty_reply
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.embeddings import embeddings
-from autogen_context.testing.script import ScriptedModel, ScriptEnded
+from autogen_context.testing.responses import RESPONSES_PATH, StoredResponses
+from autogen_context.testing.script import Answer, ScriptedModel, ScriptEnded
 from autogen_context.testing.transport import ReceivedRequest, Transport
 from autogen_context.testing.usage import tools_tokens
 from autogen_context.testing.wire import (
@@ -50,7 +51,7 @@ class ServedRequest:
 
 
 class LoopbackServer:
-    """A server for ``/v1/chat/completions``, ``/v1/embeddings`` and ``/v1/models``, used in ``with`` or ``async with``.
+    """A server for ``/v1/chat/completions``, ``/v1/responses`` (not streamed), ``/v1/embeddings`` and ``/v1/models``, used in ``with`` or ``async with``.
 
     Args:
         model: the model that answers and counts tokens.
@@ -86,6 +87,7 @@ class LoopbackServer:
         self._lock = Lock()
         self._stopping = Event()
         self._transport: Transport | None = None
+        self._stored = StoredResponses()
 
     @property
     def base_url(self) -> str:
@@ -142,12 +144,13 @@ class LoopbackServer:
             record = ServedRequest(number=self._arrived, path=arrival.path, fault=fault)
         try:
             body = _json(arrival.body) if arrival.method != "GET" else {}
-            if record.path == CHAT_PATH:
-                messages, tools = _objects(body.get("messages")), _objects(body.get("tools"))
+            chat = self._stored.chat_body(body) if record.path == RESPONSES_PATH else body
+            if record.path in (CHAT_PATH, RESPONSES_PATH):
+                messages, tools = _objects(chat.get("messages")), _objects(chat.get("tools"))
                 tokens = self._model.prompt_tokens(messages, tools=tools)
                 record = replace(record, messages=messages, tools=tools, prompt_tokens=tokens)
                 record = replace(record, streamed=bool(body.get("stream")))
-            reply = self._faulty(record, arrival) or self._reply(arrival, record, body)
+            reply = self._faulty(record, arrival) or self._reply(arrival, record, body, chat)
         except Exception as failure:  # noqa: BLE001  reported to the client, where the test fails
             refused = _refusal(failure)
             reply = refused.reply()
@@ -165,10 +168,16 @@ class LoopbackServer:
             return Reply(status=CLIENT_GONE, cut="start") if gone else None
         return faulty_reply(record.fault, chat=record.path == CHAT_PATH, streamed=record.streamed)
 
-    def _reply(self, arrival: ReceivedRequest, record: ServedRequest, body: JsonObject) -> Reply:
+    def _reply(
+        self, arrival: ReceivedRequest, record: ServedRequest, body: JsonObject, chat: JsonObject
+    ) -> Reply:
         match (arrival.method, arrival.path):
             case ("POST", "/v1/chat/completions"):
                 return self._chat(record, body)
+            case ("POST", "/v1/responses"):
+                if body.get("stream"):
+                    raise ApiError("streamed responses are not served; use chat completions")
+                return json_reply(self._stored.response(self._answer(record, chat), body, chat))
             case ("POST", "/v1/embeddings"):
                 return json_reply(embeddings(body, count=self._model.count))
             case ("GET", "/v1/models"):
@@ -181,17 +190,22 @@ class LoopbackServer:
                 raise ApiError(f"Invalid URL ({method} {path})", status=404)
 
     def _chat(self, record: ServedRequest, body: JsonObject) -> Reply:
-        model, options = body.get("model"), body.get("stream_options")
+        answer, options = self._answer(record, body), body.get("stream_options")
+        model = str(body.get("model"))
+        if not record.streamed:
+            return json_reply(completion(answer, model=model))
+        wants_usage = isinstance(options, dict) and bool(options.get("include_usage"))
+        return event_reply(completion_events(answer, model=model, include_usage=wants_usage))
+
+    def _answer(self, record: ServedRequest, body: JsonObject) -> Answer:
+        """Return the model's answer to a valid request that fits; raise ``ApiError`` for any other."""
+        model = body.get("model")
         if not isinstance(model, str):
             raise ApiError("you must provide a model parameter")
         check_chat(body.get("messages"), strict_roles=self._strict_roles)
         if self._window_tokens is not None and record.prompt_tokens > self._window_tokens:
             raise self._too_long(record)
-        answer = self._model.answer(record.messages, tools=record.tools, model=model)
-        if not record.streamed:
-            return json_reply(completion(answer, model=model))
-        wants_usage = isinstance(options, dict) and bool(options.get("include_usage"))
-        return event_reply(completion_events(answer, model=model, include_usage=wants_usage))
+        return self._model.answer(record.messages, tools=record.tools, model=model)
 
     def _too_long(self, record: ServedRequest) -> ApiError:
         total, schemas = record.prompt_tokens, tools_tokens(record.tools, self._model.count)

@@ -114,8 +114,11 @@ class Calibration:
 
     def resumed(self, saved: "Calibration") -> "Calibration":
         """Return the saved calibration if the same tokenizer counted its bills, else this one."""
-        same = (self.ratio, self.lowest_ratio) == (saved.ratio, saved.lowest_ratio)
-        return saved if same else self
+        return saved if self.is_comparable(saved) else self
+
+    def is_comparable(self, other: "Calibration") -> bool:
+        """Return True if the same tokenizer counted for both."""
+        return (self.ratio, self.lowest_ratio) == (other.ratio, other.lowest_ratio)
 
     def after(self, bill: Bill) -> "Calibration":
         """Return the calibration updated with a bill, or this one if the bill is implausible."""

@@ -4,7 +4,7 @@ Promise: a version is an old view that shares structure with its neighbours. The
 oldest are dropped first. The diff of a version with itself is empty, and its ``str()`` says so.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from typing_extensions import override
@@ -82,6 +82,12 @@ class Versions:
         )
         kept = (*self.kept, (version, view.past))[-max(1, self.most) :]
         return replace(self, kept=kept, stop=max(self.stop, view.decisions.stop))
+
+    def renamed(self, digests: Mapping[bytes, bytes]) -> "Versions":
+        """Return the versions with the pins of these messages under other digests."""
+        return replace(
+            self, kept=tuple((version, past.renamed(digests)) for version, past in self.kept)
+        )
 
     def cut_back(self, messages: int) -> "Versions":
         """Return the versions cut back to ``messages`` messages, after which the host's history has changed."""

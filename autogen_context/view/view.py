@@ -4,7 +4,7 @@ Promise: immutable. Each turn creates a new view that shares structure with the 
 branch starts from the same view, a rejected change leaves the view as it was, and a saved state is the view as JSON.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Self
 
@@ -129,6 +129,10 @@ class ContextView:
     def unpinned(self, digest: bytes) -> Self:
         """Return the view without a pin; the message may be dropped at the next compaction."""
         return replace(self.changed(), pins=self.pins - {digest})
+
+    def renamed(self, digests: Mapping[bytes, bytes]) -> Self:
+        """Return the view with the pins of these messages under other digests."""
+        return replace(self, pins=frozenset(digests.get(pin, pin) for pin in self.pins))
 
     def changed(self) -> Self:
         """Return the view in which a compaction that did not help may run again."""

@@ -138,7 +138,10 @@ NO_STATES: list[tuple[object, str]] = [
     ("state", "damaged: expected an object, got str"),
     ({}, "damaged: 'schema' is missing.*; give what save_state"),
     ({**SAVED, "schema": "x"}, "'schema': Input should be a valid int"),
-    ({**SAVED, "schema": SCHEMA + 1}, f"schema {SCHEMA + 1} and this release reads {SCHEMA}; load"),
+    (
+        {**SAVED, "schema": SCHEMA + 1},
+        f"schema {SCHEMA + 1} and this release reads 8 to {SCHEMA}; load",
+    ),
     ({**SAVED, "schema": 0}, "schema 0 and this release reads"),
 ]
 DECIDED, NOTICES, VERSION = ("view", "decisions"), ("view", "notices"), ("saved_versions", 1)
@@ -317,7 +320,7 @@ async def test_what_is_no_state_changes_nothing(tmp_path: Path) -> None:
         with pytest.raises(StateError, match=r"state\.json: no state was saved in it"):
             await keeper.load(path)
     write_state(path, {**before, "schema": SCHEMA + 1})
-    reads = f"schema {SCHEMA + 1} and this release reads {SCHEMA}"
+    reads = f"schema {SCHEMA + 1} and this release reads 8 to {SCHEMA}"
     with pytest.raises(StateError, match=reads):
         await keeper.load(path)
     assert keeper.save_state() == before
