@@ -41,7 +41,7 @@ from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.certificate import Certificate
 from autogen_context.view.notice import ProviderTurn
 from autogen_context.view.versions import Version, Versions
-from autogen_context.view.view import BilledUsage, ContextView
+from autogen_context.view.view import ContextView
 
 if TYPE_CHECKING:  # imported on demand
     from autogen_context.prioritizer.selection import Explanation
@@ -297,18 +297,16 @@ class TurnRunner:
             raise NotInHistory
         return self.engine.explained(self.view, max(decided))
 
-    def bill(self, certificate: Certificate, *, prompt_tokens: int, cached_tokens: int) -> None:
+    def bill(
+        self, certificate: Certificate, *, prompt_tokens: int, cached_tokens: int | None
+    ) -> None:
         """Record a bill; an implausible one is ignored, with one warning for several in a row."""
         view, window = self.view, self.engine.window
         if self._log is not None:
             self._log.usage(certificate, prompt_tokens=prompt_tokens, cached_tokens=cached_tokens)
         calibration = window.billed(view.calibration, certificate, prompt_tokens)
         if calibration is not None:
-            usage = BilledUsage(
-                requests=view.usage.requests + 1,
-                prompt_tokens=view.usage.prompt_tokens + prompt_tokens,
-                cached_tokens=view.usage.cached_tokens + cached_tokens,
-            )
+            usage = view.usage.after(prompt_tokens, cached_tokens)
             self.view = replace(view, calibration=calibration, usage=usage)
         elif not self._bill_doubted:
             counted = certificate.counted_tokens
