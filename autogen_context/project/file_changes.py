@@ -135,6 +135,9 @@ class FilesProvider:
         self._kinds = kinds
         self._files: dict[str, SeenFile] = {}  # by path, least recently seen first
         self._look: Future[list[CheckedFile]] | None = None  # results that no turn has applied yet
+        self._awaited: Future[list[CheckedFile]] | None = (
+            None  # the same, if this turn waits for them
+        )
         self._touched: set[int] = set()
         self._messages = 0  # number of messages read
         self._resumed = 0  # number of messages read before the state was saved
@@ -167,13 +170,19 @@ class FilesProvider:
             other._files[path] = SeenFile(name, content, told=told, times=times)
         return other
 
-    async def before_turn(self, turn: ProviderTurn, /) -> None:
-        """Check the files in a thread, waiting at most ``LONGEST_WAIT_S``."""
+    def begin(self, turn: ProviderTurn, /) -> None:
+        """Check the files in a thread, unless the disk is still busy with the last check."""
         self._read(turn)
+        self._awaited = None
         if self._files and (self._look is None or self._look.done()):
             due = self._due(turn)
             self._look = in_thread(partial(compared, self._tracker, due, MOST_FILES))
-            await wait_for(self._look, LONGEST_WAIT_S)
+            self._awaited = self._look
+
+    async def before_turn(self, _turn: ProviderTurn, /) -> None:
+        """Wait at most ``LONGEST_WAIT_S`` for the files."""
+        if (awaited := self._awaited) is not None:
+            await wait_for(awaited, LONGEST_WAIT_S)
 
     def turn(self, turn: ProviderTurn, /) -> ProviderUpdate:
         """Return notices about files that changed since they were shown."""
