@@ -1,6 +1,6 @@
 """A turn that is held where it measures a text, until it is let go."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from threading import Event, Thread
 
@@ -41,7 +41,7 @@ class Holding(Characters):
         self._go.set()
 
     @contextmanager
-    def held(self, turn: Callable[[], object]) -> Iterator[None]:
+    def held(self, turn: Callable[[], object]) -> Generator[None]:
         """A turn in a thread of its own, which is held in the block; it has ended behind it."""
         thread = Thread(target=turn)
         thread.start()
