@@ -90,7 +90,7 @@ class TurnRunner:
             digests=state.digests if is_comparable else (),
         )
         calibration = counter.calibration.resumed(state.view.calibration)
-        self.view = replace(state.view, calibration=calibration)
+        self.view: ContextView = replace(state.view, calibration=calibration)
         self.context_id = state.context_id or id_of(config)
         self._branches = state.branches
         kept = state.versions[-max(1, config.versions) :]
