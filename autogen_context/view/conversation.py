@@ -2,15 +2,17 @@
 
 Promise: a turn reads, segments and measures only its new messages, and the candidates equal those of reading the whole list
 at once. A message is read once while its content stays the same, whether the host passes the same objects, deep copies
-of them, or the list of another process. Identity is compared first, then snapshots; digests only with a saved state. A
-digest is of the content as it was read, even if the host has mutated its object since.
+of them, or the list of another process, and wherever in its list it stands. Identity is compared first, then snapshots;
+digests only with a saved state, or where messages moved. A digest is of the content as it was read, even if the host has
+mutated its object since. A list that is refused changes nothing.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import takewhile
-from operator import eq
-from typing import Literal, TypeVar
+from dataclasses import replace
+from itertools import islice
+from operator import is_
+from typing import Literal, NamedTuple, TypeVar, cast
 
 from autogen_context.errors import InvalidTranscript
 from autogen_context.messages.message import SYSTEM_ROLES, HostFormat, Message
@@ -18,11 +20,15 @@ from autogen_context.messages.people import words_and_output
 from autogen_context.messages.piece import Written, same_at_front
 from autogen_context.messages.segment import Unit, extend, repaired
 from autogen_context.tokens.message_counter import MessageCounter
+from autogen_context.view.alignment import Change, Run, aligned
 from autogen_context.view.decision import Candidate, said_by
 from autogen_context.view.protected import Protection, Voices, is_instruction, protected_of
 
 Orphans = Literal["repair", "report", "refuse"]
 Read = TypeVar("Read")
+MOST_EDITED = (
+    8  # messages that may be replaced in place; with more, what stays is looked for by content
+)
 
 
 class Conversation:
@@ -44,7 +50,6 @@ class Conversation:
         self._mode: Orphans = orphans
         self.orphans: list[int] = []  # start positions of units that arrived incomplete
         self.voices = Voices([], [])
-        self._same = len(digests)
 
     @property
     def system_messages(self) -> int:
@@ -75,14 +80,16 @@ class Conversation:
         """Return the protected units by index, each with its reason."""
         return protected_of(self.candidates, pinned, self.voices)
 
-    def update(self, payloads: Sequence[object]) -> int:
-        """Read the host's list; return the number of leading messages that are unchanged."""
-        candidates = self.candidates
-        # An interrupted update may have found changes that it did not report yet.
-        same = self._same = min(self._same, self.history.update(payloads))
-        settled, stop = len(candidates), candidates[-1].unit.stop if candidates else 0
-        if same == stop == len(payloads):
-            return same
+    def update(self, payloads: Sequence[object]) -> Change:
+        """Read the host's list; return what became of the messages that were known."""
+        compared = self.history.compared(payloads)
+        change, candidates = compared.change, self.candidates
+        only_grew = change.same == change.known
+        if only_grew and not compared.messages:
+            return change
+        heads = {} if only_grew else self._heads(compared)
+        same = change.known if heads else change.same
+        settled = len(candidates)
         while settled and candidates[settled - 1].unit.stop > same:
             settled -= 1
         # A unit with pending tool calls may still grow.
@@ -90,20 +97,58 @@ class Conversation:
         start = candidates[settled - 1].unit.stop if settled else 0
         open_units = [c.unit for c in candidates[settled : settled + 1] if c.unit.stop <= same]
         taken = open_units[-1].stop if open_units else start
+        tail = [*self.messages[taken:same], *compared.messages[same - change.same :]]
+        units = extend(open_units, tail, start=taken)
+        known = {} if only_grew or heads else self._known_from(settled, change)
+        new, orphans = list[Candidate](), list[int]()
+        for unit in units:
+            candidate = same_unit(known[unit.start], unit) if unit.start in known else None
+            new.append(candidate or self._candidate(unit, orphans, last=unit is units[-1]))
+        replaced = list[Candidate]()
+        for unit in heads.values():
+            replaced.append(self._candidate(unit, orphans, last=False))
+        self.history.take(compared)
         if settled < len(candidates):
             self._forget_from(settled, start)
-        units = extend(open_units, self.messages[taken:], start=taken)
-        for unit in units:
-            candidate = self._candidate(unit, last=unit is units[-1])
+        self.orphans += orphans
+        for candidate in replaced:
+            self.tokens += candidate.tokens - candidates[candidate.unit.start].tokens
+            candidates[candidate.unit.start] = candidate
+        self._add(new)
+        return replace(change, heads=tuple(heads)) if heads else change
+
+    def _heads(self, compared: "Compared") -> dict[int, Unit]:
+        """Return the leading system messages that replaced others, by position, if that is all that the host changed."""
+        change, most = compared.change, self.system_messages
+        if any(run.old != run.new for run in change.runs) or not self.candidates:
+            return {}
+        gone = list(islice(change.gone(), most + 1))
+        if len(gone) > most or gone[-1] >= most or change.same + len(compared.messages) < most:
+            return {}
+        new = {at: compared.messages[at - change.same] for at in gone}
+        if any(message.role not in SYSTEM_ROLES or message.results for message in new.values()):
+            return {}
+        return {at: Unit(start=at, messages=(message,)) for at, message in new.items()}
+
+    def _known_from(self, settled: int, change: Change) -> dict[int, Candidate]:
+        """Return the complete units from one on that are still there, by where they begin now."""
+        if change.is_cut:
+            return {}
+        found = {
+            change.now_at(c.unit.start): c for c in self.candidates[settled:] if is_complete(c)
+        }
+        return {start: candidate for start, candidate in found.items() if start is not None}
+
+    def _add(self, new: Iterable[Candidate]) -> None:
+        candidates = self.candidates
+        for candidate in new:
             candidates.append(candidate)
             self.tokens += candidate.tokens
-            role = unit.messages[0].role
+            role = candidate.unit.messages[0].role
             if role in SYSTEM_ROLES:
                 self.voices.systems.append(len(candidates) - 1)
             elif role == "user" and is_instruction(candidates, len(candidates) - 1):
                 self.voices.instructions.append(len(candidates) - 1)
-        self._same = len(payloads)
-        return same
 
     def _forget_from(self, keep: int, stop: int) -> None:
         self.tokens -= sum(candidate.tokens for candidate in self.candidates[keep:])
@@ -114,18 +159,19 @@ class Conversation:
             while said and said[-1] >= keep:
                 said.pop()
 
-    def _candidate(self, unit: Unit, *, last: bool) -> Candidate:
+    def _candidate(self, unit: Unit, orphans: list[int], *, last: bool) -> Candidate:
         count = self._counter.message
         if unit.faulty or (unit.unanswered and not last):
             pieces = repaired(unit, last=last)
             if any(isinstance(piece, Written) for piece in pieces):
-                self._note_orphan(unit)
+                orphans.append(unit.start)
+                self._refuse_orphan(unit)
                 if self._mode == "repair":
                     tokens = sum(map(count, said_by(pieces, unit)))
                     return Candidate(unit=unit, tokens=tokens, repairs=pieces)
         return Candidate(unit=unit, tokens=sum(map(count, unit.messages)))
 
-    def _note_orphan(self, unit: Unit) -> None:
+    def _refuse_orphan(self, unit: Unit) -> None:
         if self._mode == "refuse":
             reason = (
                 "a tool result without its call"
@@ -133,7 +179,30 @@ class Conversation:
                 else "a tool call without its result"
             )
             raise InvalidTranscript(index=unit.start, reason=f'{reason}, and orphans="refuse"')
-        self.orphans.append(unit.start)
+
+
+def is_complete(candidate: Candidate) -> bool:
+    """Return True if neither what comes before a unit nor what comes behind it can change it."""
+    return not (candidate.unit.faulty or candidate.unit.unanswered or candidate.repairs)
+
+
+def same_unit(known: Candidate | None, unit: Unit) -> Candidate | None:
+    """Return a known candidate for a unit, if it is of the very same messages."""
+    if known is None or unit.unanswered or len(known.unit.messages) != len(unit.messages):
+        return None
+    if not all(map(is_, known.unit.messages, unit.messages)):
+        return None
+    return known if known.unit.start == unit.start else replace(known, unit=unit)
+
+
+class Compared(NamedTuple):
+    """A list compared with the one before: what became of that, and all of the new one from the first change on."""
+
+    change: Change
+    messages: list[Message]
+    payloads: Sequence[object]
+    snapshots: list[object]
+    digests: list[bytes]  # of the first messages of the whole list, as far as they are known
 
 
 class History:
@@ -163,22 +232,75 @@ class History:
             return frozenset()
         return frozenset(i for i, digest in enumerate(self.digests) if digest in digests)
 
-    def update(self, payloads: Sequence[object]) -> int:
-        """Read the host's list; return the number of leading messages that are unchanged."""
-        common = self._common(payloads, self._identical(payloads))
-        is_restored = len(self._digests) > len(self.messages)
-        if common == len(payloads) == len(self._payloads) and not is_restored:
-            return common
-        appended = payloads[common:]
-        new = self._of(self._host.read, appended, common)
-        snapshots = self._of(self._host.snapshot, appended, common)
-        same = self._known(snapshots) if is_restored else common
-        del self.messages[common:], self._payloads[common:], self._snapshots[common:]
-        del self._digests[same:]
-        self.messages += new
-        self._payloads += appended
-        self._snapshots += snapshots
-        return same
+    def update(self, payloads: Sequence[object]) -> Change:
+        """Read the host's list; return what became of the messages that were known."""
+        compared = self.compared(payloads)
+        self.take(compared)
+        return compared.change
+
+    def take(self, compared: Compared) -> None:
+        """Make a compared list the latest."""
+        same = min(compared.change.same, len(self.messages))
+        for known, new in (
+            (self.messages, compared.messages),
+            (self._payloads, compared.payloads),
+            (self._snapshots, compared.snapshots),
+        ):
+            cast("list[object]", known)[same:] = new
+        self._digests = compared.digests
+
+    def compared(self, payloads: Sequence[object]) -> Compared:
+        """Compare the host's list with the one before, and read what is new in it."""
+        common = self._same_from(payloads, self._identical(payloads))
+        known = len(self._payloads)
+        if len(self._digests) > known:
+            return self._restored(payloads)
+        run = Run(0, 0, common)
+        if common == known:
+            new = payloads[common:]
+            messages = self._of(self._host.read, new, common)
+            snapshots = self._of(self._host.snapshot, new, common)
+            change = Change(known=known, same=common, runs=(run,))
+            return Compared(change, messages, new, snapshots, self._digests)
+        seen = dict[int, object]()
+        further = self._edited(payloads, common)
+        further = self._moved(payloads, common, seen) if further is None else further
+        return self._read(payloads, Change.of(known, [run][not common :] + further), seen)
+
+    def _restored(self, payloads: Sequence[object]) -> Compared:
+        """Compare with the digests of a saved state."""
+        messages = self._of(self._host.read, payloads, 0)
+        snapshots = self._of(self._host.snapshot, payloads, 0)
+        digests = list(map(self._host.digest, snapshots))
+        change = Change.of(len(self._digests), aligned(self._digests, digests))
+        same = min(change.same, len(self.messages))  # nothing was read before
+        return Compared(change, messages[same:], payloads, snapshots[same:], digests)
+
+    def _read(
+        self, payloads: Sequence[object], change: Change, seen: Mapping[int, object]
+    ) -> Compared:
+        """Read what no run of a change has; ``seen`` are snapshots by position."""
+        same, rest, at = change.same, payloads[change.same :], change.same
+        messages, snapshots = list[Message](), list[object]()
+        is_known = len(self._digests) == change.known
+        digests = self._digests[:same]
+        for run in (*change.runs, Run(change.known, len(payloads), 0)):
+            if run.new < at:
+                continue
+            new = payloads[at : run.new]
+            messages += self._of(self._host.read, new, at)
+            fresh = [
+                seen[i] if i in seen else self._of(self._host.snapshot, [payloads[i]], i)[0]
+                for i in range(at, run.new)
+            ]
+            snapshots += fresh
+            stays = slice(run.old, run.old + run.length)
+            messages += self.messages[stays]
+            snapshots += self._snapshots[stays]
+            if is_known:
+                digests += [*map(self._host.digest, fresh), *self._digests[stays]]
+            at = run.new + run.length
+        return Compared(change, messages, rest, snapshots, digests)
 
     def _identical(self, payloads: Sequence[object]) -> int:
         """Return how many leading objects are those of the last list; an equal object counts as the same."""
@@ -194,8 +316,8 @@ class History:
                 del known[most:]
         return same_at_front(known, payloads)
 
-    def _common(self, payloads: Sequence[object], identical: int) -> int:
-        """Return how many leading payloads have unchanged content; the first ``identical`` are the same objects."""
+    def _same_from(self, payloads: Sequence[object], identical: int) -> int:
+        """Return where payloads and what is known at the same places begin to differ, from ``identical`` on."""
         common = min(len(self._payloads), len(payloads))
         known, rest = self._snapshots[identical:common], payloads[identical:common]
         if known == rest:
@@ -208,10 +330,35 @@ class History:
         self._payloads[identical:common] = payloads[identical:common]
         return common
 
-    def _known(self, snapshots: Sequence[object]) -> int:
-        """Return how many leading snapshots match the digests of a saved state."""
-        digests = map(self._host.digest, snapshots)
-        return sum(1 for _ in takewhile(bool, map(eq, self._digests, digests)))
+    def _edited(self, payloads: Sequence[object], common: int) -> list[Run] | None:
+        """Return what stays behind ``common`` where it was, if no more than a few messages were replaced; else ``None``."""
+        known, at = len(self._payloads), common
+        runs: list[Run] = []
+        for _ in range(MOST_EDITED if len(payloads) >= known else 0):
+            start = at + 1
+            same = same_at_front(self._payloads[start:], payloads[start:])
+            at = self._same_from(payloads, start + same)
+            runs += [Run(start, start, at - start)] if at > start else []
+            if at >= known:
+                return runs if runs and runs[-1].old + runs[-1].length == known else None
+        return None
+
+    def _moved(self, payloads: Sequence[object], common: int, seen: dict[int, object]) -> list[Run]:
+        """Return what stays behind ``common``, wherever it is now; snapshots that it takes are put into ``seen``."""
+        known = range(common, len(self._payloads))
+        first = {id(self._payloads[i]): i for i in reversed(known)}
+        new = [first.get(id(payload)) for payload in payloads[common:]]
+        left, old = set(known).difference(each for each in new if each is not None), list(known)
+        if left and None in new:
+            digests, by_content = self.digests, dict[bytes, int]()
+            for i in sorted(left):
+                old[i - common] = by_content.setdefault(digests[i], i)
+            for at, payload in enumerate(payloads[common:], common):
+                if new[at - common] is None:
+                    [seen[at]] = self._of(self._host.snapshot, [payload], at)
+                    new[at - common] = by_content.get(self._host.digest(seen[at]))
+        keys = [-1 - at if key is None else key for at, key in enumerate(new)]
+        return [Run(common + a, common + b, n) for a, b, n in aligned(old, keys)]
 
     def _of(
         self, read: Callable[[object], Read], payloads: Sequence[object], at: int
