@@ -23,7 +23,7 @@ class Run(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class HostChange:
     """What became of a list.
 
     Attributes:

@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import islice
 from operator import is_
-from typing import Literal, NamedTuple, TypeVar, cast
+from typing import Literal, NamedTuple, TypeVar
 
 from autogen_context.errors import InvalidTranscript
 from autogen_context.messages.message import SYSTEM_ROLES, HostFormat, Message
@@ -20,15 +20,14 @@ from autogen_context.messages.people import words_and_output
 from autogen_context.messages.piece import Written, same_at_front
 from autogen_context.messages.segment import Unit, extend, repaired
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.view.alignment import Change, Run, aligned
+from autogen_context.view.alignment import HostChange, Run, aligned
 from autogen_context.view.decision import Candidate, said_by
 from autogen_context.view.protected import Protection, Voices, is_instruction, protected_of
 
 Orphans = Literal["repair", "report", "refuse"]
 Read = TypeVar("Read")
-MOST_EDITED = (
-    8  # messages that may be replaced in place; with more, what stays is looked for by content
-)
+MOST_EDITED = 8  # messages replaced in place; with more, what stays is looked for by content
+PROBES = 8  # messages compared to see whether a list has the objects of the last one
 
 
 class Conversation:
@@ -50,6 +49,7 @@ class Conversation:
         self._mode: Orphans = orphans
         self.orphans: list[int] = []  # start positions of units that arrived incomplete
         self.voices = Voices([], [])
+        self._ahead: tuple[Sequence[object], int, Compared] | None = None  # and not measured
 
     @property
     def system_messages(self) -> int:
@@ -80,9 +80,10 @@ class Conversation:
         """Return the protected units by index, each with its reason."""
         return protected_of(self.candidates, pinned, self.voices)
 
-    def update(self, payloads: Sequence[object]) -> Change:
-        """Read the host's list; return what became of the messages that were known."""
-        compared = self.history.compared(payloads)
+    def update(self, payloads: Sequence[object]) -> HostChange:
+        """Read the host's list and measure what is new; return what became of the messages that were known."""
+        compared = self._compared(payloads)
+        self._ahead = None
         change, candidates = compared.change, self.candidates
         only_grew = change.same == change.known
         if only_grew and not compared.messages:
@@ -117,6 +118,17 @@ class Conversation:
         self._add(new)
         return replace(change, heads=tuple(heads)) if heads else change
 
+    def read(self, payloads: Sequence[object]) -> Sequence[Message]:
+        """Read the host's list; return the messages that ``update`` would measure."""
+        self._ahead = payloads, len(payloads), self._compared(payloads)
+        return self._ahead[2].messages
+
+    def _compared(self, payloads: Sequence[object]) -> "Compared":
+        """Compare the list with the one before, unless it was read already."""
+        if self._ahead and self._ahead[0] is payloads and self._ahead[1] == len(payloads):
+            return self._ahead[2]
+        return self.history.compared(payloads)
+
     def _heads(self, compared: "Compared") -> dict[int, Unit]:
         """Return the leading system messages that replaced others, by position, if that is all that the host changed."""
         change, most = compared.change, self.system_messages
@@ -130,7 +142,7 @@ class Conversation:
             return {}
         return {at: Unit(start=at, messages=(message,)) for at, message in new.items()}
 
-    def _known_from(self, settled: int, change: Change) -> dict[int, Candidate]:
+    def _known_from(self, settled: int, change: HostChange) -> dict[int, Candidate]:
         """Return the complete units from one on that are still there, by where they begin now."""
         if change.is_cut:
             return {}
@@ -198,11 +210,48 @@ def same_unit(known: Candidate | None, unit: Unit) -> Candidate | None:
 class Compared(NamedTuple):
     """A list compared with the one before: what became of that, and all of the new one from the first change on."""
 
-    change: Change
+    change: HostChange
     messages: list[Message]
     payloads: Sequence[object]
     snapshots: list[object]
-    digests: list[bytes]  # of the first messages of the whole list, as far as they are known
+    digests: tuple[bytes, ...] | None = None  # of the first of all messages, where these changed
+
+
+class Recorded:
+    """What is kept of a host's messages: a snapshot of each, and digests of the first ones, computed on demand.
+
+    It is only added to: where a host's list changes, another one begins. So what it had at a moment can be read from any
+    thread, whatever is added meanwhile.
+    """
+
+    def __init__(
+        self, host: HostFormat, snapshots: list[object], digests: tuple[bytes, ...] = ()
+    ) -> None:
+        self._host = host
+        self.snapshots = snapshots
+        self.digests = digests  # more than snapshots after restoring a saved state
+
+    def digests_of(self, messages: int) -> tuple[bytes, ...]:
+        """Return the digests of the first messages."""
+        known = self.digests
+        if len(known) < messages:
+            new = map(self._host.digest, self.snapshots[len(known) : messages])
+            known = self.digests = (*known, *new)
+        return known[:messages]
+
+    def position(self, payload: object, messages: int) -> int | None:
+        """Return the last position of a message among the first ones; ``None`` if it is not there.
+
+        Raises:
+            ValueError: the host format cannot read it.
+        """
+        digest = digest_of(self._host, payload)
+        snapshot, known = self._host.snapshot(payload), len(self.snapshots)
+        for at in range(min(known, messages) - 1, -1, -1):
+            if is_equal(self.snapshots[at], snapshot):
+                return at
+        restored = self.digests[known:messages]  # of messages that were not handed in since
+        return max((at for at, each in enumerate(restored, known) if each == digest), default=None)
 
 
 class History:
@@ -212,8 +261,7 @@ class History:
         self.messages: list[Message] = []
         self._host = host
         self._payloads: list[object] = []
-        self._snapshots: list[object] = []
-        self._digests = list(digests)  # of the first messages, computed on demand
+        self.recorded = Recorded(host, [], tuple(digests))
 
     @property
     def payloads(self) -> Sequence[object]:
@@ -221,10 +269,14 @@ class History:
         return tuple(self._payloads)
 
     @property
-    def digests(self) -> Sequence[bytes]:
+    def known(self) -> int:
+        """Number of messages that were handed in, or that a saved state has."""
+        return max(len(self.messages), len(self.recorded.digests))
+
+    @property
+    def digests(self) -> tuple[bytes, ...]:
         """One digest per message."""
-        self._digests += map(self._host.digest, self._snapshots[len(self._digests) :])
-        return self._digests
+        return self.recorded.digests_of(self.known)
 
     def positions(self, digests: AbstractSet[bytes]) -> frozenset[int]:
         """Return the positions of the messages with these digests."""
@@ -232,7 +284,17 @@ class History:
             return frozenset()
         return frozenset(i for i, digest in enumerate(self.digests) if digest in digests)
 
-    def update(self, payloads: Sequence[object]) -> Change:
+    def is_continued_by(self, payloads: Sequence[object], most_new: int) -> bool:
+        """Whether a list has at most this many messages that are not objects of the last one, as far as a few probes say."""
+        known = self._payloads
+        if len(payloads) <= most_new:
+            return bool(known)
+        last = len(known) - 1
+        if last < 0 or not last < len(payloads) <= last + 1 + most_new:
+            return False
+        return all(payloads[at] is known[at] for at in range(last, -1, -1 - last // PROBES))
+
+    def update(self, payloads: Sequence[object]) -> HostChange:
         """Read the host's list; return what became of the messages that were known."""
         compared = self.compared(payloads)
         self.take(compared)
@@ -240,50 +302,50 @@ class History:
 
     def take(self, compared: Compared) -> None:
         """Make a compared list the latest."""
-        same = min(compared.change.same, len(self.messages))
-        for known, new in (
-            (self.messages, compared.messages),
-            (self._payloads, compared.payloads),
-            (self._snapshots, compared.snapshots),
-        ):
-            cast("list[object]", known)[same:] = new
-        self._digests = compared.digests
+        same, recorded = min(compared.change.same, len(self.messages)), self.recorded
+        self.messages[same:] = compared.messages
+        self._payloads[same:] = compared.payloads
+        if compared.digests is None:
+            recorded.snapshots += compared.snapshots
+        else:
+            snapshots = [*recorded.snapshots[:same], *compared.snapshots]
+            self.recorded = Recorded(self._host, snapshots, compared.digests)
 
     def compared(self, payloads: Sequence[object]) -> Compared:
         """Compare the host's list with the one before, and read what is new in it."""
         common = self._same_from(payloads, self._identical(payloads))
         known = len(self._payloads)
-        if len(self._digests) > known:
+        if len(self.recorded.digests) > known:
             return self._restored(payloads)
         run = Run(0, 0, common)
         if common == known:
             new = payloads[common:]
             messages = self._of(self._host.read, new, common)
             snapshots = self._of(self._host.snapshot, new, common)
-            change = Change(known=known, same=common, runs=(run,))
-            return Compared(change, messages, new, snapshots, self._digests)
+            change = HostChange(known=known, same=common, runs=(run,))
+            return Compared(change, messages, new, snapshots)
         seen = dict[int, object]()
         further = self._edited(payloads, common)
         further = self._moved(payloads, common, seen) if further is None else further
-        return self._read(payloads, Change.of(known, [run][not common :] + further), seen)
+        return self._read(payloads, HostChange.of(known, [run][not common :] + further), seen)
 
     def _restored(self, payloads: Sequence[object]) -> Compared:
         """Compare with the digests of a saved state."""
         messages = self._of(self._host.read, payloads, 0)
         snapshots = self._of(self._host.snapshot, payloads, 0)
-        digests = list(map(self._host.digest, snapshots))
-        change = Change.of(len(self._digests), aligned(self._digests, digests))
+        digests, known = tuple(map(self._host.digest, snapshots)), self.recorded.digests
+        change = HostChange.of(len(known), aligned(known, digests))
         same = min(change.same, len(self.messages))  # nothing was read before
         return Compared(change, messages[same:], payloads, snapshots[same:], digests)
 
     def _read(
-        self, payloads: Sequence[object], change: Change, seen: Mapping[int, object]
+        self, payloads: Sequence[object], change: HostChange, seen: Mapping[int, object]
     ) -> Compared:
         """Read what no run of a change has; ``seen`` are snapshots by position."""
         same, rest, at = change.same, payloads[change.same :], change.same
         messages, snapshots = list[Message](), list[object]()
-        is_known = len(self._digests) == change.known
-        digests = self._digests[:same]
+        recorded, digests = self.recorded, list(self.recorded.digests[:same])
+        is_known = len(recorded.digests) == change.known
         for run in (*change.runs, Run(change.known, len(payloads), 0)):
             if run.new < at:
                 continue
@@ -296,11 +358,11 @@ class History:
             snapshots += fresh
             stays = slice(run.old, run.old + run.length)
             messages += self.messages[stays]
-            snapshots += self._snapshots[stays]
+            snapshots += recorded.snapshots[stays]
             if is_known:
-                digests += [*map(self._host.digest, fresh), *self._digests[stays]]
+                digests += [*map(self._host.digest, fresh), *recorded.digests[stays]]
             at = run.new + run.length
-        return Compared(change, messages, rest, snapshots, digests)
+        return Compared(change, messages, rest, snapshots, tuple(digests))
 
     def _identical(self, payloads: Sequence[object]) -> int:
         """Return how many leading objects are those of the last list; an equal object counts as the same."""
@@ -319,7 +381,7 @@ class History:
     def _same_from(self, payloads: Sequence[object], identical: int) -> int:
         """Return where payloads and what is known at the same places begin to differ, from ``identical`` on."""
         common = min(len(self._payloads), len(payloads))
-        known, rest = self._snapshots[identical:common], payloads[identical:common]
+        known, rest = self.recorded.snapshots[identical:common], payloads[identical:common]
         if known == rest:
             return common  # copies of plain data: one list comparison
         for at, (snapshot, payload) in enumerate(zip(known, rest, strict=True), identical):
@@ -377,3 +439,11 @@ def digest_of(host: HostFormat, payload: object) -> bytes:
     """Return the digest that identifies a payload; raise `ValueError` if the host format cannot read it."""
     host.read(payload)
     return host.digest(host.snapshot(payload))
+
+
+def is_equal(one: object, other: object) -> bool:
+    """Return True if two snapshots are equal; those that cannot be compared are not."""
+    try:
+        return bool(one == other)
+    except (ValueError, RecursionError):
+        return False

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing_extensions import override
 
 from autogen_context.messages.message import Text
-from autogen_context.view.alignment import Change
+from autogen_context.view.alignment import HostChange
 from autogen_context.view.decision import Candidate, Decision
 from autogen_context.view.view import ContextView
 
@@ -90,7 +90,7 @@ class Versions:
             self, kept=tuple((version, past.renamed(digests)) for version, past in self.kept)
         )
 
-    def realigned(self, change: Change, candidates: Sequence[Candidate]) -> "Versions":
+    def realigned(self, change: HostChange, candidates: Sequence[Candidate]) -> "Versions":
         """Return the versions after the host changed its list to these units."""
         if change.same >= self.stop or change.heads:
             return self  # the tokens of a prompt are corrected where a version is gone back to

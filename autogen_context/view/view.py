@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, PlainSerializer
 from autogen_context.messages.message import Message, Text
 from autogen_context.messages.piece import LINES_ABOVE, Piece, Written, messages_of
 from autogen_context.tokens.calibrate import Calibration
-from autogen_context.view.alignment import Change
+from autogen_context.view.alignment import HostChange
 from autogen_context.view.certificate import Checked
 from autogen_context.view.decision import (
     Candidate,
@@ -163,7 +163,7 @@ class ContextView:
             sent=min(self.sent, messages),
         )
 
-    def realigned(self, change: Change, candidates: Sequence[Candidate]) -> Self:
+    def realigned(self, change: HostChange, candidates: Sequence[Candidate]) -> Self:
         """Return the view after the host changed its list to these units; what stays is sent as it was.
 
         A changed unit before others that stay is sent whole; those behind them are decided on as new ones are.
@@ -240,7 +240,7 @@ class ContextView:
         return replace(self, decisions=self.decisions.with_last(told))
 
 
-def realigned(decision: Decision, change: Change) -> Decision | None:
+def realigned(decision: Decision, change: HostChange) -> Decision | None:
     """Return the decision at the place where its unit is now; ``None`` if the unit is not there as it was."""
     start, last = change.now_at(decision.start), change.now_at(decision.stop - 1)
     if start is None or last is None or last - start != decision.stop - 1 - decision.start:

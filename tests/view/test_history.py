@@ -13,7 +13,7 @@ from autogen_context.messages.message import Message
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
-from autogen_context.view.alignment import Change
+from autogen_context.view.alignment import HostChange
 from autogen_context.view.conversation import Conversation, History, Orphans, digest_of
 from support.counting import COUNTER
 from support.saying import asks, says, tells
@@ -51,7 +51,7 @@ def test_changes_are_noticed_by_content(lists: list[list[ChatMessage]], copied: 
         handed = copy.deepcopy(payloads) if copied else payloads
         assert history.update(handed).same == common(before, payloads)
         assert history.messages == [OpenAIChat().read(payload) for payload in payloads]
-        assert history.digests == digests_of(payloads)
+        assert list(history.digests) == digests_of(payloads)
         before = payloads
 
 
@@ -112,7 +112,7 @@ def test_a_saved_list_is_recognised(saved: list[ChatMessage], payloads: list[Cha
     history = History(OpenAIChat(), first.digests)
     assert history.digests == first.digests
     assert history.update(copy.deepcopy(payloads)).same == common(saved, payloads)
-    assert history.digests == digests_of(payloads)
+    assert list(history.digests) == digests_of(payloads)
 
 
 @given(LISTS, st.booleans())
@@ -127,7 +127,7 @@ def test_the_host_may_spoil_what_it_handed_over(payloads: list[ChatMessage], sav
     for payload in handed:
         payload.clear()
     handed.clear()
-    assert history.digests == digests_of(payloads)
+    assert list(history.digests) == digests_of(payloads)
     assert history.update(payloads).same == len(payloads)
 
 
@@ -171,7 +171,7 @@ KINDS = st.sampled_from(
 EDITS = st.tuples(st.integers(0, 8), st.lists(KINDS, max_size=5), st.integers(0, 8))
 
 
-def holds(change: Change, before: list[ChatMessage], after: list[ChatMessage]) -> None:
+def holds(change: HostChange, before: list[ChatMessage], after: list[ChatMessage]) -> None:
     """Every message that stays is equal where it was and where it is, in order, and none is missing in the count."""
     assert change.known == len(before)
     stays = [at for at in range(len(before)) if change.now_at(at) is not None]
