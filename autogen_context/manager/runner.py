@@ -49,7 +49,7 @@ from autogen_context.view.alignment import HostChange, Run
 from autogen_context.view.certificate import Certificate
 from autogen_context.view.notice import ProviderTurn
 from autogen_context.view.versions import Version, Versions
-from autogen_context.view.view import BilledUsage, ContextView
+from autogen_context.view.view import ContextView
 
 if TYPE_CHECKING:  # imported on demand
     from autogen_context.recall.recall_tool import RecallContext
@@ -441,7 +441,9 @@ class TurnRunner:
         self._publishing = Lock()  # held for as long as values are put in place
         self._asking = Lock()  # one question to the recall tool at a time
 
-    def bill(self, certificate: Certificate, *, prompt_tokens: int, cached_tokens: int) -> None:
+    def bill(
+        self, certificate: Certificate, *, prompt_tokens: int, cached_tokens: int | None
+    ) -> None:
         """Record a bill; an implausible one is ignored, with one warning for several in a row."""
         if self._log is not None:
             self._log.usage(certificate, prompt_tokens=prompt_tokens, cached_tokens=cached_tokens)
@@ -454,11 +456,7 @@ class TurnRunner:
             if calibration is None:
                 return view
             believed = True
-            usage = BilledUsage(
-                requests=view.usage.requests + 1,
-                prompt_tokens=view.usage.prompt_tokens + prompt_tokens,
-                cached_tokens=view.usage.cached_tokens + cached_tokens,
-            )
+            usage = view.usage.after(prompt_tokens, cached_tokens)
             return replace(view, calibration=calibration, usage=usage)
 
         self.change(billed)
