@@ -6,7 +6,7 @@ provider that is absent is preserved.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -144,7 +144,7 @@ class Providers:
         return units
 
     @contextmanager
-    def _guard(self, provider: ContextProvider) -> Iterator[None]:
+    def _guard(self, provider: ContextProvider) -> Generator[None]:
         try:
             yield
         except Exception as error:  # noqa: BLE001 - as above

@@ -9,7 +9,7 @@ view (pins, bills) by anybody at any time.
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
@@ -115,7 +115,7 @@ class TurnRunner:
         )
         self.window_tokens = window.window_tokens
         calibration = counter.calibration.resumed(state.view.calibration)
-        self.view = replace(state.view, calibration=calibration)
+        self.view: ContextView = replace(state.view, calibration=calibration)
         self.context_id = state.context_id or id_of(config)
         self._branches = state.branches
         kept = state.versions[-max(1, config.versions) :]
@@ -123,7 +123,7 @@ class TurnRunner:
         self.versions = Versions(most=config.versions, kept=kept, stop=stop)
         if not kept:
             self.record("start", "the context as it was at the start")
-        self.latest = self._made
+        self.latest: Latest = self._made
         self._since: list[Change] = []  # small changes since the turn under way began
         self.is_changing = self.is_torn = False
         self._begin_anew()
@@ -143,7 +143,7 @@ class TurnRunner:
         return bool(self.providers.each) or not self.prefetcher.is_idle
 
     @contextmanager
-    def _changing(self) -> Iterator[None]:
+    def _changing(self) -> Generator[None]:
         """Begin with the view that was published last, and publish what is there in the end."""
         if self.is_changing:
             raise TurnUnderWay
