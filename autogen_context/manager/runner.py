@@ -45,6 +45,7 @@ from autogen_context.messages.canonical import DIGEST_SCHEME
 from autogen_context.messages.message import chars_of, content_digest
 from autogen_context.messages.piece import messages_of
 from autogen_context.tokens.message_counter import MessageCounter
+from autogen_context.view.alignment import HostChange, Run
 from autogen_context.view.certificate import Certificate
 from autogen_context.view.notice import ProviderTurn
 from autogen_context.view.versions import Version, Versions
@@ -187,13 +188,16 @@ class TurnRunner:
 
         Decisions are made in the turn, when the tools are known.
         """
-        same = self.engine.conversation.update(payloads)
+        conversation = self.engine.conversation
+        change = conversation.update(payloads)
         if self._earlier:
             same = self._recognised()
-        if same < self.versions.stop:
-            self.versions = self.versions.cut_back(same)
-        if same < self.view.decisions.stop:
-            self.view = self.engine.cut_back(self.view, same)
+            change = HostChange.of(len(self._earlier), [Run(0, 0, same)] if same else ())
+            self._earlier = ()
+        if change.same == change.known:
+            return
+        self.versions = self.versions.realigned(change, conversation.candidates)
+        self.view = self.engine.realigned(self.view, change)
 
     def _recognised(self) -> int:
         """Return how many leading messages are those of a state whose digests cannot be compared, and name its pins anew."""
@@ -207,7 +211,7 @@ class TurnRunner:
         numbers = {"units": known_before, "recognised": known}
         level = logging.INFO if known == known_before else logging.WARNING
         logger.log(level, "the state of an earlier release is continued", extra=numbers)
-        self._earlier, self._scheme = (), DIGEST_SCHEME
+        self._scheme = DIGEST_SCHEME
         return same
 
     def _is_little(self, payloads: Sequence[object], tools: ToolSchemas) -> bool:
@@ -372,7 +376,10 @@ class TurnRunner:
                 back, sent=0, rewrites=back.rewrites + 1
             )  # the prefix is not continued
             self.providers.begin_anew()
-            if self.engine.conversation.candidates:
+            conversation = self.engine.conversation
+            if conversation.candidates:
+                prompts = range(conversation.system_messages)
+                self.view = self.view.with_heads(prompts, conversation.candidates)
                 self.view = self.engine.with_new(self.view)
             return self.record("roll back", f"as in version {number}")
 
