@@ -99,7 +99,8 @@ class Costs:
 
     async def awaited(self, name: str, work: Coroutine[Any, Any, ResultT]) -> ResultT:
         """Await a coroutine; each of its steps is counted."""
-        return await Steps(work, partial(self.of, name))
+        result: ResultT = await Steps(work, partial(self.of, name))
+        return result
 
 
 class Steps:
@@ -219,9 +220,9 @@ class Run:
         self, loop: asyncio.AbstractEventLoop, work: Any, **named: Any
     ) -> "asyncio.Task[Any]":
         """A task, whose steps are measured if it is one of ours."""
-        name = named.get("name")
-        if name in ("summary", "advice", "embedding", "intent"):
-            work = self.costs.awaited(f"in the background: {name}", work)
+        name = getattr(work, "__qualname__", "")
+        if name.endswith(("._summarise", "._ask", "._embedded")):
+            work = self.costs.awaited(f"background, {name}", work)
         return asyncio.Task(work, loop=loop, **named)
 
     async def close(self) -> None:

@@ -20,6 +20,7 @@ from weakref import finalize
 from autogen_context.adapters.classic_format import ClassicFormat, sent_fields
 from autogen_context.adapters.register import REGISTERED, AgentContext, completed
 from autogen_context.errors import CompletionFailed
+from autogen_context.forks import when_forked
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.parts import ManagerOptions
 from autogen_context.manager.prepared import Prepared
@@ -161,7 +162,8 @@ class Conversations(AgentContext[ChatDict]):
         super().__init__(ClassicFormat(), options)
         # Each manager with the last list it saw, most recently used last.
         self._known: list[tuple[IncrementalContextManager, list[ChatDict]]] = []
-        self._lock = Lock()
+        self._begin_anew()
+        when_forked(self._begin_anew)
         self._waits = any(map(options.get, ("model_client", "vectors", "project")))
 
     def prepare(
@@ -185,6 +187,10 @@ class Conversations(AgentContext[ChatDict]):
                 else manager.prepare_nowait(given, tools)
             )
             return self.last_prepared.messages[len(own) :]
+
+    def _begin_anew(self) -> None:
+        self._lock = Lock()
+        vars(self).pop("_waiting", None)  # its thread is the parent's
 
     @cached_property
     def _waiting(self) -> "Waiting":

@@ -27,6 +27,7 @@ from typing_extensions import override
 from autogen_context.argument import require_whole
 from autogen_context.cache.tier import sealed, unsealed
 from autogen_context.errors import StoreUnavailable
+from autogen_context.forks import when_forked
 
 ResultT = TypeVar("ResultT")
 
@@ -66,7 +67,11 @@ class DiskStore:
         self._rests_until = -math.inf
         self._table: _Table | None = None
         self._forgotten: set[str] = set()  # names whose deletion is pending
-        self._lock = RLock()
+        self._begin_anew()
+        when_forked(self._begin_anew)
+
+    def _begin_anew(self) -> None:
+        self._lock = RLock()  # diskcache itself opens the file anew in a forked process
 
     @property
     def held_bytes(self) -> int:

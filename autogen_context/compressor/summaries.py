@@ -47,6 +47,7 @@ from autogen_context.compressor.steps import (
     without_redundancy,
 )
 from autogen_context.errors import CompletionFailed
+from autogen_context.forks import when_forked
 from autogen_context.language.terms import terms
 from autogen_context.ledger import Kind, Ledger
 from autogen_context.ledger.ledger import MARKER
@@ -371,7 +372,11 @@ class Summaries:
         self._background = background
         self._cache = cache
         self._told = told  # called per summary with the reason for rejection, "" if used
-        self._asked: dict[str, asyncio.Task[None]] = {}
+        self._begin_anew()
+        when_forked(self._begin_anew)
+
+    def _begin_anew(self) -> None:
+        self._asked: dict[str, asyncio.Task[None]] = {}  # in a forked process: by the parent
 
     async def make(self, spans: Iterable[Span], *, timeout_s: float) -> None:
         """Start summaries of spans without one, and wait up to ``timeout_s`` seconds for them."""
