@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Unpack
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import StateError
 from autogen_context.manager.manager import IncrementalContextManager
-from autogen_context.manager.parts import ManagerOptions, events_of, metrics_of
+from autogen_context.manager.parts import ManagerOptions, events_of, limits_of, metrics_of
 from autogen_context.manager.prepared import Payload, Prepared
 from autogen_context.messages.message import HostFormat, Message
 from autogen_context.models.completion import ModelClient
@@ -62,7 +62,9 @@ class AgentContext(Generic[Payload]):
     """
 
     def __init__(self, host: HostFormat, options: ManagerOptions) -> None:
-        self._options = options
+        config = options.get("config") or ContextConfig()
+        shared: ManagerOptions = {"limits": limits_of(config), **options}
+        self._options = options = shared
         self._new_manager = partial(IncrementalContextManager, host=host, **options)
         self.manager = self._new_manager()
         self.last_prepared: Prepared[Payload] | None = None

@@ -78,6 +78,8 @@ class IncrementalContextManager:
         providers: your own ``ContextProvider`` objects; their context is sent before the newest message.
         events: a file, or an ``EventLog`` that agents may share: records what each turn sent, and why.
         metrics: ``True``, or a ``Metrics`` that agents may share: OpenTelemetry metrics and spans of each turn.
+        limits: looks up the model's limits; a ``ModelLimits``, which agents may share, so that a discovery endpoint is
+            asked once for all. Default: by the settings.
 
     Raises:
         ValueError: a setting or argument is invalid; the error names it, its value and the way out.
@@ -99,7 +101,7 @@ class IncrementalContextManager:
         self._setup = setup_of(self.config, host or OpenAIChat(), options, Background(self))
         self._lock = threading.RLock()
         self._kept: TurnRunner | None = None
-        self._is_looked_up = False
+        self._is_looked_up = self._is_discovering = False
         self._is_closed = False
         self._handed_out: WeakValueDictionary[int, Prepared[object]] = WeakValueDictionary()
 
@@ -172,6 +174,7 @@ class IncrementalContextManager:
             raise ManagerClosed
         payloads = listed("messages", messages, give=MESSAGES)
         schemas = schemas_in(tools) if tools else ()
+        self._discover()
         return cast("Prepared[Payload]", self._prepared(payloads, schemas))
 
     def _prepared(
@@ -393,9 +396,14 @@ class IncrementalContextManager:
             await load_tokenizer(self.config.model, timeout_s=timeout_s)
             with self._lock:
                 self._count_exactly()
-        if self.config.discovery_url and self.config.model:
-            discovery = discovered(self.config, WeakMethod(self._resize))
-            self._setup.background.start(discovery, name="discovery")
+        self._discover()
+
+    def _discover(self) -> None:
+        """Start the discovery of limits, once, beside the turns: in synchronous code in a thread."""
+        if self.config.discovery_url and self.config.model and not self._is_discovering:
+            self._is_discovering = True
+            discovery = discovered(self.config, self._setup.limits, WeakMethod(self._resize))
+            self._setup.background.start_anywhere(discovery, name="discovery")
 
     def _count_exactly(self) -> None:
         """Continue with the exact tokenizer if the conversation began with an estimate."""
