@@ -40,6 +40,8 @@ class Host(NamedTuple):
 HOSTS: Mapping[str, Host] = {  # by the base class of its agents
     "ChatAgent": Host("autogen_agentchat", "agentchat", "autogen-agentchat>=0.5.7"),
     "ConversableAgent": Host("autogen", "classic", "pyautogen>=0.2.15"),
+    "Pattern": Host("autogen", "classic", "autogen>=0.9"),
+    "Team": Host("autogen_agentchat", "agentchat", "autogen-agentchat>=0.5.7"),
     "Agent": Host("ag2", "ag2", "ag2>=1.2"),
     "RawAgent": Host("agent_framework", "agent_framework", "agent-framework-core>=1.11"),
 }
