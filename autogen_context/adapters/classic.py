@@ -299,8 +299,18 @@ def register_selection(chosen: Any, model: str | None, options: ManagerOptions) 
     selection = SpeakerSelection(completed(options, model, said=said))
     if group is None:
         chosen.prepare_group_chat = prepared_with(selection, chosen.prepare_group_chat)
-    setattr(holder, SELECTION, selection)
+        setattr(chosen, SELECTION, selection)
+    else:
+        select_with(selection, chosen)
     return selection
+
+
+def select_with(selection: SpeakerSelection, manager: Any) -> None:
+    """Set the speaker selection of a manager's group, and of the copy of it with which the manager replies."""
+    replies: Sequence[Mapping[str, Any]] = manager._reply_func_list  # noqa: SLF001 - the copy is nowhere else
+    for group in [manager.groupchat, *(reply["config"] for reply in replies)]:
+        if hasattr(group, SELECTION):
+            setattr(group, SELECTION, selection)
 
 
 def prepared_with(selection: SpeakerSelection, prepare: Callable[..., Any]) -> Callable[..., Any]:
@@ -308,9 +318,9 @@ def prepared_with(selection: SpeakerSelection, prepare: Callable[..., Any]) -> C
 
     def prepare_group_chat(*given: Any, **named: Any) -> Any:
         parts = prepare(*given, **named)
-        for group in parts:
-            if hasattr(group, SELECTION):
-                setattr(group, SELECTION, selection)
+        for part in parts:
+            if hasattr(part, "groupchat"):
+                select_with(selection, part)
         return parts
 
     return prepare_group_chat

@@ -103,7 +103,9 @@ def register(
     Args:
         agent: an ``AssistantAgent`` of autogen-agentchat 0.5.7 to 0.7 (its ``_model_client``, ``_model_context`` and
             ``_workbench`` are set, since there is no public API for it), a ``ConversableAgent`` of classic AutoGen (through
-            its hooks), or an ``Agent`` of AG2 1.x or of Microsoft Agent Framework (through a middleware).
+            its hooks), or an ``Agent`` of AG2 1.x or of Microsoft Agent Framework (through a middleware). What asks a model
+            who speaks next is taken as well: a ``SelectorGroupChat`` or ``MagenticOneGroupChat`` of autogen-agentchat, a
+            ``GroupChatManager`` or ``AutoPattern`` of classic AutoGen; their members are registered each by itself.
         model: name of the agent's model; by default read from the agent's own settings.
         options: as for ``IncrementalContextManager``; start with ``window_tokens``.
 
