@@ -47,8 +47,10 @@ class OpenAIChat:
     def read(self, payload: object, /) -> Message:
         """Convert a dict or client object; ``ValueError`` if a field is missing or of the wrong type."""
         fields = fields_of(payload)
-        refuse_foreign(fields)
-        role = str(fields["role"])
+        role = fields.get("role")
+        if not (isinstance(role, str) and role and fields.keys() <= NOT_EXTRA):
+            refuse_foreign(fields)
+            role = str(fields["role"])
         content = read_content(fields.get("content"))
         is_result = role in RESULT_ROLES
         has_calls = not is_result and not CALL_FIELDS.isdisjoint(fields)
