@@ -11,8 +11,10 @@ import asyncio
 import json
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import asdict, is_dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Self, cast
 
 from ag2 import Agent, tool
@@ -49,6 +51,10 @@ CONVERSATIONS = 64  # managers kept per agent; the least recently used one is cl
 STATE_PATH = "/autogen_context/{agent}/{stream}.json"  # in the agent's knowledge store
 # What a network's turn brings along (``ag2.network.policies``, whose import would load the network).
 CHANNEL, CLIENT = "ag2.network.channel", "ag2.network.agent_client"
+# The stream of each agent's outermost turn that is under way here.
+TURNS: ContextVar[Mapping[Agent, str]] = ContextVar(
+    "autogen_context_turns", default=MappingProxyType({})
+)
 CACHED_BESIDE = frozenset({"anthropic", "bedrock"})  # bill cached input apart from prompt_tokens
 
 
@@ -66,7 +72,6 @@ class Ag2Context(AgentContext[BaseEvent], BaseMiddleware):
         super().__init__(Ag2Format(), options)
         self.agent = agent
         self._managers: OrderedDict[str, IncrementalContextManager] = OrderedDict()
-        self._turns: dict[str, object] = {}  # the stream of each channel's turn
 
     def __call__(self, event: BaseEvent, context: Context) -> Self:  # noqa: ARG002 - AG2 asks for the middleware of each turn
         """Return the middleware of a turn; one serves all, since its state is that of the streams."""
@@ -79,22 +84,27 @@ class Ag2Context(AgentContext[BaseEvent], BaseMiddleware):
         """
         return self._managers.get(str(conversation))
 
+    @property
+    def conversations(self) -> Sequence[str]:
+        """What ``manager_of`` takes for the kept conversations, the one used last at the end."""
+        return tuple(self._managers)
+
     def _conversation_in(self, context: Context) -> str:
         """Return the key of a turn's conversation; a turn within a channel's turn, as of a sub-task, has its stream's."""
-        channel = channel_of(context, self.agent)
-        is_own = channel and self._turns.get(channel, context.stream.id) == context.stream.id
-        return channel if is_own else str(context.stream.id)
+        stream, channel = str(context.stream.id), channel_of(context, self.agent)
+        outer = TURNS.get().get(self.agent, stream)
+        return channel if channel and outer == stream else stream
 
     @override
     async def on_turn(self, call_next: Any, event: BaseEvent, context: Context) -> ModelResponse:
         """Run a turn, then save the state of the conversation in the agent's knowledge store, if it has one."""
-        key = self._conversation_in(context)
-        self._turns[key] = context.stream.id
+        key, turns = self._conversation_in(context), TURNS.get()
+        token = TURNS.set({self.agent: str(context.stream.id), **turns})
         try:
             response: ModelResponse = await call_next(event, context)
             return response
         finally:
-            self._turns.pop(key, None)
+            TURNS.reset(token)
             store, manager = store_in(context), self.manager_of(key)
             if store is not None and manager is not None:
                 state = await asyncio.to_thread(manager.save_state)
@@ -181,7 +191,7 @@ def register_ag2(agent: Agent, model: str | None, options: ManagerOptions) -> Ag
 def channel_of(context: Context, agent: Agent) -> str:
     """Return the channel and the participant of a network's turn of this agent; empty for any other turn."""
     channel, client = context.dependencies.get(CHANNEL), context.dependencies.get(CLIENT)
-    if channel is None or getattr(client, "agent", None) is not agent:
+    if channel is None or client is None or client.agent is not agent:
         return ""
     return f"{channel.channel_id}:{client.agent_id}"
 

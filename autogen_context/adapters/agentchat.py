@@ -143,13 +143,14 @@ def register_team(
 
 def selector_prompt(team: Any) -> str:
     """Return what a selector's request has beside the history, which it makes into a text itself."""
-    members = [(each.name, each.description) for each in vars(team)["_participants"]]
-    return str(
-        vars(team)["_selector_prompt"].format(
-            roles="\n".join(f"{name}: {description}" for name, description in members),
-            participants=str([name for name, _ in members]),
-            history="",
-        )
+    attributes = cast("Mapping[str, Any]", vars(team))
+    participants = cast("Sequence[Any]", attributes["_participants"])
+    members: list[tuple[str, str]] = [(each.name, each.description) for each in participants]
+    prompt = str(attributes["_selector_prompt"])
+    return prompt.format(
+        roles="\n".join(f"{name}: {description}" for name, description in members),
+        participants=str([name for name, _ in members]),
+        history="",
     )
 
 

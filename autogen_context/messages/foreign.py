@@ -9,8 +9,6 @@ Source: the message references of each provider, read 2026-11.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn, cast
 
-from autogen_context.messages.canonical import object_fields
-
 # Types of content parts that are data: OpenAI's, and those of compatible endpoints (vLLM, Mistral, LiteLLM for Claude).
 DATA_PARTS = frozenset(
     {
@@ -55,14 +53,14 @@ def refuse_foreign(fields: Mapping[str, object]) -> None:
         raise ValueError(f"a message needs a 'role' that is a string, got {role!r}; {WAY_OUT}")
     for name, value in fields.items():
         if name == "parts" and isinstance(value, list | tuple):
-            _refuse("'parts' in place of 'content'", _named(value) or "Gemini's")
+            parts = cast("Sequence[object]", value)
+            _refuse("'parts' in place of 'content'", _named(parts) or "Gemini's")
         if name not in ("content", "tool_calls") and _refers_to_calls(value):
             _refuse(f"tool calls or results under {name!r}", _named([fields]) or "another one")
 
 
-def refuse_part(part: object) -> None:
+def refuse_part(fields: Mapping[str, object]) -> None:
     """Raise ``ValueError`` for a content part that is no text and of no type that is known to be data."""
-    fields = object_fields(part) or {}
     kind = fields.get("type")
     if kind not in DATA_PARTS:
         found = (
@@ -77,11 +75,12 @@ def _refuse(found: str, whose: str) -> NoReturn:
 
 def _named(parts: Iterable[object]) -> str:
     """Return whose format these parts are of, if that is known."""
-    marks = (mark for part in parts for mark in _marks(object_fields(part) or {}))
+    marks = (mark for part in parts for mark in _marks(part))
     return next((FORMATS[mark] for mark in marks if mark in FORMATS), "")
 
 
-def _marks(fields: Mapping[str, object]) -> Sequence[str]:
+def _marks(part: object) -> Sequence[str]:
+    fields = _fields_in(part)
     kind = fields.get("type")
     return [*([kind] if isinstance(kind, str) else []), *fields]
 
@@ -90,7 +89,11 @@ def _refers_to_calls(value: object) -> bool:
     """Return True for a list of objects that name a call, as classic AutoGen's ``tool_responses`` do."""
     if not isinstance(value, list | tuple):
         return False
-    several = (object_fields(each) or {} for each in cast("Sequence[object]", value))
+    several = map(_fields_in, cast("Sequence[object]", value))
     return any(
         "".join(filter(str.isalnum, str(key))).lower() in LINKS for each in several for key in each
     )
+
+
+def _fields_in(value: object) -> Mapping[str, object]:
+    return cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}

@@ -151,7 +151,7 @@ def read_content(content: object) -> ContentParts:
             detail = url.get("detail", fields.get("detail"))
             images.append(Image(detail=detail if isinstance(detail, str) else "auto"))
         else:
-            refuse_part(part)
+            refuse_part(object_fields(part) or {})
             other.append(part)
     return ContentParts("\n".join(texts), max(1, len(texts)), tuple(images), tuple(other))
 

@@ -51,7 +51,7 @@ async def network(*channels: str) -> AsyncGenerator[tuple[LoopbackServer, Ag2Con
         async def tell(name: str, text: str) -> None:
             before = len(server.requests)
             await opened[name].send(text)
-            await until(lambda: len(server.requests) == before + 2 and not context._turns)  # noqa: SLF001 - whether it is at one
+            await until(lambda: len(server.requests) == before + 2)  # a call and an answer
 
         try:
             yield server, context, tell
@@ -68,7 +68,7 @@ async def test_a_channel_is_one_conversation() -> None:
         for number in range(TURNS):
             await tell("work", f"Read three, {number}.")
             managers.add(id(context.manager))
-        (key,) = context._managers  # noqa: SLF001 - how many are kept
+        (key,) = context.conversations
         assert context.manager_of(key) is context.manager
     assert len(managers) == 1
     assert [request.error for request in server.rejected] == []
@@ -80,5 +80,5 @@ async def test_channels_are_apart() -> None:
     async with network("work", "home") as (server, context, tell):
         await tell("work", "Remember that the number is DE00044412. " + "word " * 2_000)
         await tell("home", "What is my iban?")
-        assert len(context._managers) == 2  # noqa: SLF001 - likewise
+        assert len(context.conversations) == 2
     assert "DE00044412" not in str(server.requests[-1].messages)

@@ -8,13 +8,14 @@ from autogen_context import IncrementalContextManager
 from autogen_context.errors import InvalidTranscript
 from support.saying import says
 
+EMPTY: dict[str, object] = {}
 Payload = Mapping[str, object]
 ASKED = says("What is in a.txt?", "user")
 FOREIGN: dict[str, tuple[list[Payload], int, str]] = {
     "anthropic call": (
         [
             ASKED,
-            says([{"type": "text", "text": "I look."}, {"type": "tool_use", "id": "1", "name": "read", "input": {}}], "assistant"),
+            says([{"type": "text", "text": "I look."}, {"type": "tool_use", "id": "1", "name": "read", "input": EMPTY}], "assistant"),
         ],
         1,
         "Anthropic's",
@@ -26,7 +27,7 @@ FOREIGN: dict[str, tuple[list[Payload], int, str]] = {
     ),
     "gemini text": ([{"role": "user", "parts": [{"text": "hi"}]}], 0, "Gemini's"),
     "gemini call": (
-        [ASKED, {"role": "model", "parts": [{"functionCall": {"name": "read", "args": {}}}]}],
+        [ASKED, {"role": "model", "parts": [{"functionCall": {"name": "read", "args": EMPTY}}]}],
         1,
         "Gemini's",
     ),
@@ -46,12 +47,12 @@ FOREIGN: dict[str, tuple[list[Payload], int, str]] = {
         "Responses API",
     ),
     "bedrock": (
-        [ASKED, says([{"toolUse": {"toolUseId": "1", "name": "read", "input": {}}}], "assistant")],
+        [ASKED, says([{"toolUse": {"toolUseId": "1", "name": "read", "input": EMPTY}}], "assistant")],
         1,
         "Amazon Bedrock's",
     ),
     "ai sdk": (
-        [ASKED, says([{"type": "tool-call", "toolCallId": "1", "toolName": "read", "args": {}}], "assistant")],
+        [ASKED, says([{"type": "tool-call", "toolCallId": "1", "toolName": "read", "args": EMPTY}], "assistant")],
         1,
         "the AI SDK's",
     ),
@@ -70,7 +71,7 @@ FOREIGN: dict[str, tuple[list[Payload], int, str]] = {
         1,
         "not known here",
     ),
-    "a part without a type": ([says([{"deed": {}}], "assistant")], 0, "not known here"),
+    "a part without a type": ([says([{"deed": EMPTY}], "assistant")], 0, "not known here"),
     "a message that nobody knows": ([{"from": "human", "value": "hi"}], 0, "needs a 'role'"),
 }  # fmt: skip
 DATA: list[Mapping[str, object]] = [
