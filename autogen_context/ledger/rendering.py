@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from autogen_context.ledger.reader import REMEMBERED, Author, Entry, Kind, looked_at
+from autogen_context.text.quote import MARK, block
 
 CountText = Callable[[str], int]
 Lines = dict[Entry, str]
@@ -62,11 +63,14 @@ class Rendering:
     left_out: tuple[Entry, ...] = ()
 
 
-def render(entries: Sequence[Entry], *, room_tokens: int, count: CountText) -> Rendering:
-    """Render entries, given in the order in which they were stated, within a token budget."""
-    kept = {entry: entry.text for entry in entries}
+def render(
+    entries: Sequence[Entry], *, room_tokens: int, count: CountText, is_quoted: bool = False
+) -> Rendering:
+    """Render entries, given in the order in which they were stated, within a token budget; quoted for a message of ours."""
+    line_of = block if is_quoted else str
+    kept = {entry: line_of(entry.text) for entry in entries}
     if count(written(kept)) > room_tokens:
-        kept = {entry: shortened(entry.text) for entry in entries}
+        kept = {entry: line_of(shortened(entry.text)) for entry in entries}
     if count(written(kept)) > room_tokens:
         kept = kept_in(kept, room_tokens - count(OPENING), count)
     if kept and count(written(kept)) > room_tokens:  # summed token counts are not exact
@@ -166,7 +170,8 @@ def heading_of(entry: Entry) -> str:
 def entries_in(text: str, position: int) -> Iterator[Entry]:
     """Parse the entries of a rendered ledger, with or without its opening line."""
     heading: tuple[Kind, Author] | None = None
-    for line in map(str.strip, text.removeprefix(OPENING).split("\n")):
+    lines = (line.removeprefix(MARK) for line in text.removeprefix(OPENING).split("\n"))
+    for line in map(str.strip, lines):
         if line in HEADINGS:
             heading = HEADINGS[line]
         elif heading and line:
