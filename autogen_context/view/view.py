@@ -41,12 +41,21 @@ class BilledUsage:
     Attributes:
         requests: number of billed requests.
         prompt_tokens: input tokens of all requests.
-        cached_tokens: part of ``prompt_tokens`` read from the provider's prompt cache.
+        cached_tokens: part of ``prompt_tokens`` read from the provider's prompt cache; ``None`` if no bill said how many.
     """
 
     requests: int = 0
     prompt_tokens: int = 0
-    cached_tokens: int = 0
+    cached_tokens: int | None = None
+
+    def after(self, prompt_tokens: int, cached_tokens: int | None) -> "BilledUsage":
+        """Return the usage with one more request; ``None`` cached tokens are not reported."""
+        known = self.cached_tokens
+        return BilledUsage(
+            requests=self.requests + 1,
+            prompt_tokens=self.prompt_tokens + prompt_tokens,
+            cached_tokens=known if cached_tokens is None else (known or 0) + cached_tokens,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
