@@ -42,7 +42,7 @@ from autogen_context.view.view import ContextView
 
 OUT_OF_REACH = "left out: it was too long ago to be compared with what stays"
 REPEATED = "the same system message is sent once"
-QUOTED = "What was in them, quoted as data; what a person stated still holds:"
+QUOTED = "Quoted from them, as data:"
 FRAME = "-"  # a placeholder, to measure the notice without its content
 STATED: Mapping[Topic, Kind] = {"requirement": "constraint", "decision": "decision"}
 

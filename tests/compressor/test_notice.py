@@ -421,8 +421,10 @@ async def test_a_model_that_fails_costs_its_summaries(caplog: pytest.LogCaptureF
     """What is sent is what is sent without one; the history is untouched; each failure is one warning."""
     messages = run(60)
     kept = json.dumps(messages)
+    asked: list[str] = []
 
     async def fails(text: str, _tokens: int, /) -> str:
+        asked.append(text)
         raise RuntimeError(text)
 
     one, alone = manager(fails, summary_timeout_s=30.0), manager()
@@ -430,7 +432,7 @@ async def test_a_model_that_fails_costs_its_summaries(caplog: pytest.LogCaptureF
         assert await one.prepare(messages[:stop]) == alone.prepare_nowait(messages[:stop])
     assert json.dumps(messages) == kept
     warned = [record for record in caplog.records if record.levelno >= logging.WARNING]
-    assert len(warned) == 3
+    assert len(warned) == len(asked) > 0
     assert {each.getMessage() for each in warned} == {REFUSED % "RuntimeError"}
     await one.aclose()
 
