@@ -283,7 +283,7 @@ class SemanticCompressor:
         source = await asyncio.to_thread(SourceText, text, target.keep)
         seen = Target(tokens=self._shown_tokens, count=counting(EstimateCounter()), keep=())
         short = await summarised(source, target, self._summarizer, extract, seen)
-        return self._judged(source, short, "model summary", target)
+        return await asyncio.to_thread(self._judged, source, short, "model summary", target)
 
     def _judged(
         self, source: SourceText, short: str, strategy: Strategy, target: Target

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from math import ceil
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from autogen_context.argument import require_seconds
 from autogen_context.cache.values import Cache
@@ -56,6 +56,7 @@ from autogen_context.messages.message import SYSTEM_ROLES, Message, content_dige
 from autogen_context.messages.people import People, people_in, words_and_output
 from autogen_context.models.background import Background, is_cut_off, wait_for
 from autogen_context.models.completion import Complete, Places
+from autogen_context.text.quote import block
 from autogen_context.tokens.measure import TokenCounter
 from autogen_context.view.decision import Candidate
 
@@ -137,14 +138,34 @@ async def summarised(
 
     The model is shown what fits ``seen``; the summary must keep enough of the values in ``extract``, the fallback.
     """
-    entries, beside, current = source.stated
+    draft = await asyncio.to_thread(drafted, source, target, seen)  # a large text takes a while
+    summary = await summarize(draft.text, draft.asked_tokens)
+    return await asyncio.to_thread(built_on, summary, source, draft, extract)
+
+
+class Draft(NamedTuple):
+    """What a model is asked: the text, with the passages that it is of, its summary's size, and the target that has the rules."""
+
+    text: str
+    shown: Sequence[Passage]
+    asked_tokens: int
+    target: Target
+
+
+def drafted(source: SourceText, target: Target, seen: Target) -> Draft:
+    """Return what to ask; arguments as of ``summarised``."""
+    entries, _, current = source.stated
     rules = [entry for entry in entries if entry.kind != "fact" and not entry.reported]
     room = int(target.tokens * STATED_FRACTION)
     target = replace(target, stated=render(rules, room_tokens=room, count=target.count).text)
     shown = without_redundancy(current)
     text = joined(shown if seen.is_met(shown) else core_of(scored(shown, seen), seen))
-    asked_tokens = max(1, int(target.room * SUMMARY_FRACTION))
-    summary = await summarize(text, asked_tokens)
+    return Draft(text, shown, max(1, int(target.room * SUMMARY_FRACTION)), target)
+
+
+def built_on(summary: str, source: SourceText, draft: Draft, extract: CompressionResult) -> str:
+    """Return a text built on a summary; raise ``CompletionFailed`` if that is rejected."""
+    (text, shown, asked_tokens, target), (_, beside, current) = draft, source.stated
     if len(summary) >= len(text):
         raise CompletionFailed("it is not shorter than the text")
     passages = mended(passages_of(summary), text, shown)
@@ -223,7 +244,6 @@ SPAN_TOKENS = 4_000  # at least, with a large limit
 SPAN_FRACTION = 1 / 3  # of the limit, at most; SPAN_TOKENS is halved until it fits
 LEAST_SPAN = 500  # tokens; a summary of less would save little
 NEWEST_FRACTION = 0.25  # of the limit, for the newest units, which are not evicted soon
-LINE = re.compile("^", re.MULTILINE)
 UNNAMED = People()  # without named people
 
 
@@ -337,7 +357,7 @@ def paragraphs_of(message: Message, before: Message | None, people: People) -> I
     for speaker, text in [*said, *(("tool", result.text) for result in message.results)]:
         quoted = text
         if speaker == "tool" or (speaker == "assistant" and OPENING in text):
-            quoted = LINE.sub("> ", text)
+            quoted = block(text)
         elif speaker == "assistant":
             quoted = MARKER.sub(r"> \g<0>", text)
         whole = f"[{speaker}] {quoted}"
