@@ -18,7 +18,7 @@ import sys
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Coroutine, Generator, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from threading import Lock
@@ -33,6 +33,7 @@ from autogen_context.tokens.measure import Count
 
 THREADS, TASKS, TURNS = 8, 50, 20_000
 CONVERSATIONS, MESSAGES, WINDOW_TOKENS = 24, 300, 8_000
+TURNS_A_STEP = 5  # of a conversation
 LONG_MESSAGES, ROOMY_TOKENS = 3_000, 2_000_000
 BOUND_MS = 20.0
 
@@ -129,7 +130,7 @@ class Run:
     """The managers, their conversations, and what happens to them."""
 
     def __init__(self, turns: int) -> None:
-        self.left, self._lock, self.costs = turns, Lock(), Costs()
+        self.turns, self.begun, self._lock, self.costs = turns, 0, Lock(), Costs()
         self.faults: Counter[str] = Counter()
         self.compacted = self.taken = 0
         self.longest_ms = 0.0
@@ -150,20 +151,21 @@ class Run:
             for size in sizes
         ]
 
-    def turn(self) -> int | None:
-        """The number of the next turn; ``None`` if all were taken."""
-        with self._lock:
-            self.left -= 1
-            return self.left if self.left >= 0 else None
+    def numbers(self) -> Iterator[int]:
+        """The numbers of turns that nobody else takes."""
+        while True:
+            with self._lock:
+                number, self.begun = self.begun, self.begun + 1
+            if number >= self.turns:
+                return
+            yield number
 
-    async def task(self, start: int) -> None:
-        """Take turns of one conversation after the other, a step further each time."""
-        number = start
-        while self.turn() is not None:
-            number += 1
-            at = number % CONVERSATIONS
-            messages = self.histories[at]
-            stop = len(messages) if not at else 2 + (2 * number // CONVERSATIONS) % len(messages)
+    async def task(self) -> None:
+        """Take turns of one conversation after the other; each grows by a call and its result after some turns."""
+        for number in self.numbers():
+            at, messages = number % CONVERSATIONS, self.histories[number % CONVERSATIONS]
+            grown = 2 * (number // (CONVERSATIONS * TURNS_A_STEP))
+            stop = len(messages) if not at else min(2 + grown, len(messages))
             try:
                 await self._one(self.managers[at], messages[:stop], number)
             except Exception as error:  # noqa: BLE001 - that is what is counted
@@ -205,13 +207,13 @@ class Run:
             state = await asyncio.to_thread(manager.save_state)
             self.faults["a state without digests"] += not state["digests"]
 
-    def loop(self, thread: int) -> None:
+    def loop(self) -> None:
         """All tasks of one thread."""
 
         async def main() -> None:
             loop = asyncio.get_running_loop()
             loop.set_task_factory(self._made)
-            tasks = [asyncio.create_task(self.task(7 * (thread * TASKS + n))) for n in range(TASKS)]
+            tasks = [asyncio.create_task(self.task()) for _ in range(TASKS)]
             await asyncio.gather(*tasks)
 
         asyncio.run(main())
@@ -235,7 +237,7 @@ def main() -> None:
     """Take the turns, and print what came of them."""
     turns = int(sys.argv[1]) if len(sys.argv) > 1 else TURNS
     run, began_s = Run(turns), time.perf_counter()
-    threads = [threading.Thread(target=run.loop, args=(n,)) for n in range(THREADS)]
+    threads = [threading.Thread(target=run.loop) for _ in range(THREADS)]
     for thread in threads:
         thread.start()
     for thread in threads:

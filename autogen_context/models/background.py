@@ -67,8 +67,9 @@ def cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
     """Cancel tasks, each in its own event loop; tasks of a closed loop have ended."""
     for task in list(tasks):
         loop = task.get_loop()
-        if not (task.done() or loop.is_closed()):
-            loop.call_soon_threadsafe(task.cancel)
+        if not task.done():
+            with suppress(RuntimeError):  # it is closed
+                loop.call_soon_threadsafe(task.cancel)
 
 
 def is_cut_off(task: asyncio.Task[None]) -> bool:
