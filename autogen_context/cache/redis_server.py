@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 from weakref import ref
 
 from autogen_context.argument import require_kind
+from autogen_context.cache.seal import store_key
 from autogen_context.errors import ContextError, MissingExtra, StoreRefused, StoreUnavailable
 
 if TYPE_CHECKING:
@@ -85,14 +86,19 @@ class RedisServer:
     Args:
         url: ``redis://user:password@host:port/database``, ``rediss://`` for TLS, ``unix://`` for a socket.
         limits: timeouts and size limits.
+        key: seals what is written, so that nobody without it can write what is read here; the same for all who share, at least
+            16 random characters. Default: ``AUTOGEN_CONTEXT_STORE_KEY``.
 
     Raises:
-        ValueError: the url has none of these forms.
+        ValueError: the url has none of these forms, or the key is too short to be a secret.
         MissingExtra: ``redis`` is not installed.
     """
 
-    def __init__(self, url: str, *, limits: RedisLimits | None = None) -> None:
+    def __init__(
+        self, url: str, *, limits: RedisLimits | None = None, key: str | bytes | None = None
+    ) -> None:
         self.limits = limits or RedisLimits()
+        self.key = store_key(key)
         self.name = shown_url(url)
         try:
             parts = urlsplit(url)

@@ -17,8 +17,9 @@ from autogen_context.compressor.json_text import JSON
 from autogen_context.compressor.kinds import OUTPUT, reducer_for, tight_output
 from autogen_context.compressor.lines import TextLimit
 from autogen_context.compressor.shorten import CountText
+from autogen_context.messages.handle import handle_of
 from autogen_context.messages.identifiers import values_of
-from autogen_context.messages.message import Message, ToolCall, ToolResult, content_digest
+from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.people import words_and_output
 from autogen_context.messages.piece import Verbatim, Written, messages_of
 from autogen_context.messages.segment import Unit, pair
@@ -74,6 +75,7 @@ def cut(
     call: ToolCall | None = None,
     task: str = "",
     shows_file: bool = False,
+    handle_key: bytes = b"",
 ) -> tuple[str, str]:
     """Cut a result to its token limit; return it with the handle of its original, or the text and no handle if it fits."""
     tokens = count(text)
@@ -83,16 +85,11 @@ def cut(
     most = MOST_CODE_TOKENS if shows_file or reducer.kind == "code" else MOST_TOKENS
     if tokens <= most:
         return text, ""
-    handle = handle_of(original)
+    handle = handle_of(original, key=handle_key)
     mark = mark_of(count(original), handle)
     room = TextLimit(tokens=most - count(mark) - 1, count=count, wanted=wanted_of(call, task))
     short = f"{reducer.cut(text, room)}\n{mark}"
     return (short, handle) if len(short) < len(text) else (text, "")
-
-
-def handle_of(original: str) -> str:
-    """Return the handle for recalling an original: 12 hex digits."""
-    return content_digest(original)[:6].hex()
 
 
 def mark_of(tokens: int, handle: str) -> str:
@@ -175,7 +172,9 @@ class Arrival:
         kinds: ToolKinds,
         keep: Callable[[str, str], None],
         compressor: Compressor,
+        handle_key: bytes = b"",
     ) -> None:
+        self._handle_key = handle_key
         self._on_arrival = compressor.on_arrival
         self.mode: Mode = "lossless"
         self._counter = counter
@@ -292,11 +291,17 @@ class Arrival:
         if self.mode == "lossy":
             task = self._task
             short, handle = cut(
-                short, original, count=count, call=call, task=task, shows_file=shows_file
+                short,
+                original,
+                count=count,
+                call=call,
+                task=task,
+                shows_file=shows_file,
+                handle_key=self._handle_key,
             )
         sent = self._on_arrival(original, short, count=count)
         if sent not in (short, original):
-            short, handle = sent, handle_of(original)
+            short, handle = sent, handle_of(original, key=self._handle_key)
         if short is original or count(short) >= count(original):
             return original
         if handle:
