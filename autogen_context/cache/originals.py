@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Final, Self
 from typing_extensions import override
 
 from autogen_context.argument import require_seconds, require_whole
-from autogen_context.cache.seal import KEY_VARIABLE
 from autogen_context.cache.tier import Memory, Scope, Tier
 from autogen_context.errors import OriginalNotFound, StoreRefused, StoreUnavailable
 from autogen_context.messages.message import Message
@@ -52,7 +51,6 @@ class OriginalTier:
     def __init__(self, tier: Tier, *, scope: Scope) -> None:
         self._tier = tier
         self.scope = scope
-        self._is_told = False
 
     @property
     def prefix(self) -> str:
@@ -73,7 +71,7 @@ class OriginalTier:
     def write(self, entries: Iterable[Entry], *, ttl_s: float | None = None) -> list[str]:
         """Store entries as the newest. Returns the handles of this scope not stored or evicted, oldest first."""
         values = {self._name(handle): messages_as_bytes(messages) for handle, messages in entries}
-        if not self._is_trusted():
+        if not self.is_authenticated:
             return self._handles(values)
         gone = self._tier.write(values, ttl_s=ttl_s)
         own = self._handles(gone)
@@ -88,13 +86,13 @@ class OriginalTier:
         """Return the messages under a handle; ``None`` if missing, damaged or expired. Never raises."""
         name = self._name(handle)
         with suppress(StoreRefused, ValueError):  # the data is not trusted
-            value = self._tier.read_all([name]).get(name) if self._is_trusted() else None
+            value = self._tier.read_all([name]).get(name) if self.is_authenticated else None
             return None if value is None else messages_from_bytes(value)
         return None
 
     def handles(self) -> list[str]:
         """Return the handles stored in this scope by any process, oldest first; empty if the tier cannot list them."""
-        return self._handles(self._tier.names()) if self._is_trusted() else []
+        return self._handles(self._tier.names()) if self.is_authenticated else []
 
     def forget(self, handles: str | Iterable[str]) -> None:
         """Delete handles. Raises ``StoreUnavailable`` if one may still be stored, or ``StoreRefused``."""
@@ -103,16 +101,6 @@ class OriginalTier:
     def clear(self) -> None:
         """Delete all originals of this scope, whichever process wrote them. Raises what ``forget`` does."""
         self._tier.forget([name for name in self._tier.names() if name.startswith(self.prefix)])
-
-    def _is_trusted(self) -> bool:
-        """Return whether the tier is used; say once why not."""
-        if not self.is_authenticated and not self._is_told:
-            self._is_told = True
-            _LOGGER.warning(
-                "originals are not shared: the store has no key, so anybody who can write to it could say anything; give all who "
-                f"share the same RedisServer(..., key=) or {KEY_VARIABLE}"
-            )
-        return self.is_authenticated
 
     def _name(self, handle: str) -> str:
         """Return the name of a handle in the tier; hex, since a model may ask for any text."""
@@ -268,9 +256,7 @@ class OriginalStore:
         handles, self._earlier = list(self._known), ()
         self._memory.forget(handles)
         self._known.clear()
-        self._delete(
-            lambda tier: tier.forget(handles) if tier is self._shared else tier.clear()
-        )
+        self._delete(lambda tier: tier.forget(handles) if tier is self._shared else tier.clear())
 
     def _delete(self, delete: Callable[[OriginalTier], None]) -> None:
         """Delete from every tier, even if an earlier one fails; then raise the first error."""

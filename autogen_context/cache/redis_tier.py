@@ -82,6 +82,8 @@ class RedisTier:
         self.namespace = f"autogen-context:2:{kind}:{scope.key}"
         self._seal = Seal(self._server.key if key is None else store_key(key), place=self.namespace)
         self.is_authenticated = self._seal.is_keyed
+        if not self.is_authenticated:
+            self._server.warn_of_no_key()
         # The names, in a sorted set by expiry.
         self._list = f"{self.namespace}:names" if kind == "original" else ""
         self._orders: dict[str, _Order] = {}  # pending, oldest first
@@ -108,7 +110,10 @@ class RedisTier:
             with redis.pipeline(transaction=False) as pipeline:  # pyright: ignore[reportUnknownMemberType] - its options have no types
                 for name in asked:
                     pipeline.getrange(self._key(name), 0, longest)
-                return pipeline.execute(raise_on_error=False)
+                rows = pipeline.execute(raise_on_error=False)
+            if rows and all(isinstance(row, Exception) for row in rows):
+                raise cast("Exception", rows[0])  # it is no matter of a row
+            return rows
 
         values = {name: order.value for name, order in waiting.items() if order is not None}
         if asked:

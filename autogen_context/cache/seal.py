@@ -19,10 +19,12 @@ from typing import Final
 from autogen_context.messages.message import content_digest
 
 KEY_VARIABLE: Final = "AUTOGEN_CONTEXT_STORE_KEY"
-KEY_FILE: Final = "cache.key"
 LEAST_KEY_CHARS: Final = 16
+KEY_FILE: Final = "cache.key"
 
-_HEAD = struct.Struct(">Bd")  # the version of the format, and until when the value may be used, in seconds since 1970
+_HEAD = struct.Struct(
+    ">Bd"
+)  # the version of the format, and until when the value may be used, in seconds since 1970
 _VERSION: Final = 1
 DIGEST_BYTES: Final = 16
 SEAL_BYTES: Final = _HEAD.size + DIGEST_BYTES
@@ -134,7 +136,7 @@ def take_folder(folder: Path, *, ours: frozenset[str]) -> None:
     _require_ours(folder, folder.lstat(), stat.S_IFDIR, "folder")
     loose = is_loose(folder)
     if loose:
-        is_all_ours = ours.issuperset(os.listdir(folder))
+        is_all_ours = all(each.name in ours for each in folder.iterdir())
         folder.chmod(0o700 if is_all_ours else stat.S_IMODE(folder.lstat().st_mode) & ~0o022)
 
 
@@ -155,7 +157,9 @@ def is_loose(path: Path) -> bool:
     if not stat.S_ISDIR(found.st_mode):
         _require_ours(path, found, stat.S_IFREG, "file")
         if found.st_nlink > 1:
-            raise PermissionError(f"{path} has a second name (a hard link); delete it, or name another folder")
+            raise PermissionError(
+                f"{path} has a second name (a hard link); delete it, or name another folder"
+            )
     return sys.platform != "win32" and bool(stat.S_IMODE(found.st_mode) & 0o077)
 
 

@@ -173,9 +173,7 @@ class DiskStore:
     def names(self) -> list[str]:
         """Return the names of all rows, oldest first; empty if the file cannot be read now."""
         nothing: list[str] = []
-        return [
-            name for name in self._tried(_Table.names, nothing) if name not in self._forgotten
-        ]
+        return [name for name in self._tried(_Table.names, nothing) if name not in self._forgotten]
 
     def items(self) -> Iterator[tuple[str, bytes | None]]:
         """Yield each name and value, ``None`` for a damaged or foreign row. May raise ``StoreUnavailable``."""
@@ -286,7 +284,9 @@ class DiskStore:
             self._put_aside("its key is not there")
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
         with closing(_connected(path, timeout_s=_LOCKED_S)) as probe:
-            probe.execute("BEGIN IMMEDIATE")  # diskcache itself would wait a minute for a locked file
+            probe.execute(
+                "BEGIN IMMEDIATE"
+            )  # diskcache itself would wait a minute for a locked file
             if _require_schema(probe):
                 known = ", ".join(f"'{name}'" for name in sorted(_KNOWN))
                 probe.execute(f"DELETE FROM Settings WHERE key NOT IN ({known})")  # noqa: S608 - our own names
@@ -457,9 +457,7 @@ class _Table(_Cache):  # type: ignore[misc]  # as above
             self.connection.executemany(
                 "DELETE FROM Cache WHERE key = ?", [(name,) for name in sorted(names)]
             )
-            self.connection.execute(
-                "DELETE FROM Cache WHERE key < '' OR key >= x'' OR key IS NULL"
-            )
+            self.connection.execute("DELETE FROM Cache WHERE key < '' OR key >= x'' OR key IS NULL")
 
     def delete_all(self, prefix: str) -> None:
         """Delete all rows whose name has a prefix."""

@@ -53,6 +53,9 @@ class State:
     versions: Annotated[tuple[KeptVersion, ...], PlainValidator(tuple), Field(exclude=True)] = ()
     context_id: Text = ""  # empty if not assigned yet
     branches: int = 0  # number of branches created so far
+    conversations: tuple[
+        Text, ...
+    ] = ()  # names in stores of originals: its own, then those it branched from
     summaries: Mapping[Text, Text] = field(default_factory=dict[str, str])
     advice: Mapping[Text, Advice] = field(default_factory=dict[str, Advice])
     providers: Annotated[Mapping[Text, Mapping[Text, object]], Field(exclude=True)] = field(

@@ -8,6 +8,7 @@ It needs ``pip install "autogen-context[redis,fast]" "autogen-ext[grpc,openai]"`
 
 import asyncio
 import os
+import secrets
 import shutil
 import socket
 import sys
@@ -78,6 +79,8 @@ async def redis() -> AsyncGenerator[str]:
 
 async def started(name: str, *arguments: str) -> Process:
     """A worker that has joined the runtime."""
+    # What a worker reads was written by one with the key; it is in the environment, which all workers get.
+    os.environ.setdefault("AUTOGEN_CONTEXT_STORE_KEY", secrets.token_hex(32))
     process = await asyncio.create_subprocess_exec(
         sys.executable, str(WORKER), name, *arguments, stdout=PIPE
     )

@@ -168,9 +168,7 @@ def test_a_handle_keeps_what_it_has(
     store.put_all([("new", said("a")), ("new", said("b"))])
     assert (store.get("handle"), store.get("new")) == (said("first"), said("a"))
     told = [(each.levelno, each.getMessage()) for each in caplog.records]
-    assert told == 2 * [
-        (logging.WARNING, "an original was not stored: its handle has another one")
-    ]
+    assert told == 2 * [(logging.WARNING, "an original was not stored: its handle has another one")]
     store.forget("handle")
     store.put("handle", said("second"))
     assert (store.get("handle"), store.handles, store.evicted) == (

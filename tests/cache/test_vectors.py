@@ -156,7 +156,8 @@ async def test_a_store_without_a_cache_gets_that_of_the_manager() -> None:
         await store.vectors(["a"])
     others = Hashed(), Hashed(name="own")
     for embedder in others:
-        await VectorStore(embedder, cache=cache).vectors(["a"])
+        IncrementalContextManager(vectors=(store := VectorStore(embedder)), cache=cache)
+        await store.vectors(["a"])
     assert [embedder.asked for embedder in others] == [[], [["a"]]]
     await VectorStore(last := Hashed(name="own"), cache=own).vectors(["a"])
     assert not last.asked
