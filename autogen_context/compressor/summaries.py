@@ -53,7 +53,7 @@ from autogen_context.ledger.ledger import MARKER
 from autogen_context.ledger.rendering import OPENING, render
 from autogen_context.messages.message import SYSTEM_ROLES, Message, content_digest
 from autogen_context.messages.people import People, people_in, words_and_output
-from autogen_context.models.background import Background, is_cut_off
+from autogen_context.models.background import Background, is_cut_off, wait_for
 from autogen_context.models.completion import Complete, Places
 from autogen_context.tokens.measure import TokenCounter
 from autogen_context.view.decision import Candidate
@@ -383,9 +383,8 @@ class Summaries:
                     asked = self._background.start(self._summarise(span), name="summary")
                     self._asked[span.key] = asked
                 tasks.append(asked)
-        due = [task for task in tasks if not task.done()]
-        if due and timeout_s:
-            await asyncio.wait(due, timeout=timeout_s)
+        if timeout_s:
+            await wait_for([task for task in tasks if not task.done()], timeout_s=timeout_s)
 
     async def _summarise(self, span: Span) -> None:
         """Get the summary of a span from the cache, or make it."""

@@ -55,7 +55,7 @@ from autogen_context.view.view import ContextView, as_message
 if TYPE_CHECKING:
     from autogen_context.manager.compaction import CompactionPlanner
     from autogen_context.manager.finished import Finishing
-    from autogen_context.prioritizer.selection import Explanation
+    from autogen_context.prioritizer.selection import Compared
 
 LEAST_RETRIEVED = 64  # tokens; with less room nothing is retrieved
 
@@ -187,6 +187,8 @@ class Engine:
     def cut_back(self, view: ContextView, messages: int) -> ContextView:
         """Return the view without what the host changed: all but the first ``messages``."""
         self._writer.forget()
+        if self._has_planner:
+            self.planner.compared = {}
         return view.cut_back(messages)
 
     def with_new(self, view: ContextView) -> ContextView:
@@ -407,20 +409,32 @@ class Engine:
         """Return True if the view shows a file."""
         return self.files.is_shown(path, view, self.conversation.candidates)
 
-    def explained(self, view: ContextView, position: int) -> "Explanation":
-        """Explain the decision on the message at a position."""
-        stale, room = self.files.stale(view, self.conversation.candidates), self.room(view)
-        return self.planner.explained(view.decisions, position, room.tokens, stale)
+    @property
+    def compared(self) -> "Mapping[int, Compared]":
+        """What the last compaction found of the units that it compared, by index."""
+        return self.planner.compared if self._has_planner else {}
 
     def pinned(self, view: ContextView) -> frozenset[int]:
         """Return the positions of pinned messages."""
         return self.conversation.history.positions(view.pins) if view.pins else frozenset()
 
-    def is_due(self, view: ContextView) -> bool:
-        """Whether the next turn is likely to compact."""
-        new, room = self.conversation.candidates[len(view.decisions) :], self.room(view)
+    def is_little(self, view: ContextView) -> bool:
+        """Whether the next turn, whose list was read, is little work: few new characters, and nothing to be judged or rewritten."""
+        conversation, config = self.conversation, self._setup.config
+        new, room = conversation.candidates[len(view.decisions) :], self.room(view)
         used = room.used_tokens + sum([each.tokens for each in new])
-        return used > room.budget.compact_at_tokens
+        if view.must_replan or self._setup.judges_finished or used > room.budget.compact_at_tokens:
+            return False
+        if view.preamble.is_offered and not (view.sent and view.preamble.is_placed):
+            return False
+        if view.decisions.hidden and conversation.messages[-1].role == "user":
+            return False  # it may ask for what is hidden
+        # By the clock the provider's cache may have expired, so that it pays to compact.
+        return config.compaction == "when_full" or self._setup.options.get("clock") is None
+
+    @property
+    def _has_planner(self) -> bool:
+        return "planner" in self.__dict__
 
     @cached_property
     def planner(self) -> "CompactionPlanner":

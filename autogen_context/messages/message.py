@@ -139,6 +139,16 @@ def without_images(message: Message) -> Message:
     return replace(message, images=(), results=(*others, noted))
 
 
+def chars_of(message: Message) -> int:
+    """Return the characters of a message: of its texts, calls and results."""
+    chars = len(message.text) + len(message.extra)
+    for call in message.calls:
+        chars += len(call.arguments)
+    for result in message.results:
+        chars += len(result.text)
+    return chars
+
+
 def joined_text(messages: Sequence[Message]) -> str:
     """Join all texts, calls and results of messages with newlines."""
     lines: list[str] = []

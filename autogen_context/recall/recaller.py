@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import cache
+from typing import NamedTuple
 
 from autogen_context.compressor.shorten import CountText
 from autogen_context.errors import EmbeddingFailed
@@ -187,6 +188,13 @@ def with_neighbours(scores: Mapping[int, float], total: int) -> dict[int, float]
     return {at: score / most for at, score in found.items()}
 
 
+class EmbeddingsDue(NamedTuple):
+    """Texts to embed: what a person said last, or empty, and all that is new."""
+
+    question: str
+    texts: Sequence[str]
+
+
 class Prefetch:
     """Computes the vectors of a conversation before a turn needs them; texts without a vector are scored lexically."""
 
@@ -194,19 +202,25 @@ class Prefetch:
         self._vectors, self._background = vectors, background
         self._seen: list[Message] = []
 
-    async def embed(self, messages: Sequence[Message], *, timeout_s: float) -> None:
-        """Embed the newest message, if a user wrote it, within a time limit; embed the others in the background."""
+    def due(self, messages: Sequence[Message]) -> "EmbeddingsDue":
+        """Return the texts of a conversation to embed, without those of the last call."""
         new = messages[same_at_front(self._seen, messages) :]
         self._seen = list(messages)
         newest = messages[-1] if messages else None
-        if newest is not None and newest.text and is_of_a_person(newest):
+        asks = newest is not None and is_of_a_person(newest)
+        texts = tuple(text for message in new if (text := joined_text([message])))
+        return EmbeddingsDue(newest.text if newest and asks else "", texts)
+
+    async def embed(self, due: "EmbeddingsDue", *, timeout_s: float) -> None:
+        """Embed the newest message, if a user wrote it, within a time limit; embed the others in the background."""
+        if due.question:
             try:
                 async with asyncio.timeout(timeout_s):
-                    await self._embedded([newest.text])
+                    await self._embedded([due.question])
             except TimeoutError:
                 logger.warning("a question was not embedded in time")
-        if texts := [text for message in new if (text := joined_text([message]))]:
-            self._background.start(self._embedded(texts), name="embedding")
+        if due.texts:
+            self._background.start(self._embedded(due.texts), name="embedding")
 
     async def _embedded(self, texts: Sequence[str]) -> None:
         """Compute vectors, some at a time, so that a turn can run in between; a failure ends it."""

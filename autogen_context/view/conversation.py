@@ -23,6 +23,7 @@ from autogen_context.view.protected import Protection, Voices, is_instruction, p
 
 Orphans = Literal["repair", "report", "refuse"]
 Read = TypeVar("Read")
+PROBES = 8  # messages compared to see whether a list has the objects of the last one
 
 
 class Conversation:
@@ -78,12 +79,20 @@ class Conversation:
         return protected_of(self.candidates, pinned, self.voices)
 
     def update(self, payloads: Sequence[object]) -> int:
-        """Read the host's list; return the number of leading messages that are unchanged."""
-        candidates = self.candidates
+        """Read the host's list and measure what is new; return the number of leading messages that are unchanged."""
+        self.read(payloads)
+        return self._measured()
+
+    def read(self, payloads: Sequence[object]) -> Sequence[Message]:
+        """Read the host's list; return the messages that ``update`` would measure."""
         # An interrupted update may have found changes that it did not report yet.
-        same = self._same = min(self._same, self.history.update(payloads))
+        self._same = min(self._same, self.history.update(payloads))
+        return self.messages[self._same :]
+
+    def _measured(self) -> int:
+        candidates, same = self.candidates, self._same
         settled, stop = len(candidates), candidates[-1].unit.stop if candidates else 0
-        if same == stop == len(payloads):
+        if same == stop == len(self.messages):
             return same
         while settled and candidates[settled - 1].unit.stop > same:
             settled -= 1
@@ -104,7 +113,7 @@ class Conversation:
                 self.voices.systems.append(len(candidates) - 1)
             elif role == "user" and is_instruction(candidates, len(candidates) - 1):
                 self.voices.instructions.append(len(candidates) - 1)
-        self._same = len(payloads)
+        self._same = len(self.messages)
         return same
 
     def _forget_from(self, keep: int, stop: int) -> None:
@@ -138,6 +147,43 @@ class Conversation:
         self.orphans.append(unit.start)
 
 
+class Recorded:
+    """What is kept of a host's messages: a snapshot of each, and digests of the first ones, computed on demand.
+
+    It is only added to: where a host's list changes, another one begins. So what it had at a moment can be read from any
+    thread, whatever is added meanwhile.
+    """
+
+    def __init__(
+        self, host: HostFormat, snapshots: list[object], digests: tuple[bytes, ...] = ()
+    ) -> None:
+        self._host = host
+        self.snapshots = snapshots
+        self.digests = digests  # more than snapshots after restoring a saved state
+
+    def digests_of(self, messages: int) -> tuple[bytes, ...]:
+        """Return the digests of the first messages."""
+        known = self.digests
+        if len(known) < messages:
+            new = map(self._host.digest, self.snapshots[len(known) : messages])
+            known = self.digests = (*known, *new)
+        return known[:messages]
+
+    def position(self, payload: object, messages: int) -> int | None:
+        """Return the last position of a message among the first ones; ``None`` if it is not there.
+
+        Raises:
+            ValueError: the host format cannot read it.
+        """
+        digest = digest_of(self._host, payload)
+        snapshot, known = self._host.snapshot(payload), len(self.snapshots)
+        for at in range(min(known, messages) - 1, -1, -1):
+            if is_equal(self.snapshots[at], snapshot):
+                return at
+        restored = self.digests[known:messages]  # of messages that were not handed in since
+        return max((at for at, each in enumerate(restored, known) if each == digest), default=None)
+
+
 class History:
     """The host's latest message list."""
 
@@ -145,8 +191,7 @@ class History:
         self.messages: list[Message] = []
         self._host = host
         self._payloads: list[object] = []
-        self._snapshots: list[object] = []
-        self._digests = list(digests)  # of the first messages, computed on demand
+        self.recorded = Recorded(host, [], tuple(digests))
 
     @property
     def payloads(self) -> Sequence[object]:
@@ -154,10 +199,14 @@ class History:
         return tuple(self._payloads)
 
     @property
-    def digests(self) -> Sequence[bytes]:
+    def known(self) -> int:
+        """Number of messages that were handed in, or that a saved state has."""
+        return max(len(self.messages), len(self.recorded.digests))
+
+    @property
+    def digests(self) -> tuple[bytes, ...]:
         """One digest per message."""
-        self._digests += map(self._host.digest, self._snapshots[len(self._digests) :])
-        return self._digests
+        return self.recorded.digests_of(self.known)
 
     def positions(self, digests: AbstractSet[bytes]) -> frozenset[int]:
         """Return the positions of the messages with these digests."""
@@ -165,21 +214,34 @@ class History:
             return frozenset()
         return frozenset(i for i, digest in enumerate(self.digests) if digest in digests)
 
+    def is_continued_by(self, payloads: Sequence[object], most_new: int) -> bool:
+        """Whether a list has at most this many messages that are not objects of the last one, as far as a few probes say."""
+        known = self._payloads
+        if len(payloads) <= most_new:
+            return bool(known)
+        last = len(known) - 1
+        if last < 0 or not last < len(payloads) <= last + 1 + most_new:
+            return False
+        return all(payloads[at] is known[at] for at in range(last, -1, -1 - last // PROBES))
+
     def update(self, payloads: Sequence[object]) -> int:
         """Read the host's list; return the number of leading messages that are unchanged."""
         common = self._common(payloads, self._identical(payloads))
-        is_restored = len(self._digests) > len(self.messages)
+        recorded = self.recorded
+        is_restored = len(recorded.digests) > len(self.messages)
         if common == len(payloads) == len(self._payloads) and not is_restored:
             return common
         appended = payloads[common:]
         new = self._of(self._host.read, appended, common)
         snapshots = self._of(self._host.snapshot, appended, common)
         same = self._known(snapshots) if is_restored else common
-        del self.messages[common:], self._payloads[common:], self._snapshots[common:]
-        del self._digests[same:]
+        if is_restored or common < len(recorded.snapshots):
+            recorded = Recorded(self._host, recorded.snapshots[:common], recorded.digests[:same])
+        del self.messages[common:], self._payloads[common:]
         self.messages += new
         self._payloads += appended
-        self._snapshots += snapshots
+        recorded.snapshots += snapshots
+        self.recorded = recorded
         return same
 
     def _identical(self, payloads: Sequence[object]) -> int:
@@ -199,7 +261,7 @@ class History:
     def _common(self, payloads: Sequence[object], identical: int) -> int:
         """Return how many leading payloads have unchanged content; the first ``identical`` are the same objects."""
         common = min(len(self._payloads), len(payloads))
-        known, rest = self._snapshots[identical:common], payloads[identical:common]
+        known, rest = self.recorded.snapshots[identical:common], payloads[identical:common]
         if known == rest:
             return common  # copies of plain data: one list comparison
         for at, (snapshot, payload) in enumerate(zip(known, rest, strict=True), identical):
@@ -213,7 +275,7 @@ class History:
     def _known(self, snapshots: Sequence[object]) -> int:
         """Return how many leading snapshots match the digests of a saved state."""
         digests = map(self._host.digest, snapshots)
-        return sum(1 for _ in takewhile(bool, map(eq, self._digests, digests)))
+        return sum(1 for _ in takewhile(bool, map(eq, self.recorded.digests, digests)))
 
     def _of(
         self, read: Callable[[object], Read], payloads: Sequence[object], at: int
@@ -232,3 +294,11 @@ def digest_of(host: HostFormat, payload: object) -> bytes:
     """Return the digest that identifies a payload; raise `ValueError` if the host format cannot read it."""
     host.read(payload)
     return host.digest(host.snapshot(payload))
+
+
+def is_equal(one: object, other: object) -> bool:
+    """Return True if two snapshots are equal; those that cannot be compared are not."""
+    try:
+        return bool(one == other)
+    except (ValueError, RecursionError):
+        return False

@@ -195,7 +195,11 @@ NOTHING = ProviderUpdate()
 
 
 class ContextProvider(Protocol):
-    """Supplies one conversation with information from outside its messages, such as files or a project."""
+    """Supplies one conversation with information from outside its messages, such as files or a project.
+
+    ``turn`` is called in the turn of a conversation, which may have a thread; turns are taken one at a time. Where a manager is
+    called from several tasks or threads at once, ``before_turn`` of one call may run during ``turn`` of another.
+    """
 
     @property
     def name(self) -> str:
@@ -212,12 +216,21 @@ class ContextProvider(Protocol):
 
 
 @runtime_checkable
+class BeginsProvider(ContextProvider, Protocol):
+    """A provider that reads the conversation before ``before_turn``, which then only waits."""
+
+    def begin(self, turn: ProviderTurn, /) -> None:
+        """Read what is new and start to refresh the information; called like ``turn``, never at the same time."""
+        ...
+
+
+@runtime_checkable
 class SavedProvider(ContextProvider, Protocol):
     """A provider with state to save or resources to close."""
 
     @property
     def state(self) -> Mapping[str, object]:
-        """State to resume from, as JSON data."""
+        """State to resume from, as JSON data; read at the end of each turn."""
         ...
 
     def resumed(self, state: Mapping[str, object], /) -> ContextProvider:
