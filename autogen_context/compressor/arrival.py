@@ -17,9 +17,8 @@ from autogen_context.compressor.json_text import JSON
 from autogen_context.compressor.kinds import OUTPUT, reducer_for, tight_output
 from autogen_context.compressor.lines import TextLimit
 from autogen_context.compressor.shorten import CountText
-from autogen_context.messages.handle import handle_of
 from autogen_context.messages.identifiers import values_of
-from autogen_context.messages.message import Message, ToolCall, ToolResult
+from autogen_context.messages.message import Message, ToolCall, ToolResult, handle_of
 from autogen_context.messages.people import words_and_output
 from autogen_context.messages.piece import Verbatim, Written, messages_of
 from autogen_context.messages.segment import Unit, pair
@@ -85,11 +84,16 @@ def cut(
     most = MOST_CODE_TOKENS if shows_file or reducer.kind == "code" else MOST_TOKENS
     if tokens <= most:
         return text, ""
-    handle = handle_of(original, key=handle_key)
+    handle = handle_of_text(original, key=handle_key)
     mark = mark_of(count(original), handle)
     room = TextLimit(tokens=most - count(mark) - 1, count=count, wanted=wanted_of(call, task))
     short = f"{reducer.cut(text, room)}\n{mark}"
     return (short, handle) if len(short) < len(text) else (text, "")
+
+
+def handle_of_text(text: str, *, key: bytes) -> str:
+    """Return the handle of a result, as the store of originals keeps it."""
+    return handle_of([Message(role="tool", text=text)], key=key)
 
 
 def mark_of(tokens: int, handle: str) -> str:
@@ -301,7 +305,7 @@ class Arrival:
             )
         sent = self._on_arrival(original, short, count=count)
         if sent not in (short, original):
-            short, handle = sent, handle_of(original, key=self._handle_key)
+            short, handle = sent, handle_of_text(original, key=self._handle_key)
         if short is original or count(short) >= count(original):
             return original
         if handle:

@@ -255,8 +255,7 @@ class IncrementalContextManager:
         Raises:
             StoreUnavailable: a store cannot be written now, so some may still be there.
         """
-        with self._lock:
-            self._runner.originals.clear()
+        self._runner.originals.clear()
 
     def recall_context(self, handle: str = "", query: str = "", lines: str = "") -> str:
         """Answer a call of the tool ``recall_context``; the answer is always a text.

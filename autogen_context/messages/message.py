@@ -4,6 +4,7 @@ Promise: a ``Message`` is immutable and shares no mutable object with the host. 
 ``HostFormat`` converts payloads to messages and back, and no other code reads a payload.
 """
 
+from base64 import b32encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -17,6 +18,7 @@ Part = TypeVar("Part")
 Text = InstanceOf[str]
 """Any string, lone surrogates included, which pydantic's own ``str`` refuses and tools do return."""
 
+HANDLE_CHARS = 26
 SYSTEM_ROLES = frozenset({"system", "developer"})
 
 
@@ -107,6 +109,16 @@ def content_digest(*parts: str | bytes, key: bytes = b"") -> bytes:
         data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
         state.update(len(data).to_bytes(8, "little") + data)
     return state.digest()
+
+
+def handle_of(messages: Sequence[Message], *, key: bytes = b"") -> str:
+    """Return the handle under which messages are kept and asked back: 26 letters and digits, which are 128 bits of their content.
+
+    Two contents never share one, and with a ``key`` nobody without it can foresee one. Of the digits there are 2 to 7, since
+    the others are read as letters.
+    """
+    digest = content_digest("handle", canonical_text(tuple(messages)), key=key)
+    return b32encode(digest).decode()[:HANDLE_CHARS].lower()
 
 
 def with_text(

@@ -17,8 +17,7 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 from typing_extensions import override
 
-from autogen_context.messages.handle import handle_of
-from autogen_context.messages.message import Message, Text
+from autogen_context.messages.message import Message, Text, handle_of
 from autogen_context.messages.piece import Piece, Verbatim, Written
 from autogen_context.messages.segment import Unit, as_it_came
 

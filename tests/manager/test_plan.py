@@ -12,8 +12,7 @@ from autogen_context import ContextConfig, IncrementalContextManager, Prepared, 
 from autogen_context.budget.policy import BudgetRequest, CompactionBudget, TurnBudget
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.manager.compaction import REPEATED
-from autogen_context.messages.handle import handle_of
-from autogen_context.messages.message import Message
+from autogen_context.messages.message import Message, handle_of
 from autogen_context.messages.piece import Written
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
