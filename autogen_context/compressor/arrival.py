@@ -18,9 +18,15 @@ from autogen_context.compressor.kinds import OUTPUT, reducer_for, tight_output
 from autogen_context.compressor.lines import TextLimit
 from autogen_context.compressor.shorten import CountText
 from autogen_context.messages.identifiers import values_of
-from autogen_context.messages.message import Message, ToolCall, ToolResult, handle_of
+from autogen_context.messages.message import (
+    SYSTEM_ROLES,
+    Message,
+    ToolCall,
+    ToolResult,
+    handle_of,
+)
 from autogen_context.messages.people import words_and_output
-from autogen_context.messages.piece import Verbatim, Written, messages_of
+from autogen_context.messages.piece import LINES_ABOVE, Verbatim, Written, messages_of
 from autogen_context.messages.segment import Unit, pair
 from autogen_context.messages.tool_call import ToolKinds, action_of
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
@@ -163,7 +169,7 @@ class LinesAbove:
 
 def lines_mark_of(lines: int) -> str:
     """Return the mark for that many repeated lines."""
-    return f"[… {lines} lines as above …]"
+    return f"[… {lines}{LINES_ABOVE}"
 
 
 class Arrival:
@@ -318,7 +324,7 @@ class Arrival:
         if message.role == "user" and not message.results:
             self._task = words_and_output(message, self._last)[0].strip() or self._task
         self._last = message
-        if message.text:
+        if message.text and message.role not in SYSTEM_ROLES:  # which hosts may change
             self._above.add(message.text)
         for result in message.results:
             self._above.add(result.text)

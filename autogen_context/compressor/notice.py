@@ -281,6 +281,7 @@ class EvictionNotice:
         self._ledger = Ledger(people)
         self._people = People()
         self._learnt, self._last = 0, Message(role="system")
+        self._prompts = 0  # leading system messages
         self._strong: list[int] = []
         self._telling: list[int] = []
         self._earlier = ActionLog()
@@ -293,11 +294,14 @@ class EvictionNotice:
         same, stop = self._learnt, len(messages)
         if same and (same > len(messages) or messages[same - 1] is not self._last):
             self._ledger, self._strong, self._telling, same = Ledger(self._named), [], [], 0
+            self._prompts = 0
         if not same:
             self._people = people_in(messages, self._named)
         for position in range(same, stop):
             message = messages[position]
-            if not message.own:
+            if message.role in SYSTEM_ROLES and position == self._prompts:
+                self._prompts += 1  # is sent whole, and its host may change it
+            elif not message.own:
                 self._ledger.learn([message], start=position)
             if is_strong(message):
                 self._strong.append(position)

@@ -188,21 +188,23 @@ class IncrementalContextManager:
             self._turns.if_free(lambda: self._owned.observe(payloads))
 
     def record_usage(
-        self, prepared: Prepared[Payload], *, prompt_tokens: int, cached_tokens: int = 0
+        self, prepared: Prepared[Payload], *, prompt_tokens: int, cached_tokens: int | None = None
     ) -> None:
         """Calibrate the token count with the provider's bill for a prepared list.
 
         Args:
             prepared: the result of the turn that was sent.
             prompt_tokens: all input tokens of the bill, cached ones included.
-            cached_tokens: of these, the cached ones.
+            cached_tokens: of these, the cached ones; ``None`` if the bill does not say.
 
         Raises:
             ValueError: ``prepared`` is not a result of this manager, or a number is invalid.
         """
         require_kind("prepared", prepared, Prepared, give="what prepare returned")
         require_number("prompt_tokens", prompt_tokens, give="the input tokens of the bill")
-        require_number("cached_tokens", cached_tokens, give="how many of these were cached, or 0")
+        if cached_tokens is not None:
+            give = "how many of these were cached, or None if that is not known"
+            require_number("cached_tokens", cached_tokens, give=give)
         if self._handed_out.get(id(prepared)) is not prepared:
             raise ValueError(
                 "prepared: it is another manager's, or a copy; give the very object that this manager's prepare returned"

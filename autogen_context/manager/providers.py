@@ -6,13 +6,13 @@ provider that is absent is preserved.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
 from autogen_context.errors import StateError
 from autogen_context.manager.parts import Setup, project_of, tracker_of
-from autogen_context.messages.piece import same_at_front
+from autogen_context.messages.piece import same_behind_prompt
 from autogen_context.messages.segment import Unit
 from autogen_context.view.decision import Candidate
 from autogen_context.view.notice import (
@@ -137,14 +137,14 @@ class Providers:
     def units(self, candidates: Sequence[Candidate]) -> tuple[Unit, ...]:
         """Return the current units; units that replaced others count as new to every provider."""
         units = tuple([each.unit for each in candidates])
-        same = same_at_front(self._units, units)
+        same = same_behind_prompt(self._units, units, lambda unit: unit.messages[0].role)
         if same < len(self._units):
             self._known = {name: min(same, count) for name, count in self._known.items()}
         self._units = units
         return units
 
     @contextmanager
-    def _guard(self, provider: ContextProvider) -> Iterator[None]:
+    def _guard(self, provider: ContextProvider) -> Generator[None]:
         try:
             yield
         except Exception as error:  # noqa: BLE001 - as above

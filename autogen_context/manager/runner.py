@@ -9,7 +9,7 @@ view (pins, bills) by anybody at any time.
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
@@ -52,10 +52,11 @@ from autogen_context.messages.canonical import DIGEST_SCHEME
 from autogen_context.messages.message import chars_of, content_digest
 from autogen_context.messages.piece import messages_of
 from autogen_context.tokens.message_counter import MessageCounter
+from autogen_context.view.alignment import HostChange, Run
 from autogen_context.view.certificate import Certificate
 from autogen_context.view.notice import ProviderTurn
 from autogen_context.view.versions import Version, Versions
-from autogen_context.view.view import BilledUsage, ContextView
+from autogen_context.view.view import ContextView
 
 if TYPE_CHECKING:  # imported on demand
     from autogen_context.recall.recall_tool import RecallContext
@@ -123,7 +124,7 @@ class TurnRunner:
         )
         self.window_tokens = window.window_tokens
         calibration = counter.calibration.resumed(state.view.calibration)
-        self.view = replace(state.view, calibration=calibration)
+        self.view: ContextView = replace(state.view, calibration=calibration)
         self.context_id = state.context_id or id_of(config)
         self._branches = state.branches
         kept = state.versions[-max(1, config.versions) :]
@@ -131,7 +132,7 @@ class TurnRunner:
         self.versions = Versions(most=config.versions, kept=kept, stop=stop)
         if not kept:
             self.record("start", "the context as it was at the start")
-        self.latest = self._made
+        self.latest: Latest = self._made
         self._since: list[Change] = []  # small changes since the turn under way began
         self.is_changing = self.is_torn = False
         self._begin_anew()
@@ -151,7 +152,7 @@ class TurnRunner:
         return bool(self.providers.each) or not self.prefetcher.is_idle
 
     @contextmanager
-    def _changing(self) -> Iterator[None]:
+    def _changing(self) -> Generator[None]:
         """Begin with the view that was published last, and publish what is there in the end."""
         if self.is_changing:
             raise TurnUnderWay
@@ -196,13 +197,16 @@ class TurnRunner:
 
         Decisions are made in the turn, when the tools are known.
         """
-        same = self.engine.conversation.update(payloads)
+        conversation = self.engine.conversation
+        change = conversation.update(payloads)
         if self._earlier:
             same = self._recognised()
-        if same < self.versions.stop:
-            self.versions = self.versions.cut_back(same)
-        if same < self.view.decisions.stop:
-            self.view = self.engine.cut_back(self.view, same)
+            change = HostChange.of(len(self._earlier), [Run(0, 0, same)] if same else ())
+            self._earlier = ()
+        if change.same == change.known:
+            return
+        self.versions = self.versions.realigned(change, conversation.candidates)
+        self.view = self.engine.realigned(self.view, change)
 
     def _recognised(self) -> int:
         """Return how many leading messages are those of a state whose digests cannot be compared, and name its pins anew."""
@@ -216,7 +220,7 @@ class TurnRunner:
         numbers = {"units": known_before, "recognised": known}
         level = logging.INFO if known == known_before else logging.WARNING
         logger.log(level, "the state of an earlier release is continued", extra=numbers)
-        self._earlier, self._scheme = (), DIGEST_SCHEME
+        self._scheme = DIGEST_SCHEME
         return same
 
     def _is_little(self, payloads: Sequence[object], tools: ToolSchemas) -> bool:
@@ -381,7 +385,10 @@ class TurnRunner:
                 back, sent=0, rewrites=back.rewrites + 1
             )  # the prefix is not continued
             self.providers.begin_anew()
-            if self.engine.conversation.candidates:
+            conversation = self.engine.conversation
+            if conversation.candidates:
+                prompts = range(conversation.system_messages)
+                self.view = self.view.with_heads(prompts, conversation.candidates)
                 self.view = self.engine.with_new(self.view)
             return self.record("roll back", f"as in version {number}")
 
@@ -443,7 +450,9 @@ class TurnRunner:
         self._publishing = Lock()  # held for as long as values are put in place
         self._asking = Lock()  # one question to the recall tool at a time
 
-    def bill(self, certificate: Certificate, *, prompt_tokens: int, cached_tokens: int) -> None:
+    def bill(
+        self, certificate: Certificate, *, prompt_tokens: int, cached_tokens: int | None
+    ) -> None:
         """Record a bill; an implausible one is ignored, with one warning for several in a row."""
         if self._log is not None:
             self._log.usage(certificate, prompt_tokens=prompt_tokens, cached_tokens=cached_tokens)
@@ -456,11 +465,7 @@ class TurnRunner:
             if calibration is None:
                 return view
             believed = True
-            usage = BilledUsage(
-                requests=view.usage.requests + 1,
-                prompt_tokens=view.usage.prompt_tokens + prompt_tokens,
-                cached_tokens=view.usage.cached_tokens + cached_tokens,
-            )
+            usage = view.usage.after(prompt_tokens, cached_tokens)
             return replace(view, calibration=calibration, usage=usage)
 
         self.change(billed)

@@ -2,15 +2,17 @@
 
 Promise: a turn reads, segments and measures only its new messages, and the candidates equal those of reading the whole list
 at once. A message is read once while its content stays the same, whether the host passes the same objects, deep copies
-of them, or the list of another process. Identity is compared first, then snapshots; digests only with a saved state. A
-digest is of the content as it was read, even if the host has mutated its object since.
+of them, or the list of another process, and wherever in its list it stands. Identity is compared first, then snapshots;
+digests only with a saved state, or where messages moved. A digest is of the content as it was read, even if the host has
+mutated its object since. A list that is refused changes nothing.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import takewhile
-from operator import eq
-from typing import Literal, TypeVar
+from dataclasses import replace
+from itertools import islice
+from operator import is_
+from typing import Literal, NamedTuple, TypeVar
 
 from autogen_context.errors import InvalidTranscript
 from autogen_context.messages.message import SYSTEM_ROLES, HostFormat, Message
@@ -18,11 +20,13 @@ from autogen_context.messages.people import words_and_output
 from autogen_context.messages.piece import Written, same_at_front
 from autogen_context.messages.segment import Unit, extend, repaired
 from autogen_context.tokens.message_counter import MessageCounter
+from autogen_context.view.alignment import HostChange, Run, aligned
 from autogen_context.view.decision import Candidate, said_by
 from autogen_context.view.protected import Protection, Voices, is_instruction, protected_of
 
 Orphans = Literal["repair", "report", "refuse"]
 Read = TypeVar("Read")
+MOST_EDITED = 8  # messages replaced in place; with more, what stays is looked for by content
 PROBES = 8  # messages compared to see whether a list has the objects of the last one
 
 
@@ -47,7 +51,7 @@ class Conversation:
         self._mode: Orphans = orphans
         self.orphans: list[int] = []  # start positions of units that arrived incomplete
         self.voices = Voices([], [])
-        self._same = len(digests)
+        self._ahead: tuple[Sequence[object], int, Compared] | None = None  # and not measured
 
     @property
     def system_messages(self) -> int:
@@ -78,22 +82,17 @@ class Conversation:
         """Return the protected units by index, each with its reason."""
         return protected_of(self.candidates, pinned, self.voices)
 
-    def update(self, payloads: Sequence[object]) -> int:
-        """Read the host's list and measure what is new; return the number of leading messages that are unchanged."""
-        self.read(payloads)
-        return self._measured()
-
-    def read(self, payloads: Sequence[object]) -> Sequence[Message]:
-        """Read the host's list; return the messages that ``update`` would measure."""
-        # An interrupted update may have found changes that it did not report yet.
-        self._same = min(self._same, self.history.update(payloads))
-        return self.messages[self._same :]
-
-    def _measured(self) -> int:
-        candidates, same = self.candidates, self._same
-        settled, stop = len(candidates), candidates[-1].unit.stop if candidates else 0
-        if same == stop == len(self.messages):
-            return same
+    def update(self, payloads: Sequence[object]) -> HostChange:
+        """Read the host's list and measure what is new; return what became of the messages that were known."""
+        compared = self._compared(payloads)
+        self._ahead = None
+        change, candidates = compared.change, self.candidates
+        only_grew = change.same == change.known
+        if only_grew and not compared.messages:
+            return change
+        heads = {} if only_grew else self._heads(compared)
+        same = change.known if heads else change.same
+        settled = len(candidates)
         while settled and candidates[settled - 1].unit.stop > same:
             settled -= 1
         # A unit with pending tool calls may still grow.
@@ -101,20 +100,69 @@ class Conversation:
         start = candidates[settled - 1].unit.stop if settled else 0
         open_units = [c.unit for c in candidates[settled : settled + 1] if c.unit.stop <= same]
         taken = open_units[-1].stop if open_units else start
+        tail = [*self.messages[taken:same], *compared.messages[same - change.same :]]
+        units = extend(open_units, tail, start=taken)
+        known = {} if only_grew or heads else self._known_from(settled, change)
+        new, orphans = list[Candidate](), list[int]()
+        for unit in units:
+            candidate = same_unit(known[unit.start], unit) if unit.start in known else None
+            new.append(candidate or self._candidate(unit, orphans, last=unit is units[-1]))
+        replaced = list[Candidate]()
+        for unit in heads.values():
+            replaced.append(self._candidate(unit, orphans, last=False))
+        self.history.take(compared)
         if settled < len(candidates):
             self._forget_from(settled, start)
-        units = extend(open_units, self.messages[taken:], start=taken)
-        for unit in units:
-            candidate = self._candidate(unit, last=unit is units[-1])
+        self.orphans += orphans
+        for candidate in replaced:
+            self.tokens += candidate.tokens - candidates[candidate.unit.start].tokens
+            candidates[candidate.unit.start] = candidate
+        self._add(new)
+        return replace(change, heads=tuple(heads)) if heads else change
+
+    def read(self, payloads: Sequence[object]) -> Sequence[Message]:
+        """Read the host's list; return the messages that ``update`` would measure."""
+        self._ahead = payloads, len(payloads), self._compared(payloads)
+        return self._ahead[2].messages
+
+    def _compared(self, payloads: Sequence[object]) -> "Compared":
+        """Compare the list with the one before, unless it was read already."""
+        if self._ahead and self._ahead[0] is payloads and self._ahead[1] == len(payloads):
+            return self._ahead[2]
+        return self.history.compared(payloads)
+
+    def _heads(self, compared: "Compared") -> dict[int, Unit]:
+        """Return the leading system messages that replaced others, by position, if that is all that the host changed."""
+        change, most = compared.change, self.system_messages
+        if any(run.old != run.new for run in change.runs) or not self.candidates:
+            return {}
+        gone = list(islice(change.gone(), most + 1))
+        if len(gone) > most or gone[-1] >= most or change.same + len(compared.messages) < most:
+            return {}
+        new = {at: compared.messages[at - change.same] for at in gone}
+        if any(message.role not in SYSTEM_ROLES or message.results for message in new.values()):
+            return {}
+        return {at: Unit(start=at, messages=(message,)) for at, message in new.items()}
+
+    def _known_from(self, settled: int, change: HostChange) -> dict[int, Candidate]:
+        """Return the complete units from one on that are still there, by where they begin now."""
+        if change.is_cut:
+            return {}
+        found = {
+            change.now_at(c.unit.start): c for c in self.candidates[settled:] if is_complete(c)
+        }
+        return {start: candidate for start, candidate in found.items() if start is not None}
+
+    def _add(self, new: Iterable[Candidate]) -> None:
+        candidates = self.candidates
+        for candidate in new:
             candidates.append(candidate)
             self.tokens += candidate.tokens
-            role = unit.messages[0].role
+            role = candidate.unit.messages[0].role
             if role in SYSTEM_ROLES:
                 self.voices.systems.append(len(candidates) - 1)
             elif role == "user" and is_instruction(candidates, len(candidates) - 1):
                 self.voices.instructions.append(len(candidates) - 1)
-        self._same = len(self.messages)
-        return same
 
     def _forget_from(self, keep: int, stop: int) -> None:
         self.tokens -= sum(candidate.tokens for candidate in self.candidates[keep:])
@@ -125,18 +173,19 @@ class Conversation:
             while said and said[-1] >= keep:
                 said.pop()
 
-    def _candidate(self, unit: Unit, *, last: bool) -> Candidate:
+    def _candidate(self, unit: Unit, orphans: list[int], *, last: bool) -> Candidate:
         count, key = self._counter.message, self._handle_key
         if unit.faulty or (unit.unanswered and not last):
             pieces = repaired(unit, last=last)
             if any(isinstance(piece, Written) for piece in pieces):
-                self._note_orphan(unit)
+                orphans.append(unit.start)
+                self._refuse_orphan(unit)
                 if self._mode == "repair":
                     tokens = sum(map(count, said_by(pieces, unit)))
                     return Candidate(unit=unit, tokens=tokens, repairs=pieces, handle_key=key)
         return Candidate(unit=unit, tokens=sum(map(count, unit.messages)), handle_key=key)
 
-    def _note_orphan(self, unit: Unit) -> None:
+    def _refuse_orphan(self, unit: Unit) -> None:
         if self._mode == "refuse":
             reason = (
                 "a tool result without its call"
@@ -144,7 +193,30 @@ class Conversation:
                 else "a tool call without its result"
             )
             raise InvalidTranscript(index=unit.start, reason=f'{reason}, and orphans="refuse"')
-        self.orphans.append(unit.start)
+
+
+def is_complete(candidate: Candidate) -> bool:
+    """Return True if neither what comes before a unit nor what comes behind it can change it."""
+    return not (candidate.unit.faulty or candidate.unit.unanswered or candidate.repairs)
+
+
+def same_unit(known: Candidate | None, unit: Unit) -> Candidate | None:
+    """Return a known candidate for a unit, if it is of the very same messages."""
+    if known is None or unit.unanswered or len(known.unit.messages) != len(unit.messages):
+        return None
+    if not all(map(is_, known.unit.messages, unit.messages)):
+        return None
+    return known if known.unit.start == unit.start else replace(known, unit=unit)
+
+
+class Compared(NamedTuple):
+    """A list compared with the one before: what became of that, and all of the new one from the first change on."""
+
+    change: HostChange
+    messages: list[Message]
+    payloads: Sequence[object]
+    snapshots: list[object]
+    digests: tuple[bytes, ...] | None = None  # of the first of all messages, where these changed
 
 
 class Recorded:
@@ -224,25 +296,75 @@ class History:
             return False
         return all(payloads[at] is known[at] for at in range(last, -1, -1 - last // PROBES))
 
-    def update(self, payloads: Sequence[object]) -> int:
-        """Read the host's list; return the number of leading messages that are unchanged."""
-        common = self._common(payloads, self._identical(payloads))
-        recorded = self.recorded
-        is_restored = len(recorded.digests) > len(self.messages)
-        if common == len(payloads) == len(self._payloads) and not is_restored:
-            return common
-        appended = payloads[common:]
-        new = self._of(self._host.read, appended, common)
-        snapshots = self._of(self._host.snapshot, appended, common)
-        same = self._known(snapshots) if is_restored else common
-        if is_restored or common < len(recorded.snapshots):
-            recorded = Recorded(self._host, recorded.snapshots[:common], recorded.digests[:same])
-        del self.messages[common:], self._payloads[common:]
-        self.messages += new
-        self._payloads += appended
-        recorded.snapshots += snapshots
-        self.recorded = recorded
-        return same
+    def update(self, payloads: Sequence[object]) -> HostChange:
+        """Read the host's list; return what became of the messages that were known."""
+        compared = self.compared(payloads)
+        self.take(compared)
+        return compared.change
+
+    def take(self, compared: Compared) -> None:
+        """Make a compared list the latest."""
+        same, recorded = min(compared.change.same, len(self.messages)), self.recorded
+        self.messages[same:] = compared.messages
+        self._payloads[same:] = compared.payloads
+        if compared.digests is None:
+            recorded.snapshots += compared.snapshots
+        else:
+            snapshots = [*recorded.snapshots[:same], *compared.snapshots]
+            self.recorded = Recorded(self._host, snapshots, compared.digests)
+
+    def compared(self, payloads: Sequence[object]) -> Compared:
+        """Compare the host's list with the one before, and read what is new in it."""
+        common = self._same_from(payloads, self._identical(payloads))
+        known = len(self._payloads)
+        if len(self.recorded.digests) > known:
+            return self._restored(payloads)
+        run = Run(0, 0, common)
+        if common == known:
+            new = payloads[common:]
+            messages = self._of(self._host.read, new, common)
+            snapshots = self._of(self._host.snapshot, new, common)
+            change = HostChange(known=known, same=common, runs=(run,))
+            return Compared(change, messages, new, snapshots)
+        seen = dict[int, object]()
+        further = self._edited(payloads, common)
+        further = self._moved(payloads, common, seen) if further is None else further
+        return self._read(payloads, HostChange.of(known, [run][not common :] + further), seen)
+
+    def _restored(self, payloads: Sequence[object]) -> Compared:
+        """Compare with the digests of a saved state."""
+        messages = self._of(self._host.read, payloads, 0)
+        snapshots = self._of(self._host.snapshot, payloads, 0)
+        digests, known = tuple(map(self._host.digest, snapshots)), self.recorded.digests
+        change = HostChange.of(len(known), aligned(known, digests))
+        same = min(change.same, len(self.messages))  # nothing was read before
+        return Compared(change, messages[same:], payloads, snapshots[same:], digests)
+
+    def _read(
+        self, payloads: Sequence[object], change: HostChange, seen: Mapping[int, object]
+    ) -> Compared:
+        """Read what no run of a change has; ``seen`` are snapshots by position."""
+        same, rest, at = change.same, payloads[change.same :], change.same
+        messages, snapshots = list[Message](), list[object]()
+        recorded, digests = self.recorded, list(self.recorded.digests[:same])
+        is_known = len(recorded.digests) == change.known
+        for run in (*change.runs, Run(change.known, len(payloads), 0)):
+            if run.new < at:
+                continue
+            new = payloads[at : run.new]
+            messages += self._of(self._host.read, new, at)
+            fresh = [
+                seen[i] if i in seen else self._of(self._host.snapshot, [payloads[i]], i)[0]
+                for i in range(at, run.new)
+            ]
+            snapshots += fresh
+            stays = slice(run.old, run.old + run.length)
+            messages += self.messages[stays]
+            snapshots += recorded.snapshots[stays]
+            if is_known:
+                digests += [*map(self._host.digest, fresh), *recorded.digests[stays]]
+            at = run.new + run.length
+        return Compared(change, messages, rest, snapshots, tuple(digests))
 
     def _identical(self, payloads: Sequence[object]) -> int:
         """Return how many leading objects are those of the last list; an equal object counts as the same."""
@@ -258,8 +380,8 @@ class History:
                 del known[most:]
         return same_at_front(known, payloads)
 
-    def _common(self, payloads: Sequence[object], identical: int) -> int:
-        """Return how many leading payloads have unchanged content; the first ``identical`` are the same objects."""
+    def _same_from(self, payloads: Sequence[object], identical: int) -> int:
+        """Return where payloads and what is known at the same places begin to differ, from ``identical`` on."""
         common = min(len(self._payloads), len(payloads))
         known, rest = self.recorded.snapshots[identical:common], payloads[identical:common]
         if known == rest:
@@ -272,10 +394,35 @@ class History:
         self._payloads[identical:common] = payloads[identical:common]
         return common
 
-    def _known(self, snapshots: Sequence[object]) -> int:
-        """Return how many leading snapshots match the digests of a saved state."""
-        digests = map(self._host.digest, snapshots)
-        return sum(1 for _ in takewhile(bool, map(eq, self.recorded.digests, digests)))
+    def _edited(self, payloads: Sequence[object], common: int) -> list[Run] | None:
+        """Return what stays behind ``common`` where it was, if no more than a few messages were replaced; else ``None``."""
+        known, at = len(self._payloads), common
+        runs: list[Run] = []
+        for _ in range(MOST_EDITED if len(payloads) >= known else 0):
+            start = at + 1
+            same = same_at_front(self._payloads[start:], payloads[start:])
+            at = self._same_from(payloads, start + same)
+            runs += [Run(start, start, at - start)] if at > start else []
+            if at >= known:
+                return runs if runs and runs[-1].old + runs[-1].length == known else None
+        return None
+
+    def _moved(self, payloads: Sequence[object], common: int, seen: dict[int, object]) -> list[Run]:
+        """Return what stays behind ``common``, wherever it is now; snapshots that it takes are put into ``seen``."""
+        known = range(common, len(self._payloads))
+        first = {id(self._payloads[i]): i for i in reversed(known)}
+        new = [first.get(id(payload)) for payload in payloads[common:]]
+        left, old = set(known).difference(each for each in new if each is not None), list(known)
+        if left and None in new:
+            digests, by_content = self.digests, dict[bytes, int]()
+            for i in sorted(left):
+                old[i - common] = by_content.setdefault(digests[i], i)
+            for at, payload in enumerate(payloads[common:], common):
+                if new[at - common] is None:
+                    [seen[at]] = self._of(self._host.snapshot, [payload], at)
+                    new[at - common] = by_content.get(self._host.digest(seen[at]))
+        keys = [-1 - at if key is None else key for at, key in enumerate(new)]
+        return [Run(common + a, common + b, n) for a, b, n in aligned(old, keys)]
 
     def _of(
         self, read: Callable[[object], Read], payloads: Sequence[object], at: int

@@ -13,6 +13,7 @@ from pydantic import PlainSerializer
 
 from autogen_context.messages.message import Text
 from autogen_context.messages.segment import Unit
+from autogen_context.view.alignment import HostChange
 
 Topic = Literal["task", "requirement", "decision", "file", "outcome", "provider", "project"]
 Name = tuple[Topic, Text]
@@ -121,6 +122,17 @@ class Notices:
         """Return the notices after a rewrite removed all sent ones: all are due but the ``overruled`` names."""
         due = without(self.standing, overruled)
         return Notices(standing=self.standing, due=due, waits=waits and bool(due))
+
+    def realigned(self, change: HostChange, *, anew: bool) -> "Notices":
+        """Return the notices after the host changed its list; with ``anew`` all are due again."""
+
+        def now(notice: Notice) -> Notice:
+            return replace(notice, position=change.stop_at(notice.position))
+
+        notices = replace(
+            self, standing=tuple(map(now, self.standing)), due=tuple(map(now, self.due))
+        )
+        return notices.anew() if anew else notices
 
     def cut_back(self, messages: int) -> "Notices":
         """Return the notices cut back to ``messages`` messages, after which the history changed; all are due again."""
