@@ -14,13 +14,15 @@ from contextlib import suppress
 from copy import copy
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from threading import RLock
+from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 from typing_extensions import override
 
 from autogen_context.argument import require_seconds, require_whole
 from autogen_context.cache.tier import Memory, Scope, Tier
 from autogen_context.errors import OriginalNotFound, StoreRefused, StoreUnavailable
+from autogen_context.forks import when_forked
 from autogen_context.messages.message import Message
 from autogen_context.messages.saved import messages_as_bytes, messages_from_bytes
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from autogen_context.cache.redis_server import RedisServer
     from autogen_context.cache.redis_tier import RedisTier
 
+ResultT = TypeVar("ResultT")
 Entry = tuple[str, tuple[Message, ...]]
 
 MESSAGE_BYTES = 200  # approximate overhead of a message
@@ -51,6 +54,7 @@ class OriginalTier:
     def __init__(self, tier: Tier, *, scope: Scope) -> None:
         self._tier = tier
         self.scope = scope
+        self._is_told = False
 
     @property
     def prefix(self) -> str:
@@ -73,7 +77,7 @@ class OriginalTier:
         values = {self._name(handle): messages_as_bytes(messages) for handle, messages in entries}
         if not self.is_authenticated:
             return self._handles(values)
-        gone = self._tier.write(values, ttl_s=ttl_s)
+        gone = self._tried(lambda: self._tier.write(values, ttl_s=ttl_s), list(values))
         own = self._handles(gone)
         if len(own) < len(gone):
             _LOGGER.warning(
@@ -84,15 +88,15 @@ class OriginalTier:
 
     def read(self, handle: str) -> tuple[Message, ...] | None:
         """Return the messages under a handle; ``None`` if missing, damaged or expired. Never raises."""
+        if not self.is_authenticated:
+            return None
         name = self._name(handle)
-        with suppress(StoreRefused, ValueError):  # the data is not trusted
-            value = self._tier.read_all([name]).get(name) if self.is_authenticated else None
-            return None if value is None else messages_from_bytes(value)
-        return None
+        value = self._tried(lambda: self._tier.read_all([name]).get(name), None)
+        return self._tried(lambda: None if value is None else messages_from_bytes(value), None)
 
     def handles(self) -> list[str]:
         """Return the handles stored in this scope by any process, oldest first; empty if the tier cannot list them."""
-        return self._handles(self._tier.names()) if self.is_authenticated else []
+        return self._handles(self._tried(self._tier.names, [])) if self.is_authenticated else []
 
     def forget(self, handles: str | Iterable[str]) -> None:
         """Delete handles. Raises ``StoreUnavailable`` if one may still be stored, or ``StoreRefused``."""
@@ -101,6 +105,17 @@ class OriginalTier:
     def clear(self) -> None:
         """Delete all originals of this scope, whichever process wrote them. Raises what ``forget`` does."""
         self._tier.forget([name for name in self._tier.names() if name.startswith(self.prefix)])
+
+    def _tried(self, action: Callable[[], ResultT], otherwise: ResultT) -> ResultT:
+        """Return what the tier says; ``otherwise`` if it fails, which must not end a turn."""
+        try:
+            return action()
+        except Exception as error:  # noqa: BLE001 - any that a custom tier may raise
+            if not self._is_told and not isinstance(error, ValueError | StoreRefused):
+                self._is_told = True
+                reason = type(error).__name__
+                _LOGGER.warning("a store of originals failed (%s); continuing without it", reason)
+            return otherwise
 
     def _name(self, handle: str) -> str:
         """Return the name of a handle in the tier; hex, since a model may ask for any text."""
@@ -159,7 +174,12 @@ class OriginalStore:
         self._clock = clock
         # Entries stored here and not lost: when they expire, and how many places still have them.
         self._known: dict[str, tuple[float, int]] = {}
+        self._begin_anew()
+        when_forked(self._begin_anew)
         self.put_all(entries)
+
+    def _begin_anew(self) -> None:
+        self._lock = RLock()  # of ``_known``; nothing is waited for under it
 
     def __contains__(self, handle: str) -> bool:
         """Return True if memory or a tier has an original under the handle."""
@@ -179,7 +199,9 @@ class OriginalStore:
     @property
     def _own(self) -> tuple[str, ...]:
         now = self._clock()
-        return tuple(handle for handle, (expires_at, _) in self._known.items() if expires_at > now)
+        with self._lock:
+            known = list(self._known.items())
+        return tuple(handle for handle, (expires_at, _) in known if expires_at > now)
 
     def put(self, handle: str, messages: tuple[Message, ...]) -> None:
         """Store messages under a handle as the newest entry.
@@ -194,24 +216,28 @@ class OriginalStore:
 
     def put_all(self, entries: Iterable[Entry]) -> None:
         """Store several entries; eviction, its log message, and each tier's write happen once for all."""
-        now = self._clock()
-        by_expiry = self._known.items()
-        over = [handle for handle, _ in takewhile(lambda each: each[1][0] <= now, by_expiry)]
-        gone: list[str] = []
-        self._memory.forget(over)
-        for handle in over:
-            self._known.pop(handle, None)
-        new = self._without_taken(entries)
-        for handle in new:
-            self._known.pop(handle, None)
-        expiry_and_places = now + self._ttl_s, 1 + len(self._tiers)
+        self._drop_expired()
+        new, gone = self._without_taken(entries), list[str]()
+        expiry_and_places = self._clock() + self._ttl_s, 1 + len(self._tiers)
+        with self._lock:
+            for handle in new:
+                self._known.pop(handle, None)
+            self._known |= dict.fromkeys(new, expiry_and_places)
         for handle, messages in new.items():
-            self._known[handle] = expiry_and_places
             gone += self._memory.put(handle, messages, size_bytes=size_of(messages))
         for tier in self._tiers if new else ():
             ttl_s = None if self._ttl_s == math.inf else self._ttl_s
             gone += tier.write(new.items(), ttl_s=ttl_s)
         self._report(gone)
+
+    def _drop_expired(self) -> None:
+        now = self._clock()
+        with self._lock:
+            by_expiry = self._known.items()
+            over = [handle for handle, _ in takewhile(lambda each: each[1][0] <= now, by_expiry)]
+            for handle in over:
+                del self._known[handle]
+        self._memory.forget(over)
 
     def _without_taken(self, entries: Iterable[Entry]) -> dict[str, tuple[Message, ...]]:
         """Return entries by handle, without those whose handle has other messages."""
@@ -243,9 +269,10 @@ class OriginalStore:
             StoreUnavailable: a tier cannot be written now, so entries may still be there; they are gone from the others.
         """
         names = listed_handles(handles)
+        with self._lock:
+            for name in names:
+                self._known.pop(name, None)
         self._memory.forget(names)
-        for name in names:
-            self._known.pop(name, None)
         self._delete(lambda tier: tier.forget(names))
 
     def clear(self) -> None:
@@ -253,9 +280,10 @@ class OriginalStore:
 
         Raises what ``forget`` does.
         """
-        handles, self._earlier = list(self._known), ()
-        self._memory.forget(handles)
-        self._known.clear()
+        with self._lock:
+            handles, self._earlier = list(self._known), ()
+            self._known.clear()
+        self._memory.forget_where(lambda _: True)
         self._delete(lambda tier: tier.forget(handles) if tier is self._shared else tier.clear())
 
     def _delete(self, delete: Callable[[OriginalTier], None]) -> None:
@@ -270,7 +298,7 @@ class OriginalStore:
             raise errors[0]
 
     def _found(self, handle: str) -> tuple[Message, ...] | None:
-        if handle in self._known and self._known[handle][0] <= self._clock():
+        if self._known.get(handle, (math.inf, 0))[0] <= self._clock():
             return None
         messages = self._memory.look(handle)
         if messages is not None:
@@ -280,14 +308,15 @@ class OriginalStore:
 
     def _report(self, gone: Iterable[str]) -> None:
         left = 0
-        for handle in gone:
-            expires_at, places = self._known.get(handle, (0.0, 1))
-            if places > 1:
-                self._known[handle] = expires_at, places - 1
-            else:
-                self._known.pop(handle, None)
-                left += 1
-        before, self.evicted = self.evicted, self.evicted + left
+        with self._lock:
+            for handle in gone:
+                expires_at, places = self._known.get(handle, (0.0, 1))
+                if places > 1:
+                    self._known[handle] = expires_at, places - 1
+                else:
+                    self._known.pop(handle, None)
+                    left += 1
+            before, self.evicted = self.evicted, self.evicted + left
         if self.evicted.bit_length() > before.bit_length():  # the first, and when it has doubled
             numbers = {"limit_bytes": self.limit_bytes, "left": left, "evicted": self.evicted}
             _LOGGER.warning(

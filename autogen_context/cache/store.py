@@ -37,6 +37,7 @@ from autogen_context.cache.seal import (
     take_folder,
 )
 from autogen_context.errors import StoreUnavailable
+from autogen_context.forks import when_forked
 
 ResultT = TypeVar("ResultT")
 
@@ -110,6 +111,10 @@ class DiskStore:
         self._table: _Table | None = None
         self._forgotten: set[str] = set()  # names whose deletion is pending
         self._told: set[str] = set()
+        self._begin_anew()
+        when_forked(self._begin_anew)
+
+    def _begin_anew(self) -> None:
         self._lock = RLock()
 
     @property

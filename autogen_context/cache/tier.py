@@ -13,6 +13,7 @@ from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 from typing_extensions import override
 
 from autogen_context.argument import require_whole
+from autogen_context.forks import when_forked
 from autogen_context.messages.message import content_digest
 
 ValueT = TypeVar("ValueT")
@@ -177,6 +178,10 @@ class Memory(Generic[ValueT]):
         self._limit_bytes = limit_bytes
         self._most_entries = entries
         self._held: OrderedDict[str, tuple[ValueT, int]] = OrderedDict()
+        self._begin_anew()
+        when_forked(self._begin_anew)
+
+    def _begin_anew(self) -> None:
         self._lock = Lock()
 
     def __len__(self) -> int:

@@ -90,16 +90,11 @@ def cut(
     most = MOST_CODE_TOKENS if shows_file or reducer.kind == "code" else MOST_TOKENS
     if tokens <= most:
         return text, ""
-    handle = handle_of_text(original, key=handle_key)
+    handle = handle_of(original, key=handle_key)
     mark = mark_of(count(original), handle)
     room = TextLimit(tokens=most - count(mark) - 1, count=count, wanted=wanted_of(call, task))
     short = f"{reducer.cut(text, room)}\n{mark}"
     return (short, handle) if len(short) < len(text) else (text, "")
-
-
-def handle_of_text(text: str, *, key: bytes) -> str:
-    """Return the handle of a result, as the store of originals keeps it."""
-    return handle_of([Message(role="tool", text=text)], key=key)
 
 
 def mark_of(tokens: int, handle: str) -> str:
@@ -311,7 +306,7 @@ class Arrival:
             )
         sent = self._on_arrival(original, short, count=count)
         if sent not in (short, original):
-            short, handle = sent, handle_of_text(original, key=self._handle_key)
+            short, handle = sent, handle_of(original, key=self._handle_key)
         if short is original or count(short) >= count(original):
             return original
         if handle:

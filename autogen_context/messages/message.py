@@ -111,13 +111,16 @@ def content_digest(*parts: str | bytes, key: bytes = b"") -> bytes:
     return state.digest()
 
 
-def handle_of(messages: Sequence[Message], *, key: bytes = b"") -> str:
-    """Return the handle under which messages are kept and asked back: 26 letters and digits, which are 128 bits of their content.
+def handle_of(content: Sequence[Message] | str, *, key: bytes = b"") -> str:
+    """Return the handle under which messages, or a tool's result, are kept and asked back: 128 bits in 26 letters and digits.
 
     Two contents never share one, and with a ``key`` nobody without it can foresee one. Of the digits there are 2 to 7, since
     the others are read as letters.
     """
-    digest = content_digest("handle", canonical_text(tuple(messages)), key=key)
+    parts = (
+        ("result", content) if isinstance(content, str) else ("messages", canonical_text(content))
+    )
+    digest = content_digest(*parts, key=key)
     return b32encode(digest).decode()[:HANDLE_CHARS].lower()
 
 
