@@ -14,7 +14,7 @@ import time
 from contextlib import suppress
 from hmac import compare_digest
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from autogen_context.messages.message import content_digest
 
@@ -133,9 +133,7 @@ def take_folder(folder: Path, *, ours: frozenset[str]) -> None:
         with suppress(FileExistsError):
             if not missing.is_dir():
                 missing.mkdir(mode=0o700)
-    _require_ours(folder, folder.lstat(), stat.S_IFDIR, "folder")
-    loose = is_loose(folder)
-    if loose:
+    if is_loose(folder, kind="folder"):
         is_all_ours = all(each.name in ours for each in folder.iterdir())
         folder.chmod(0o700 if is_all_ours else stat.S_IMODE(folder.lstat().st_mode) & ~0o022)
 
@@ -151,20 +149,17 @@ def take_file(path: Path) -> None:
             path.chmod(0o600)
 
 
-def is_loose(path: Path) -> bool:
+def is_loose(path: Path, *, kind: Literal["folder", "file"] = "file") -> bool:
     """Return whether others have rights on something of ours. Raises ``OSError`` if it is not ours alone or not there."""
     found = path.lstat()
-    if not stat.S_ISDIR(found.st_mode):
-        _require_ours(path, found, stat.S_IFREG, "file")
-        if found.st_nlink > 1:
-            raise PermissionError(
-                f"{path} has a second name (a hard link); delete it, or name another folder"
-            )
-    return sys.platform != "win32" and bool(stat.S_IMODE(found.st_mode) & 0o077)
-
-
-def _require_ours(path: Path, found: os.stat_result, kind: int, what: str) -> None:
-    if stat.S_IFMT(found.st_mode) != kind:
-        raise PermissionError(f"{path} is a link, or no {what}; delete it, or name another folder")
-    if sys.platform != "win32" and found.st_uid != os.geteuid():
+    if stat.S_IFMT(found.st_mode) != (stat.S_IFDIR if kind == "folder" else stat.S_IFREG):
+        raise PermissionError(f"{path} is a link, or no {kind}; delete it, or name another folder")
+    if kind == "file" and found.st_nlink > 1:
+        raise PermissionError(
+            f"{path} has a second name (a hard link); delete it, or name another folder"
+        )
+    if sys.platform == "win32":
+        return False
+    if found.st_uid != os.geteuid():
         raise PermissionError(f"{path} belongs to another user; name a folder of your own")
+    return bool(stat.S_IMODE(found.st_mode) & 0o077)

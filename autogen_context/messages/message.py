@@ -115,11 +115,9 @@ def handle_of(content: Sequence[Message] | str, *, key: bytes = b"") -> str:
     """Return the handle under which messages, or a tool's result, are kept and asked back: 128 bits in 26 letters and digits.
 
     Two contents never share one, and with a ``key`` nobody without it can foresee one. Of the digits there are 2 to 7, since
-    the others are read as letters.
+    the others are read as letters. It is a name that is looked up as it was given: how it is made may change.
     """
-    parts = (
-        ("result", content) if isinstance(content, str) else ("messages", canonical_text(content))
-    )
+    parts = ("result", content) if isinstance(content, str) else ("messages", repr(content))
     digest = content_digest(*parts, key=key)
     return b32encode(digest).decode()[:HANDLE_CHARS].lower()
 
