@@ -30,9 +30,14 @@ OWN_RULES_FILE = ".git/info/exclude"  # rules of this clone alone; any .gitignor
 
 _MOST_RULES_BYTES = 256 * 1024  # per .gitignore; a larger file is skipped
 _CHUNK_BYTES = 1024 * 1024
-# A system that lacks a flag has no such files either.
-_FLAG_NAMES = ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY")
-_READ_FLAGS: int = reduce(int.__or__, (getattr(os, name, 0) for name in _FLAG_NAMES), os.O_RDONLY)
+
+
+def open_flags(*names: str) -> int:
+    """Return those of these flags of ``os.open`` that this system has; without one, it has no such files either."""
+    return reduce(int.__or__, (getattr(os, name, 0) for name in names), os.O_RDONLY)
+
+
+_READ_FLAGS = open_flags("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY")
 # The tokens of a pattern; a set may contain a slash, and an unclosed bracket makes the line invalid.
 _TOKEN = re.compile(
     r"(?P<many>\*+)|(?P<one>\?)|\[(?P<inverse>[!^]?)(?P<set>\]?(?:\[:[a-z]+:\]|\\.|[^\]\\])*)\]"

@@ -398,6 +398,13 @@ class _Table(_Cache):  # type: ignore[misc]  # as above
     _known_version: int = -1  # of the schema
     _is_measured: bool = False
 
+    def __init__(self, directory: str, **settings: object) -> None:
+        try:
+            super().__init__(directory, **settings)  # pyright: ignore[reportUnknownMemberType]
+        except Exception:  # diskcache leaves a damaged file open
+            self.close()
+            raise
+
     @property
     def connection(self) -> sqlite3.Connection:
         """The connection of this thread."""

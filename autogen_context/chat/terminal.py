@@ -128,7 +128,11 @@ class Terminal:
                 return line.removesuffix("\n")
 
             return piped
-        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._interrupted)
+        loop = asyncio.get_running_loop()
+        try:
+            loop.add_signal_handler(signal.SIGINT, self._interrupted)
+        except NotImplementedError:  # loops of Windows have none
+            signal.signal(signal.SIGINT, lambda *_: loop.call_soon_threadsafe(self._interrupted))
         keys = KeyBindings()
 
         @keys.add("escape", "enter")

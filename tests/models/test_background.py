@@ -4,6 +4,7 @@ import asyncio
 import gc
 import time
 from collections.abc import Iterator
+from threading import enumerate as threads
 
 import pytest
 
@@ -76,6 +77,20 @@ async def test_work_ends_with_its_owner() -> None:
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+@pytest.mark.parametrize("is_closed", [True, False], ids=["closed", "dropped"])
+def test_work_of_synchronous_code_ends_with_its_owner(*, is_closed: bool) -> None:
+    """It has a thread of its own, which goes with it."""
+    owner = Owner()
+    background = Background(owner)
+    background.start_anywhere(never(), name="work of nobody")
+    (thread,) = (each for each in threads() if each.name == "work of nobody")
+    if is_closed:
+        asyncio.run(background.aclose())
+    del owner
+    gc.collect()
+    thread.join()
 
 
 async def test_closing_takes_no_longer_than_it_may() -> None:

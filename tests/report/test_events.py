@@ -31,7 +31,7 @@ from autogen_context.view.notice import Notice, PreambleOffer, ProviderTurn, Pro
 from support.forks import ended, forked
 from support.runs import LONG, MODEL, WINDOW, lived, manager_of, run_of
 from support.saying import asks, call_of, says, tells
-from support.waiting import wait_until
+from support.waiting import LONGEST_S, wait_until
 
 Told = Mapping[int, UnitEvent]
 
@@ -361,6 +361,29 @@ def test_a_bill_compares_requests_with_the_same_tools(tmp_path: Path) -> None:
         assert record.sent
         assert record.sent.cached_tokens == price.cached_tokens(earlier.whole.tokens)
         assert record.happened == "hold"
+
+
+def test_the_folder_of_a_log_is_that_in_which_it_began(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever the program goes before an event is written."""
+    began, goes_on = threading.Event(), threading.Event()
+
+    def hold(_stretch: int) -> Mapping[str, object]:
+        began.set()
+        return {"held": goes_on.wait(LONGEST_S)}
+
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    log = EventLog("run.jsonl")
+    log.put(hold)
+    assert began.wait(LONGEST_S)
+    monkeypatch.chdir(tmp_path / "there")
+    goes_on.set()
+    assert log.flush()
+    assert [path.name for path in tmp_path.rglob("*.jsonl")] == ["run.jsonl"]
+    assert (tmp_path / "here" / "run.jsonl").exists()
 
 
 def test_a_fork_tells_its_own_turns(tmp_path: Path) -> None:
