@@ -48,6 +48,6 @@ if __name__ == "__main__":
         asyncio.run(work(sys.argv[1], redis))
     else:
         # What a worker reads was written by one with the key; without it nothing of the conversation is shared.
-        os.environ.setdefault("AUTOGEN_CONTEXT_STORE_KEY", secrets.token_hex(32))
+        given = {"AUTOGEN_CONTEXT_STORE_KEY": secrets.token_hex(32), **os.environ}
         for worker in ("worker 1", "worker 2"):
-            subprocess.run([sys.executable, __file__, worker], check=True)  # noqa: S603
+            subprocess.run([sys.executable, __file__, worker], check=True, env=given)  # noqa: S603
