@@ -132,7 +132,7 @@ def register_team(
     if is_orchestrator:
         managed = attributes[CLIENT] = ManagedChatCompletionClient(client, model, **options)
         return managed
-    said = {**said_by(client), "reserve_tokens": SELECTION_TOKENS}
+    said = {**said_by(client), "reserve_tokens": SELECTION_TOKENS, "agent": attributes.get("_name")}
     options = completed(options, model, said=said, client=client)
     prompt = selector_prompt(team)
     context = ManagedChatCompletionContext(system_message=prompt, tools=(), **options)

@@ -34,6 +34,7 @@ BEFORE_REPLY = "process_all_messages_before_reply"
 BEFORE_CALL, AFTER_CALL = "safeguard_llm_inputs", "safeguard_llm_outputs"  # as in autogen 0.14
 OPENAI_TYPES = frozenset({"openai", "azure"})
 OF_THE_AGENT = frozenset({"tools", "functions", "tool_choice", "response_format", "cache_seed"})
+SELECTION_NAME = "speaker_selection_agent"  # the host's name for it
 SELECTION = "_speaker_selection_transforms"  # what a group adds to each of its selection agents
 
 
@@ -295,7 +296,7 @@ def register_selection(chosen: Any, model: str | None, options: ManagerOptions) 
         )
     if getattr(holder, SELECTION, None).__class__ is SpeakerSelection:
         raise ValueError(REGISTERED)
-    said = {"model": next(iter(models_of(config))).get("model")}
+    said = {"model": next(iter(models_of(config))).get("model"), "agent": SELECTION_NAME}
     selection = SpeakerSelection(completed(options, model, said=said))
     if group is None:
         chosen.prepare_group_chat = prepared_with(selection, chosen.prepare_group_chat)

@@ -131,7 +131,8 @@ def register(
     raise ValueError(
         f"agent: {found} is no agent of a known host; known are an AssistantAgent of autogen-agentchat 0.5.7 to 0.7, a "
         "ConversableAgent of classic AutoGen (autogen, pyautogen up to 0.9), and an Agent of AG2 1.x (ag2) or of Microsoft "
-        "Agent Framework 1.x; with a list of OpenAI messages use IncrementalContextManager"
+        "Agent Framework 1.x, and what selects the speaker in a team of AgentChat or classic AutoGen; of any other team or workflow "
+        "register the agents, each by itself; with a list of OpenAI messages use IncrementalContextManager"
     )
 
 
