@@ -11,9 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context import IncrementalContextManager
+from autogen_context import ContextCache, IncrementalContextManager
+from autogen_context.cache.originals import RedisOriginals
+from autogen_context.cache.tier import Scope
+from autogen_context.cache.vectors import VectorStore
 from autogen_context.errors import NotInHistory, OriginalNotFound
+from support import working
 from support.keeping import manager
+from support.redis_server import LocalRedis
 from support.states import HOSTS, conversation
 from support.words import Words
 
@@ -71,14 +76,21 @@ def grown(words: Words, messages: list[Any]) -> list[Any]:
 WAYS = ("message", "query", "taken", "edited")
 
 
+SIZES = [(3_000, 20), (3_000, 60), (100_000, 40), (3_000, 108)]
+of_each_size = pytest.mark.parametrize(
+    ("host", "window", "at"),
+    [*((host, *SIZES[0]) for host in HOSTS), *(("openai", *size) for size in SIZES[1:])],
+)
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", ["user", "said", "result"])
-@pytest.mark.parametrize(("window", "at"), [(3_000, 20), (3_000, 60), (100_000, 40), (3_000, 108)])
-@of_each_host
+@of_each_size
 def test_what_is_deleted_is_found_nowhere(
-    words: Words, kind: str, window: int, at: int, way: str, tmp_path: Path
+    host: str, kind: str, window: int, at: int, way: str, tmp_path: Path
 ) -> None:
     """Asked for or taken out by the host; whether it was shortened, left out or sent; in this turn and later ones."""
+    words = HOSTS[host]
     messages = conversation(words, STEPS)
     place = with_secret(words, messages, kind, min(at, len(messages) - 3))
     keeper = lived(words, messages, window, originals_directory=str(tmp_path))
@@ -132,6 +144,7 @@ def test_a_retried_answer_is_found_nowhere(words: Words) -> None:
 
 CUTS: dict[str, Callable[[Words, list[Any], int], list[Any]]] = {
     "system and newest": lambda _, messages, n: [messages[0], *messages[-n:]],
+    "system, task and newest": lambda _, messages, n: [*messages[:2], *messages[-n:]],
     "newest alone": lambda _, messages, n: messages[-n:],
     "a summary in front": lambda words, messages, n: [
         messages[0],
@@ -297,3 +310,48 @@ def test_whatever_is_taken_out_and_forgotten_the_promises_hold(data: st.DataObje
             keeper.prepare_nowait(grown(words, messages)).messages
         )
         messages = grown(words, messages)
+
+
+class Letters:
+    """An embedder of letter counts."""
+
+    name = "letters"
+
+    async def embed(self, texts: Sequence[str], /) -> list[list[float]]:
+        """A vector per text."""
+        return [[1.0 + text.count(letter) for letter in "aeiourst"] for text in texts]
+
+
+async def test_summaries_vectors_and_shared_stores_forget(tmp_path: Path) -> None:
+    """A model's summary, and vectors, in memory and in the cache's folder; originals on a Redis server."""
+    messages = working.run(70, {6: f"The limit of {MARKER} is 77 ms."})
+    place = next(i for i, m in enumerate(messages) if MARKER in str(m["content"]))
+    with LocalRedis(tmp_path) as server:
+        shared = RedisOriginals(server.url, scope=Scope(agent="reader"))
+        cache = ContextCache(tmp_path / "cache")
+        vectors = VectorStore(Letters())
+        keeper = working.manager(
+            working.Summarising(),
+            window_tokens=6_000,
+            summary_timeout_s=30.0,
+            cache=cache,
+            vectors=vectors,
+            original_store=shared,
+        )
+        for stop in working.turns_of(messages):
+            await keeper.prepare(messages[:stop])
+        shared.flush()
+        assert MARKER in json.dumps(keeper.save_state()["summaries"])
+        text = str(messages[place]["content"])
+        assert vectors.ready(text) is not None
+        assert keeper.forget(query=MARKER)
+        turn = await keeper.prepare(messages)
+        assert MARKER not in shown(keeper, turn.messages, messages)
+        assert vectors.ready(text) is None
+        shared.flush()
+        values = server.said(*(b"GET " + key for key in server.stored()))
+        assert MARKER.encode() not in values
+        await keeper.aclose()
+        await cache.aclose()
+    rows = b"".join(path.read_bytes() for path in (tmp_path / "cache").rglob("*") if path.is_file())
+    assert MARKER.encode() not in rows
