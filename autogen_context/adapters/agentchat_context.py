@@ -169,7 +169,10 @@ class ManagedChatCompletionContext(
 
     def options_beside(self) -> ManagerOptions:
         """Return the options of a manager for requests beside the conversation: the same settings, nothing injected."""
-        return ManagerOptions(config=self.manager.config, counter=self._options.get("counter"))
+        given = self._options
+        return ManagerOptions(
+            config=self.manager.config, counter=given.get("counter"), limits=given.get("limits")
+        )
 
     @override
     async def clear(self) -> None:

@@ -63,6 +63,7 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "events": ("put", "a file such as run.jsonl, or an EventLog"),
     "metrics": ("fed", "True, or Metrics()"),
     "project": ("for_conversation", "ProjectContext(folder), or a folder that is there"),
+    "limits": ("alookup", "ModelLimits(...)"),
 }
 """For each argument: the attribute it must have at least, and what to pass."""
 
@@ -91,6 +92,7 @@ class ManagerOptions(TypedDict, total=False):
     cache: "Cache | None"
     events: "EventLog | str | Path | None"
     metrics: "Metrics | bool | None"
+    limits: ModelLimits | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +105,7 @@ class Setup:
     background: Background
     kinds: ToolKinds  # what the tools do, by their names
     rates: Price
+    limits: ModelLimits
     budget: BudgetPolicy
     compressor: Compressor
     cache: "Cache | None"  # of what a model said
@@ -135,6 +138,7 @@ def setup_of(
         background=background,
         kinds=ToolKinds(named=config.tools),
         rates=price_in(config),
+        limits=options.get("limits") or limits_of(config),
         budget=budget
         or TokenBudgetManager(
             role=config.role,
@@ -316,11 +320,11 @@ def warn_caller(text: str) -> None:
     warnings.warn(text, stacklevel=level)
 
 
-def window_tokens_of(config: ContextConfig) -> int:
+def window_tokens_of(config: ContextConfig, limits: ModelLimits) -> int:
     """Return the configured window, or else the model's; warn if it exceeds the model's or the model is unknown."""
     if not config.model:
         return config.window_tokens or config.default_window_tokens
-    known = limits_of(config).lookup(config.model)
+    known = limits.lookup(config.model)
     if config.window_tokens and config.window_tokens > known.input_tokens:
         warn_caller(
             f"window_tokens={config.window_tokens} is above the {known.input_tokens} input tokens of "

@@ -107,7 +107,7 @@ class TurnRunner:
         self._earlier = () if is_comparable else state.digests  # until the host's list is read
         self._is_same_counter = counter.calibration.is_comparable(state.view.calibration)
         window = Window(
-            window_tokens=window_tokens or window_tokens_of(config),
+            window_tokens=window_tokens or window_tokens_of(config, setup.limits),
             reserve_tokens=config.reserve_tokens,
             source=counter.source,
         )
