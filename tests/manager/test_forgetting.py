@@ -45,7 +45,7 @@ def shown(
 ) -> str:
     """All that can be seen of a conversation."""
     parts = [repr(sent), json.dumps(keeper.save_state())]
-    parts += [keeper.recall_context(query=MARKER).replace(repr(MARKER), "")]
+    parts += [keeper.recall_context(query=MARKER).replace(MARKER, "", 1)]  # it repeats the query
     for payload in messages:
         try:
             parts.append(str(keeper.explain(payload)))
