@@ -86,7 +86,8 @@ def register_agentchat(
             "ManagedChatCompletionContext of its own"
         )
     if not isinstance(before, ManagedChatCompletionContext):
-        options = completed(options, model, said=said_by(client), client=client)
+        said = said_by(client) | {"agent": getattr(agent, "name", None)}
+        options = completed(options, model, said=said, client=client)
         context = ManagedChatCompletionContext(**options)
         context.go_on_with(before)
     elif model is None and not options:

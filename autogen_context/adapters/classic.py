@@ -115,7 +115,7 @@ def register_classic(agent: Any, model: str | None, options: ManagerOptions) -> 
         raise ValueError(
             "agent: it has no llm_config and so sends nothing to a model; register the agents that do"
         )
-    said = {"model": next(iter(models_of(agent.llm_config))).get("model")}
+    said = {"model": next(iter(models_of(agent.llm_config))).get("model"), "agent": agent.name}
     options = completed(options, model, said=said, client=complete_with(agent))
     return ContextTransform(**options).add_to_agent(agent)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from autogen_context.budget.policy import TurnBudget
 from autogen_context.cache.originals import OriginalStore
+from autogen_context.cache.seal import store_key
 from autogen_context.compressor.arrival import Arrival
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.ledger import Entry
@@ -35,7 +36,7 @@ from autogen_context.manager.prepared import (
     RequestWriter,
     Window,
 )
-from autogen_context.messages.message import SYSTEM_ROLES, Message
+from autogen_context.messages.message import SYSTEM_ROLES, Message, handle_of
 from autogen_context.messages.piece import RoleRules, Written, messages_of
 from autogen_context.messages.tool_schema import has_recall_tool
 from autogen_context.recall.exchanges import said_now
@@ -50,7 +51,7 @@ from autogen_context.triggers.price import (
 )
 from autogen_context.view.alignment import HostChange
 from autogen_context.view.conversation import Conversation
-from autogen_context.view.decision import Candidate, Decision, Decisions, handle_of
+from autogen_context.view.decision import Candidate, Decision, Decisions
 from autogen_context.view.protected import satisfied
 from autogen_context.view.view import ContextView, as_message
 
@@ -100,10 +101,17 @@ class Engine:
     ) -> None:
         config, host = setup.config, setup.host
         self.window = window
-        self.conversation = Conversation(host, counter, orphans=config.orphans, digests=digests)
+        handle_key = store_key(config.store_key or None)
+        self.conversation = Conversation(
+            host, counter, orphans=config.orphans, digests=digests, handle_key=handle_key
+        )
         self.files = FilesShown(setup.kinds)
         self.arrival = Arrival(
-            counter, kinds=setup.kinds, keep=originals.put_text, compressor=setup.compressor
+            counter,
+            kinds=setup.kinds,
+            keep=originals.put_text,
+            compressor=setup.compressor,
+            handle_key=handle_key,
         )
         self._setup, self._counter, self._ready = setup, counter, ready
         self._originals = originals
@@ -231,7 +239,10 @@ class Engine:
 
     def keep(self, candidates: Iterable[Candidate]) -> None:
         """Store the originals of units that the host no longer has."""
-        originals = [(handle_of(each.unit), each.unit.messages) for each in candidates]
+        originals = [
+            (handle_of(each.unit.messages, key=each.handle_key), each.unit.messages)
+            for each in candidates
+        ]
         if originals:
             self._originals.put_all(originals)
 

@@ -17,18 +17,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 from autogen_context.cache.originals import OriginalStore
-from autogen_context.compressor.arrival import handle_of as handle_of_text
 from autogen_context.compressor.shorten import CountText
 from autogen_context.errors import NotInHistory, OriginalNotFound
 from autogen_context.ledger import Entry, Kind
 from autogen_context.ledger.reader import Author
 from autogen_context.ledger.rendering import entry_of, render
 from autogen_context.manager.parts import Setup
-from autogen_context.messages.message import Message, joined_text
+from autogen_context.messages.message import Message, handle_of, joined_text
 from autogen_context.messages.piece import Written
-from autogen_context.messages.segment import Unit
 from autogen_context.view.alignment import HostChange
-from autogen_context.view.decision import Candidate, Decision, handle_of
+from autogen_context.view.decision import Candidate, Decision
 from autogen_context.view.versions import Versions
 from autogen_context.view.view import ContextView, Record, Stated
 
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
 
 OnHostRemoval = Literal["auto", "forget", "keep"]
 LEAST_LINE = 8  # characters; a shorter line tells nothing of where it is from
-HANDLE = re.compile(r'handle="([0-9a-f]{8,64})"')
+HANDLE = re.compile(r'handle="([0-9a-z]{8,64})"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +173,7 @@ class Forgetting:
                 found = others if gone.isdisjoint(range(each.start, each.stop)) else handles
                 found.update(handles_in(each))
         for candidate in units:
-            handles |= handles_of(candidate.unit)
+            handles |= handles_of(candidate)
         results = {result.text for message in lost for result in message.results}
         for handle, messages in self._originals:
             if any(m in lost or m.text in results for m in messages):
@@ -265,7 +263,7 @@ class Forgetting:
 
     def _handles_at(self, view: ContextView, candidate: Candidate) -> set[str]:
         """Return the handles of a unit."""
-        handles, start = handles_of(candidate.unit), candidate.unit.start
+        handles, start = handles_of(candidate), candidate.unit.start
         if start < view.decisions.stop:
             handles.update(handles_in(view.decisions[view.decisions.unit_at(start)]))
         return handles
@@ -293,10 +291,11 @@ def handles_in(decision: Decision) -> Iterator[str]:
                 yield from HANDLE.findall(text)
 
 
-def handles_of(unit: Unit) -> set[str]:
+def handles_of(candidate: Candidate) -> set[str]:
     """Return the handles under which the originals of a unit would be kept."""
-    texts = (result.text for message in unit.messages for result in message.results)
-    return {handle_of(unit), *map(handle_of_text, texts)}
+    messages, key = candidate.unit.messages, candidate.handle_key
+    results = (result.text for message in messages for result in message.results)
+    return {handle_of(messages, key=key), *(handle_of(text, key=key) for text in results)}
 
 
 def lines_of(messages: Iterable[Message]) -> frozenset[str]:

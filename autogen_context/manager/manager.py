@@ -77,7 +77,8 @@ class IncrementalContextManager:
             ``observe(turn)``, copied for the conversation. With ``compaction="when_full"`` only ``dry_run`` uses it.
         clock: returns seconds since 1970, such as ``time.time``; needed to notice that the provider's cache has expired.
             Without it no decision depends on time.
-        original_store: a further store of originals, shared with other agents; a ``RedisOriginals`` or another ``OriginalTier``.
+        original_store: a further store of originals; a ``RedisOriginals``, ``DiskOriginals`` or another ``OriginalTier``. With a
+            scope that names an agent or a team it is shared by all who name it; without, the conversation has its own there.
         files: a folder or a ``FileChangeTracker``: changes made by others to files that the conversation shows are
             reported to the agent.
         project: a folder or a ``ProjectContext``: its context is sent after the system prompt, updates before the newest
@@ -280,6 +281,14 @@ class IncrementalContextManager:
         """
         require_text("handle", handle)
         return self._runner.originals.get(handle)
+
+    def clear_originals(self) -> None:
+        """Delete the originals of this conversation, from memory and wherever else they are kept.
+
+        Raises:
+            StoreUnavailable: a store cannot be written now, so some may still be there.
+        """
+        self._runner.originals.clear()
 
     def recall_context(self, handle: str = "", query: str = "", lines: str = "") -> str:
         """Answer a call of the tool ``recall_context``; the answer is always a text.

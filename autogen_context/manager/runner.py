@@ -15,6 +15,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property, partial
+from secrets import token_hex
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -40,7 +41,13 @@ from autogen_context.manager.engine import Engine
 from autogen_context.manager.forgetting import Forgetting, Forgotten, Leaving, recorded_in
 from autogen_context.manager.injected import messages_due, offered
 from autogen_context.manager.latest import Latest
-from autogen_context.manager.parts import Setup, originals_of, warn_caller, window_tokens_of
+from autogen_context.manager.parts import (
+    Setup,
+    keeps_outside,
+    originals_of,
+    warn_caller,
+    window_tokens_of,
+)
 from autogen_context.manager.prefetch import Ahead, Prefetcher
 from autogen_context.manager.prepared import Prepared, Window, untouched
 from autogen_context.manager.providers import Providers, ToRefresh, reported
@@ -100,7 +107,9 @@ class TurnRunner:
         self._log = setup.log
         self._undeleted: frozenset[str] = frozenset()  # originals that a store could not delete yet
         self._bill_doubted = False  # so that repeated bills of this kind warn only once
-        self.originals = originals_of(config, state.originals, setup.options.get("original_store"))
+        self._conversations = state.conversations or new_conversation(setup)
+        given = setup.options.get("original_store")
+        self.originals = originals_of(config, state.originals, given, self._conversations or ("",))
         self.prefetcher = Prefetcher(setup, counter, state)
         self._scheme = state.digest_scheme
         is_comparable = self._scheme == DIGEST_SCHEME
@@ -573,6 +582,7 @@ class TurnRunner:
             versions=latest.versions.kept,
             context_id=self.context_id,
             branches=self._branches,
+            conversations=self._conversations,
             summaries=dict(self.prefetcher.summaries),
             advice=dict(self.prefetcher.advice),
             providers=latest.providers,
@@ -582,7 +592,17 @@ class TurnRunner:
         """Return the state of a branch, which has a context id of its own."""
         self._branches += 1
         name = content_digest(self.context_id, str(self._branches))[:6].hex()
-        return replace(self.state, context_id=name, branches=0)
+        return replace(
+            self.state,
+            context_id=name,
+            branches=0,
+            conversations=(*new_conversation(self.setup), *self._conversations),
+        )
+
+
+def new_conversation(setup: Setup) -> tuple[str, ...]:
+    """Return the name of a conversation, which nobody else has; none where nothing is kept outside this process."""
+    return (token_hex(16),) if keeps_outside(setup) else ()
 
 
 def id_of(config: ContextConfig) -> str:
