@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from autogen_context.cache.entry import decoded, encoded
 from autogen_context.cache.tier import CacheLimits, Memory, Scope, SharedTier, Tier
+from autogen_context.forks import when_forked
 from autogen_context.messages.message import content_digest
 
 if TYPE_CHECKING:
@@ -97,9 +98,14 @@ class Values:
         self._memories: dict[str, Memory[bytes]] = {}
         self._disks: dict[Path, DiskStore] = {}  # by folder
         self._due: deque[tuple[str, str, bytes]] = deque()  # kind, name and data to be written
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="context-cache")  # for disk access
+        self._begin_anew()
+        when_forked(self._begin_anew)
         # For what is built from files.
         self._disk = None if directory is None else self._disk_in(directory)
+
+    def _begin_anew(self) -> None:
+        self._due.clear()  # in a forked process: its parent writes them
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="context-cache")  # for disk access
 
     def remembered(self, kind: str, key: str, /) -> object:
         """Return the value remembered under a kind and a key if it is in memory, a new object each time. Never waits.

@@ -442,7 +442,7 @@ class IncrementalContextManager:
             if self._setup.options.get("counter") is None:
                 timeout_s = self.config.tokenizer_timeout_s
                 await load_tokenizer(self.config.model, timeout_s=timeout_s)
-                await self._turns.take(self._count_exactly)
+            await self._turns.take(self._count_exactly)
             self._is_looked_up = True
             self._discover()
 
@@ -454,9 +454,10 @@ class IncrementalContextManager:
             self._setup.background.start_anywhere(discovery, name="discovery")
 
     def _count_exactly(self) -> None:
-        """Count with the exact tokenizer from now on, also if the conversation began with an estimate."""
-        known, counter = self._owned, counter_of(self._setup)
-        if known.counter.source == "estimate":
+        """Begin the conversation, or continue with the exact tokenizer if it began with an estimate."""
+        known = self._owned
+        if known.counter.source == "estimate" and self._setup.options.get("counter") is None:
+            counter = counter_of(self._setup)
             runner = known.continued(self._setup, known.state, counter, known.providers)
             runner.observe(known.engine.conversation.history.payloads, decides=True)
             if self._kept is known:  # no other state was loaded meanwhile

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 from pydantic import BaseModel, FiniteFloat, ValidationError
 
 from autogen_context.errors import EmbeddingFailed, MissingExtra
+from autogen_context.forks import when_forked
 from autogen_context.models.completion import check_endpoint, client_error, connected, reason_of
 
 if TYPE_CHECKING:
@@ -89,8 +90,12 @@ class SentenceTransformerEmbedder:
             raise MissingExtra("embeddings", needed_for="SentenceTransformerEmbedder")
         self.name = model
         # One thread, since tokenizers are not thread-safe. It ends when the embedder is collected.
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
+        self._begin_anew()
+        when_forked(self._begin_anew)
         self._model: Encode | None = None
+
+    def _begin_anew(self) -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
 
     async def embed(self, texts: Sequence[str], /) -> list[list[float]]:
         """Return one vector per text, in order; long texts are truncated."""

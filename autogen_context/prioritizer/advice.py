@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from autogen_context.budget.task import Complexity, TaskDefinition
 from autogen_context.cache.values import Cache, Forgets
+from autogen_context.forks import when_forked
 from autogen_context.language.phrases import ends_of
 from autogen_context.messages.message import content_digest
 from autogen_context.models.background import Background, is_cut_off
@@ -100,7 +101,11 @@ class Advising:
         self._background = background
         self._cache = cache
         self._key = ""
-        self._task: asyncio.Task[None] | None = None
+        self._begin_anew()
+        when_forked(self._begin_anew)
+
+    def _begin_anew(self) -> None:
+        self._task: asyncio.Task[None] | None = None  # in a forked process: the parent's
 
     def forget(self, texts: Iterable[str]) -> None:
         """Delete the advice on tasks with these texts, also from the cache."""
