@@ -8,7 +8,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 NAMED = re.compile(r"`(tests/[\w/]+\.py)(?:::(\w+))?`")
-TABLE = [line for line in (ROOT / "SECURITY.md").read_text("utf-8").splitlines() if line[:2] == "| "]
+TABLE = [
+    line for line in (ROOT / "SECURITY.md").read_text("utf-8").splitlines() if line[:2] == "| "
+]
 ROWS = TABLE[1:]
 
 
