@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from autogen_context.compressor.shorten import CountText, is_error_line
+from autogen_context.compressor.shorten import CountText, fit_pieces, is_error_line
 from autogen_context.compressor.steps import reopened, without_outdated
 from autogen_context.compressor.summaries import Span
 from autogen_context.language.phrases import ends_of
@@ -22,7 +22,7 @@ from autogen_context.ledger.ledger import replaces, statements_in
 from autogen_context.ledger.reader import tells
 from autogen_context.ledger.rendering import RANKS, render
 from autogen_context.messages.message import SYSTEM_ROLES, Message, without_images
-from autogen_context.messages.people import People, is_strong, is_users, people_in, words_and_output
+from autogen_context.messages.origin import is_strong, may_be_a_persons
 from autogen_context.messages.piece import Written, index_of, messages_of
 from autogen_context.messages.tool_action import ToolKind, answers_of, is_failure
 from autogen_context.prioritizer.blocks import marked, parsed, strings_in
@@ -31,6 +31,7 @@ from autogen_context.prioritizer.references import UnitText, unit_at
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, kept, replaced
 from autogen_context.view.notice import Name
+from autogen_context.view.protected import Voices
 
 if TYPE_CHECKING:
     from autogen_context.compressor.compressor import Compressor
@@ -226,18 +227,24 @@ def stated_in(text: str, /) -> str:
 # What people said
 
 REASON = "a person said it"
+MAYBE = "a person may have said it"
 REPEATED = 0.5  # of a message; above it, the message only repeats newer ones
 MOST_STATED = 64  # long messages whose statements are kept
 TELLS = 7  # rank of a message that tells something without a statement
+LAST_CHARS = 600  # of a doubtful message, kept of its end
 STATES_NOTHING = 9  # rank of a message that states nothing
 
 
 class Said(NamedTuple):
-    """A person's message by its unit: the decision to keep it whole or only its statements; higher ranks are dropped first."""
+    """A message by its unit: the decision to keep it whole or only its statements; higher ranks are dropped first.
+
+    Those that only may be a person's come behind people's.
+    """
 
     unit: int
     rank: int
     decision: Decision
+    is_person: bool = True
 
     @property
     def states(self) -> bool:
@@ -268,16 +275,12 @@ def overruled(statements: Mapping[Name, Entry], entries: Collection[Entry]) -> f
 class EvictionNotice:
     """Builds the notice about units evicted from a conversation; ``statements`` are shown beside its messages, by name."""
 
-    def __init__(
-        self, counter: MessageCounter, people: Collection[str] = (), *, compressor: "Compressor"
-    ) -> None:
+    def __init__(self, counter: MessageCounter, *, compressor: "Compressor") -> None:
         self.statements: Mapping[Name, Entry] = {}
         self._compressor = compressor
         self._read = lru_cache(MOST_STATED)(compressor.stated)  # a large paste takes a while
         self._counter = counter
-        self._named = people
-        self._ledger = Ledger(people)
-        self._people = People()
+        self._ledger = Ledger()
         self._learnt, self._last = 0, Message(role="system")
         self._strong: list[int] = []
         self._telling: list[int] = []
@@ -290,19 +293,15 @@ class EvictionNotice:
         """Learn what people and the model stated since the last call."""
         same, stop = self._learnt, len(messages)
         if same and (same > len(messages) or messages[same - 1] is not self._last):
-            self._ledger, self._strong, self._telling, same = Ledger(self._named), [], [], 0
-        if not same:
-            self._people = people_in(messages, self._named)
+            self._ledger, self._strong, self._telling, same = Ledger(), [], [], 0
         for position in range(same, stop):
             message = messages[position]
             if not message.own:
                 self._ledger.learn([message], start=position)
             if is_strong(message):
                 self._strong.append(position)
-            if is_users(message):
-                words, _ = words_and_output(message, messages[position - 1] if position else None)
-                if tells(words):
-                    self._telling.append(position)
+            if may_be_a_persons(message) and says_something(message):
+                self._telling.append(position)
         self._learnt = max(same, stop)
         if self._learnt:
             self._last = messages[self._learnt - 1]
@@ -334,18 +333,23 @@ class EvictionNotice:
     def said(
         self,
         candidates: Sequence[Candidate],
-        units: Sequence[int],
+        voices: Voices,
         messages: Sequence[Message],
         *,
         long_tokens: int,
         reach: int = 0,
         is_used: Callable[[int], bool],
     ) -> list[Said]:
-        """Return people's messages worth keeping, by rank and then newest first; those that state nothing come last.
+        """Return the messages of people worth keeping, by rank and then newest first; those that state nothing come last.
 
-        A message beyond ``long_tokens`` is reduced to its statements. Before ``reach`` only units that state something are read.
-        ``is_used(unit)`` tells if the model has since used the names in it; then only rules and strong wording keep it.
+        Behind them, in the same order, stand those that may be a person's, and what somebody else said last, behind the
+        latest instruction: the agent may be at work on it. A message beyond ``long_tokens`` is reduced to its statements.
+        Before ``reach`` only units that state something are read. ``is_used(unit)`` tells if the model has since used the
+        names in it; then only rules and strong wording keep it.
         """
+        last = voices.others[-1] if voices.others else -1
+        last = last if last > max(voices.instructions, default=-1) else -1
+        units = sorted({*voices.kept, last}) if last >= 0 else voices.kept
         found: list[Said] = []
         lines: set[str] = set()
         ranks: dict[int, int] = dict.fromkeys(self._telling, TELLS)
@@ -358,40 +362,60 @@ class EvictionNotice:
         for i in reversed([*sorted(older), *units[bisect_left(units, reach) :]]):
             candidate = candidates[i]
             message = candidate.unit.messages[0]
-            if not self._people.speaks(message) or is_repeated(message.text, lines):
+            is_person, is_doubtful = message.origin == "person", message.origin == "doubtful"
+            is_again = is_repeated(message.text, lines)
+            if (
+                is_again and not is_doubtful
+            ):  # of what somebody pasted twice, the words behind it may differ
                 continue
             strong = is_strong(message)
             rank = ranks.get(candidate.unit.start, STATES_NOTHING)
             rank = min(rank, RANKS["preference"]) if strong else rank
+            rank = min(rank, TELLS) if i == last else rank
             behind = (each.unit.messages for each in candidates[i + 1 : i + 3])
             said = next((those for those in behind if those[0].role not in SYSTEM_ROLES), ())
             if rank == STATES_NOTHING and any(each.calls for each in said):
                 continue  # the model calls tools right after it: in progress, or done
             if rank > RANKS["constraint"] and not strong and is_used(i):
                 continue
-            if candidate.tokens <= long_tokens:
-                found.append(Said(unit=i, rank=rank, decision=kept(candidate, REASON)))
-            elif rank < STATES_NOTHING:
-                before = candidates[i - 1].unit.messages[-1] if i else None
-                brief = self._brief(candidate, before, messages)
-                found += [Said(unit=i, rank=rank, decision=brief)] if brief else []
-        return sorted(found, key=lambda said: (said.rank, -said.unit))
+            decision: Decision | None = None
+            if candidate.tokens <= long_tokens and not is_again:
+                decision = kept(candidate, REASON if is_person else MAYBE)
+            elif is_doubtful or rank < STATES_NOTHING:
+                decision = self._brief(candidate, messages, long_tokens=long_tokens)
+            if decision is not None:
+                found.append(Said(unit=i, rank=rank, decision=decision, is_person=is_person))
+        return sorted(found, key=lambda said: (not said.is_person, said.rank, -said.unit))
 
     def _brief(
-        self, candidate: Candidate, before: Message | None, messages: Sequence[Message]
+        self, candidate: Candidate, messages: Sequence[Message], *, long_tokens: int
     ) -> Decision | None:
-        """Reduce a message to the sentences that state something; ``None`` if none does, or if that saves nothing."""
+        """Reduce a message to the sentences that state something; ``None`` if none does, or if that saves nothing.
+
+        A doubtful one keeps its last words as well, where people say what they want of what they pasted. What another agent
+        said is shortened to ``long_tokens``.
+        """
         [message, *others] = messages_of(candidate.pieces, messages)
-        words, output = words_and_output(message, before)
-        text = self._read(words)
-        if others or not text:
+        if others:
             return None
-        short = without_images(replace(message, text=marked(output) + text))
+        if message.origin == "doubtful":
+            end = last_words(message.text)
+            before = message.text.rstrip().removesuffix(end)
+            text = (self._read(before) or marked(before)) + end
+        elif message.origin == "person":
+            text = self._read(message.text)
+        else:
+            fitted = fit_pieces(
+                candidate.pieces, [message], room_tokens=long_tokens, counter=self._counter
+            )
+            return replaced(candidate, "shorten", f"{MAYBE}: its ends", *fitted) if fitted else None
+        short = without_images(replace(message, text=text))
         tokens = self._counter.message(short)
-        if tokens >= candidate.tokens:
+        if not text or tokens >= candidate.tokens:
             return None
         piece = Written(message=short, index=index_of(candidate.pieces[0]))
-        return replaced(candidate, "shorten", f"{REASON}: what it states", (piece,), tokens)
+        reason = REASON if message.origin == "person" else MAYBE
+        return replaced(candidate, "shorten", f"{reason}: what it states", (piece,), tokens)
 
     def told(
         self,
@@ -439,6 +463,20 @@ class EvictionNotice:
 
         beside = self.statements.values()
         return [e for e in self._ledger if is_hidden(e) and not is_replaced(e, beside)]
+
+
+def says_something(message: Message) -> bool:
+    """Whether words tell or state something; of those that may be a program's, the ends, where people write."""
+    if message.origin != "doubtful":
+        return tells(message.text)
+    text = ends_of(message.text, END_CHARS)
+    return tells(text) or any(True for _ in statements_in(text, "person"))
+
+
+def last_words(text: str) -> str:
+    """Return the end of a text: its last lines, as far as they fit ``LAST_CHARS``, or that many characters of the last one."""
+    end = text.rstrip()[-LAST_CHARS:]
+    return end if len(end) == len(text.rstrip()) else end[end.find("\n") + 1 :]
 
 
 def is_repeated(text: str, lines: set[str]) -> bool:

@@ -57,14 +57,13 @@ class CompactionPlanner:
         ready: Prefetcher,
         conversation: Conversation,
     ) -> None:
-        people = setup.config.people
         self.conversation = conversation
         self.counter = counter
         self._setup, self._ready = setup, ready
-        self._spans = Spans(people)
+        self._spans = Spans()
         self.prioritizer = setup.options.get("prioritizer") or ContextPrioritizer()
         self.references = References(setup.kinds)
-        self.telling = EvictionNotice(counter, people, compressor=setup.compressor)
+        self.telling = EvictionNotice(counter, compressor=setup.compressor)
 
     def follow(self) -> None:
         """Update the indexes."""
@@ -110,7 +109,7 @@ class CompactionPlanner:
         beside = int((total - protected_tokens) * budget.kept_fraction) - frame
         said = self.telling.said(
             candidates,
-            conversation.voices.instructions,
+            conversation.voices,
             conversation.messages,
             long_tokens=budget.long_message_tokens,
             reach=reach,
@@ -293,7 +292,7 @@ def people_first(
     budget: CompactionBudget,
     beside_tokens: int,
 ) -> dict[int, Decision]:
-    """Keep people's messages within their fraction; beyond it those with statements, before scored blocks."""
+    """Keep what people said, and may have said, within their fraction; beyond it what states something, before scored blocks."""
     own = sum(
         decision.tokens_after
         for i, decision in chosen.items()

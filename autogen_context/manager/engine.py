@@ -34,6 +34,7 @@ from autogen_context.manager.prepared import (
     Window,
 )
 from autogen_context.messages.message import SYSTEM_ROLES, Message
+from autogen_context.messages.origin import Declared
 from autogen_context.messages.piece import RoleRules, Written, messages_of
 from autogen_context.messages.tool_schema import has_recall_tool
 from autogen_context.recall.exchanges import said_now
@@ -95,7 +96,10 @@ class Engine:
     ) -> None:
         config, host = setup.config, setup.host
         self.window = window
-        self.conversation = Conversation(host, counter, orphans=config.orphans, digests=digests)
+        declared = Declared.of(config.people, config.program_output)
+        self.conversation = Conversation(
+            host, counter, orphans=config.orphans, digests=digests, declared=declared
+        )
         self.files = FilesShown(setup.kinds)
         self.arrival = Arrival(
             counter, kinds=setup.kinds, keep=originals.put_text, compressor=setup.compressor
@@ -326,7 +330,7 @@ class Engine:
         """Return whether a person asks about something that left the window, and the retrieved context that fits."""
         messages, newest, count = self.conversation.messages, view.decisions.last, self._counter
         is_sent = newest is None or newest.start < view.sent
-        if is_sent or not view.decisions.hidden or messages[-1].role != "user":
+        if is_sent or not view.decisions.hidden:
             return False, None
         query, memory = said_now(messages), self._ready.memory
         if not query:

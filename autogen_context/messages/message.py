@@ -5,9 +5,9 @@ Promise: a ``Message`` is immutable and shares no mutable object with the host. 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from pydantic import InstanceOf
 
@@ -16,6 +16,10 @@ from autogen_context.messages.canonical import canonical_text
 Part = TypeVar("Part")
 Text = InstanceOf[str]
 """Any string, lone surrogates included, which pydantic's own ``str`` refuses and tools do return."""
+
+Origin = Literal["system", "person", "agent", "program", "unknown", "doubtful"]
+"""Whose words the text of a message is. `agent`: the model's, or another agent's; `program`: a tool's, or output in the user
+role; `unknown`: of an author in the user role of whom nobody says whether it is a person; `doubtful`: a person's or a program's."""
 
 SYSTEM_ROLES = frozenset({"system", "developer"})
 
@@ -65,6 +69,8 @@ class Message:
     own: bool = False  # written by the engine, not derived from a message of the host
     text_parts: int = 1  # number of text parts; several may cost more tokens than one
     intensity: float = 0.0  # emotional intensity, 0..1, if the host reports one
+    origin: Origin | Literal[""] = field(default="", repr=False, compare=False)
+    """Whose words its text is: what the host says of it, or found out by ``origin_of``; no part of its content."""
 
 
 class HostFormat(Protocol):

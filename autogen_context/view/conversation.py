@@ -14,12 +14,17 @@ from typing import Literal, TypeVar
 
 from autogen_context.errors import InvalidTranscript
 from autogen_context.messages.message import SYSTEM_ROLES, HostFormat, Message
-from autogen_context.messages.people import words_and_output
+from autogen_context.messages.origin import (
+    NOTHING_DECLARED,
+    Declared,
+    speaks_for_model,
+    with_origin,
+)
 from autogen_context.messages.piece import Written, same_at_front
 from autogen_context.messages.segment import Unit, extend, repaired
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, said_by
-from autogen_context.view.protected import Protection, Voices, is_instruction, protected_of
+from autogen_context.view.protected import Protection, Voices, protected_of
 
 Orphans = Literal["repair", "report", "refuse"]
 Read = TypeVar("Read")
@@ -35,15 +40,16 @@ class Conversation:
         *,
         orphans: Orphans = "repair",
         digests: Sequence[bytes] = (),
+        declared: Declared = NOTHING_DECLARED,
     ) -> None:
-        self.history = History(host, digests)
+        self.history = History(host, digests, declared)
         self.messages = self.history.messages  # the whole host list
         self.candidates: list[Candidate] = []
         self.tokens = 0
         self._counter = counter
         self._mode: Orphans = orphans
         self.orphans: list[int] = []  # start positions of units that arrived incomplete
-        self.voices = Voices([], [])
+        self.voices = Voices()
         self._same = len(digests)
 
     @property
@@ -62,14 +68,9 @@ class Conversation:
 
     @property
     def newest_request(self) -> str:
-        """Latest words of a user, or of an orchestrator in the user role; empty if there are none."""
-        for i in reversed(self.voices.instructions):
-            message, start = self.candidates[i].unit.messages[0], self.candidates[i].unit.start
-            before = self.messages[start - 1] if start else None
-            words = "" if message.results else words_and_output(message, before)[0].strip()
-            if words:
-                return words
-        return ""
+        """Latest words of a person, or of who leads an agent that hears none; empty if there are none."""
+        said = (self.candidates[i].unit.messages[0] for i in reversed(self.voices.instructions))
+        return next(filter(None, (message.text.strip() for message in said)), "")
 
     def protected(self, pinned: frozenset[int]) -> dict[int, Protection]:
         """Return the protected units by index, each with its reason."""
@@ -97,11 +98,7 @@ class Conversation:
             candidate = self._candidate(unit, last=unit is units[-1])
             candidates.append(candidate)
             self.tokens += candidate.tokens
-            role = unit.messages[0].role
-            if role in SYSTEM_ROLES:
-                self.voices.systems.append(len(candidates) - 1)
-            elif role == "user" and is_instruction(candidates, len(candidates) - 1):
-                self.voices.instructions.append(len(candidates) - 1)
+            self.voices.add(len(candidates) - 1, unit.messages[0])
         self._same = len(payloads)
         return same
 
@@ -110,9 +107,7 @@ class Conversation:
         del self.candidates[keep:]
         while self.orphans and self.orphans[-1] >= stop:
             self.orphans.pop()
-        for said in self.voices:
-            while said and said[-1] >= keep:
-                said.pop()
+        self.voices.forget_from(keep)
 
     def _candidate(self, unit: Unit, *, last: bool) -> Candidate:
         count = self._counter.message
@@ -137,11 +132,17 @@ class Conversation:
 
 
 class History:
-    """The host's latest message list."""
+    """The host's latest message list, each message with its origin."""
 
-    def __init__(self, host: HostFormat, digests: Sequence[bytes] = ()) -> None:
+    def __init__(
+        self,
+        host: HostFormat,
+        digests: Sequence[bytes] = (),
+        declared: Declared = NOTHING_DECLARED,
+    ) -> None:
         self.messages: list[Message] = []
-        self._host = host
+        self._host, self._declared = host, declared
+        self._asking: list[int] = []  # positions of what the model and tools wrote
         self._payloads: list[object] = []
         self._snapshots: list[object] = []
         self._digests = list(digests)  # of the first messages, computed on demand
@@ -175,10 +176,21 @@ class History:
         same = self._known(snapshots) if is_restored else common
         del self.messages[common:], self._payloads[common:], self._snapshots[common:]
         del self._digests[same:]
-        self.messages += new
+        self._read_on(new)
         self._payloads += appended
         self._snapshots += snapshots
         return same
+
+    def _read_on(self, new: Sequence[Message]) -> None:
+        """Append messages with their origins."""
+        asking, messages = self._asking, self.messages
+        while asking and asking[-1] >= len(messages):
+            asking.pop()
+        for message in new:
+            asked = messages[asking[-1]] if asking else None
+            if speaks_for_model(message):
+                asking.append(len(messages))
+            messages.append(with_origin(message, asked, self._declared))
 
     def _identical(self, payloads: Sequence[object]) -> int:
         """Return how many leading objects are those of the last list; an equal object counts as the same."""
