@@ -9,8 +9,8 @@ of managers is bounded. Nothing here imports the host.
 import asyncio
 import copy
 import warnings
-from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from itertools import takewhile
 from operator import is_
 from threading import Lock, Thread, get_ident
@@ -157,8 +157,10 @@ class Conversations(AgentContext[ChatDict]):
         last_prepared: the last prepared request; if the agent is known, it begins with its system message.
     """
 
-    def __init__(self, options: ManagerOptions) -> None:
-        super().__init__(ClassicFormat(), options)
+    def __init__(
+        self, options: ManagerOptions, peers: Callable[[], Iterable[object]] = tuple
+    ) -> None:
+        super().__init__(ClassicFormat(peers), options)
         # Each manager with the last list it saw, most recently used last.
         self._known: list[tuple[IncrementalContextManager, list[ChatDict]]] = []
         self._lock = Lock()
@@ -246,7 +248,7 @@ class AgentConversations(Conversations):
     """
 
     def __init__(self, agent: Any, options: ManagerOptions) -> None:
-        super().__init__(options)
+        super().__init__(options, partial(peers_of, agent))
         self._agent = agent
         self._call: tuple[int, int, IncrementalContextManager, Prepared[ChatDict]] | None = None
 
@@ -285,6 +287,12 @@ class AgentConversations(Conversations):
             if thread == get_ident() and prompt_tokens > 0:
                 manager.record_usage(prepared, prompt_tokens=prompt_tokens)
         return reply
+
+
+def peers_of(agent: Any) -> Iterator[Any]:
+    """Yield the agents whose messages an agent gets: who it talks to, and for a group its members."""
+    for peer in agent.chat_messages:
+        yield from getattr(getattr(peer, "groupchat", None), "agents", None) or (peer,)
 
 
 def models_of(llm_config: Any) -> Iterable[Any]:

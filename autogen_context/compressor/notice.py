@@ -13,21 +13,21 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from autogen_context.compressor.shorten import CountText, fit_pieces, is_error_line
+from autogen_context.compressor.shorten import CountText, fit_pieces
 from autogen_context.compressor.steps import reopened, without_outdated
 from autogen_context.compressor.summaries import Span
 from autogen_context.language.phrases import ends_of
 from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.ledger import replaces, statements_in
-from autogen_context.ledger.reader import tells
+from autogen_context.ledger.reader import tells, unquoted
 from autogen_context.ledger.rendering import RANKS, render
 from autogen_context.messages.message import SYSTEM_ROLES, Message, without_images
-from autogen_context.messages.origin import is_strong, may_be_a_persons
+from autogen_context.messages.origin import is_strong, may_be_a_persons, outside_frames
 from autogen_context.messages.piece import Written, index_of, messages_of
-from autogen_context.messages.tool_action import ToolKind, answers_of, is_failure
+from autogen_context.messages.tool_action import RUNS, ToolKind, answers_of, outcome_of_call
 from autogen_context.prioritizer.blocks import marked, parsed, strings_in
-from autogen_context.prioritizer.category import END_CHARS
 from autogen_context.prioritizer.references import UnitText, unit_at
+from autogen_context.text.outcome import most_telling
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, kept, replaced
 from autogen_context.view.notice import Name
@@ -53,16 +53,26 @@ MOST_PARTS = 40  # of one subject
 LEAST_LINE_TOKENS = 4  # a shorter line is useless
 MOST_THINGS = 200  # in a log; beyond, the heaviest and then the latest are kept
 READINGS = re.compile(r"^- read .*(?:\n- read .*)+", re.MULTILINE)
-NAMED_ERROR = re.compile(r"[a-z](?:Error|Exception)\b")
 
 
 class Action(NamedTuple):
-    """The actions of one kind on one subject: count, parts, error of the last attempt, and number of failures."""
+    """The actions of one kind on one subject.
+
+    Attributes:
+        kind: what was done.
+        thing: to what.
+        parts: of it.
+        error: of the last attempt, if its result shows that it failed.
+        succeeded: whether the result of the last attempt shows that it succeeded.
+        failed: number of failures.
+        times: number of attempts.
+    """
 
     kind: ToolKind
     thing: str
     parts: tuple[str, ...] = ()
     error: str = ""
+    succeeded: bool = False
     failed: int = 0
     times: int = 1
 
@@ -85,10 +95,10 @@ class Action(NamedTuple):
             often = f" ({shortened(', '.join(self.parts))})"
         if self.error:
             ended = f": failed: {self.error}"
-        elif self.failed:
-            ended = ": failed, then went well"
-        else:
-            ended = ": went well" if self.kind in {"run", "test"} else ""
+        elif self.succeeded and self.kind in RUNS:
+            ended = ": failed, then went well" if self.failed else ": went well"
+        else:  # how it ended is not known, so nothing is said of it
+            ended = ": failed at first" if self.failed else ""
         return f"- {DONE[self.kind][0]} {self.thing}{often}{ended}"
 
 
@@ -150,8 +160,12 @@ def actions_in(text: UnitText) -> list[Action]:
         if len(views) == 1 and not views[0].whole:
             lines = views[0].lines
             part = f"{lines[0]}-{lines[1]}" if lines else views[0].part
-        error = error_of(action.kind, answer or "")
-        actions.append(Action(kind, thing, (part,) if part else (), error, failed=bool(error)))
+        outcome = outcome_of_call(action, answer)
+        error = (
+            shortened(most_telling(outcome.lines) or "no reason given") if outcome.failed else ""
+        )
+        parts = (part,) if part else ()
+        actions.append(Action(kind, thing, parts, error, outcome.succeeded, failed=bool(error)))
     return actions
 
 
@@ -159,17 +173,6 @@ def shortened(text: str) -> str:
     """Return a text on one line of bounded length."""
     line = " ".join(text.split())
     return line if len(line) <= LINE_CHARS else f"{line[:LINE_CHARS]}…"
-
-
-def error_of(kind: ToolKind, answer: str) -> str:
-    """Return the line of an answer that describes the failure; empty if it did not fail."""
-    failed = is_failure(answer)
-    if not failed and kind not in {"run", "test"}:
-        return ""
-    lines = [line for line in ends_of(answer, END_CHARS).split("\n") if is_error_line(line)]
-    telling = [line for line in lines if NAMED_ERROR.search(line)] or lines
-    first = answer.strip().partition("\n")[0]
-    return shortened(telling[-1] if telling else first if failed else "")
 
 
 # The notice
@@ -231,7 +234,8 @@ MAYBE = "a person may have said it"
 REPEATED = 0.5  # of a message; above it, the message only repeats newer ones
 MOST_STATED = 64  # long messages whose statements are kept
 TELLS = 7  # rank of a message that tells something without a statement
-LAST_CHARS = 600  # of a doubtful message, kept of its end
+END_CHARS = 300  # at the beginning and the end of a long message, where people say what they want of what they pasted
+GAP = "[…] "  # for output that is left out of a doubtful message
 STATES_NOTHING = 9  # rank of a message that states nothing
 
 
@@ -245,6 +249,7 @@ class Said(NamedTuple):
     rank: int
     decision: Decision
     is_person: bool = True
+    shorter: Decision | None = None  # where ``decision`` has no room
 
     @property
     def states(self) -> bool:
@@ -363,10 +368,8 @@ class EvictionNotice:
             candidate = candidates[i]
             message = candidate.unit.messages[0]
             is_person, is_doubtful = message.origin == "person", message.origin == "doubtful"
-            is_again = is_repeated(message.text, lines)
-            if (
-                is_again and not is_doubtful
-            ):  # of what somebody pasted twice, the words behind it may differ
+            is_long, is_again = candidate.tokens > long_tokens, is_repeated(message.text, lines)
+            if is_again and not is_doubtful:  # what is said of a thing that is pasted twice differs
                 continue
             strong = is_strong(message)
             rank = ranks.get(candidate.unit.start, STATES_NOTHING)
@@ -374,47 +377,55 @@ class EvictionNotice:
             rank = min(rank, TELLS) if i == last else rank
             behind = (each.unit.messages for each in candidates[i + 1 : i + 3])
             said = next((those for those in behind if those[0].role not in SYSTEM_ROLES), ())
-            if rank == STATES_NOTHING and any(each.calls for each in said):
+            is_pasted = is_long and is_person and is_mostly_quoted(message.text)
+            is_plain = not (is_doubtful or is_pasted or strong or i == last)
+            if is_plain and rank == STATES_NOTHING and any(each.calls for each in said):
                 continue  # the model calls tools right after it: in progress, or done
-            if rank > RANKS["constraint"] and not strong and is_used(i):
+            if is_plain and rank > RANKS["constraint"] and is_used(i):
                 continue
-            decision: Decision | None = None
-            if candidate.tokens <= long_tokens and not is_again:
-                decision = kept(candidate, REASON if is_person else MAYBE)
-            elif is_doubtful or rank < STATES_NOTHING:
-                decision = self._brief(candidate, messages, long_tokens=long_tokens)
-            if decision is not None:
-                found.append(Said(unit=i, rank=rank, decision=decision, is_person=is_person))
+            decided = [kept(candidate, REASON if is_person else MAYBE)]
+            if is_long or is_again:
+                decided = self._brief(candidate, messages, long_tokens=long_tokens)
+            if decided:
+                found.append(Said(i, rank, decided[0], is_person, *decided[1:]))
         return sorted(found, key=lambda said: (not said.is_person, said.rank, -said.unit))
 
     def _brief(
         self, candidate: Candidate, messages: Sequence[Message], *, long_tokens: int
-    ) -> Decision | None:
-        """Reduce a message to the sentences that state something; ``None`` if none does, or if that saves nothing.
+    ) -> list[Decision]:
+        """Reduce a message, in up to two ways, the longer one first; none if there is nothing to keep or nothing to save.
 
-        A doubtful one keeps its last words as well, where people say what they want of what they pasted. What another agent
-        said is shortened to ``long_tokens``.
+        Of a person's message stay the sentences that state something, or in less room its ends; of one that is mostly pasted
+        first its ends, where people say what they want of it. Of a doubtful one stays what is outside its frames. What another
+        agent said is shortened to ``long_tokens``.
         """
         [message, *others] = messages_of(candidate.pieces, messages)
         if others:
-            return None
+            return []
         if message.origin == "doubtful":
-            end = last_words(message.text)
-            before = message.text.rstrip().removesuffix(end)
-            text = (self._read(before) or marked(before)) + end
-        elif message.origin == "person":
-            text = self._read(message.text)
-        else:
-            fitted = fit_pieces(
-                candidate.pieces, [message], room_tokens=long_tokens, counter=self._counter
-            )
-            return replaced(candidate, "shorten", f"{MAYBE}: its ends", *fitted) if fitted else None
+            brief = self._reworded(candidate, message, words_around(message.text), MAYBE)
+            return [brief or kept(candidate, MAYBE)]
+        if message.origin == "person":
+            stated = self._reworded(candidate, message, self._read(message.text), REASON)
+            ends = self._reworded(candidate, message, ends_around(message.text), REASON)
+            if is_mostly_quoted(message.text):
+                return [ends or kept(candidate, REASON), *([stated] if stated else [])]
+            is_shorter = stated and ends and ends.tokens_after < stated.tokens_after
+            return [each for each in (stated, ends if is_shorter else None) if each]
+        fitted = fit_pieces(
+            candidate.pieces, [message], room_tokens=long_tokens, counter=self._counter
+        )
+        return [replaced(candidate, "shorten", f"{MAYBE}: its ends", *fitted)] if fitted else []
+
+    def _reworded(
+        self, candidate: Candidate, message: Message, text: str, reason: str
+    ) -> Decision | None:
+        """Return the decision to send a message with another text; ``None`` if that is empty or saves nothing."""
         short = without_images(replace(message, text=text))
         tokens = self._counter.message(short)
         if not text or tokens >= candidate.tokens:
             return None
         piece = Written(message=short, index=index_of(candidate.pieces[0]))
-        reason = REASON if message.origin == "person" else MAYBE
         return replaced(candidate, "shorten", f"{reason}: what it states", (piece,), tokens)
 
     def told(
@@ -473,10 +484,37 @@ def says_something(message: Message) -> bool:
     return tells(text) or any(True for _ in statements_in(text, "person"))
 
 
-def last_words(text: str) -> str:
-    """Return the end of a text: its last lines, as far as they fit ``LAST_CHARS``, or that many characters of the last one."""
-    end = text.rstrip()[-LAST_CHARS:]
-    return end if len(end) == len(text.rstrip()) else end[end.find("\n") + 1 :]
+def words_around(text: str) -> str:
+    """Return what stands outside the output that a text frames, or its end if that is much, with marks for the rest."""
+    outside = [part for part in outside_frames(text) if part.strip()]
+    if 0 < sum(map(len, outside)) <= 2 * END_CHARS:
+        return f"{GAP}{GAP.join(outside)}"
+    end = last_lines(text)
+    return marked(text.removesuffix(end)) + end
+
+
+def ends_around(text: str) -> str:
+    """Return the first and the last lines of a text, with a mark for the rest."""
+    end = last_lines(text)
+    start = first_lines(text.removesuffix(end))
+    return start + marked(text[len(start) :].removesuffix(end)) + end
+
+
+def first_lines(text: str) -> str:
+    """Return the first lines of a text, as far as they fit ``END_CHARS``, or that many characters of the first one."""
+    start = text[:END_CHARS]
+    return start if start == text or "\n" not in start else start[: start.rfind("\n") + 1]
+
+
+def last_lines(text: str) -> str:
+    """Return the last lines of a text, as far as they fit ``END_CHARS``, or that many characters of the last one."""
+    end = text[len(text.rstrip()) - END_CHARS :] if len(text.rstrip()) > END_CHARS else text
+    return end if end == text else end[end.find("\n") + 1 :] or end
+
+
+def is_mostly_quoted(text: str) -> bool:
+    """Whether less than half of a text is its author's own words."""
+    return 2 * len("".join(unquoted(text).split())) < len("".join(text.split()))
 
 
 def is_repeated(text: str, lines: set[str]) -> bool:

@@ -8,7 +8,8 @@ pages or other agents: text cannot claim authority for itself. A rendered ledger
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from typing import Literal, cast
+from itertools import islice, takewhile
+from typing import Literal, cast, get_args
 
 from autogen_context.argument import require_text
 from autogen_context.ledger.reader import (
@@ -33,16 +34,17 @@ from autogen_context.messages.message import Message, Origin
 from autogen_context.messages.openai_chat import messages_in
 from autogen_context.messages.origin import Declared, speaks_for_model, with_origin
 
-AUTHORS: dict[
-    Origin | Literal[""], Author
-] = {  # what programs say, and what is doubtful, states nothing
+AUTHORS: dict[Origin | Literal[""], Author] = {  # what is a program's, or doubtful, states nothing
     "system": "system",
     "person": "person",
     "agent": "assistant",
     "unknown": "assistant",
 }
 LEADING_NUMBER = re.compile(r"\d[\d.,]*")
-Mark = tuple[str, str]
+Mark = tuple[str, ...]
+MOST_WITHDRAWABLE = (
+    200  # entries with a word of a withdrawal; among more it is not clear which one is meant
+)
 MOST_REPORTED = 200  # entries not from an authority (assistant, tool); the oldest are evicted first
 SPEAKERS: dict[str, Author] = {  # role names used in transcripts
     **dict.fromkeys(("user", "human", "customer"), "person"),
@@ -50,6 +52,15 @@ SPEAKERS: dict[str, Author] = {  # role names used in transcripts
     **dict.fromkeys(("tool", "function", "observation", "tool result", "tool output"), "tool"),
     **dict.fromkeys(("function result", "function output"), "tool"),
     **dict.fromkeys(("system", "developer"), "system"),
+}
+Owner = Literal["system's safety rule", "own rule", "own", "reported rule", "reported"]
+ANYBODY: frozenset[Author] = frozenset(get_args(Author))
+REPLACED_BY: dict[Owner, frozenset[Author]] = {  # whose entries which authors may replace
+    "system's safety rule": frozenset({"system"}),
+    "own rule": AUTHORITIES,
+    "own": AUTHORITIES,
+    "reported rule": ANYBODY,
+    "reported": ANYBODY,
 }
 ROLE = "|".join(sorted(SPEAKERS, key=len, reverse=True))
 MARKER = re.compile(
@@ -74,7 +85,7 @@ class Ledger:
         self._asked: Message | None = None  # the newest message of the model or a tool
         self._entries: dict[Entry, None] = {}
         self._reported: dict[Entry, None] = {}
-        self._by_mark: dict[Mark, dict[Entry, None]] = {}
+        self._by_mark: dict[Mark, dict[Entry, None]] = {}  # for each mark its entries, newest last
 
     def __iter__(self) -> Iterator[Entry]:
         """Iterate over all entries in the order in which they were stated."""
@@ -83,6 +94,10 @@ class Ledger:
     def __len__(self) -> int:
         """Return the number of entries."""
         return len(self._entries)
+
+    def __contains__(self, entry: object) -> bool:
+        """Return True if an entry is still valid."""
+        return entry in self._entries
 
     def learn(self, messages: Iterable[object], *, start: int = 0) -> list[Entry]:
         """Learn the statements of new messages and return the new entries; ``start`` is the first message's position."""
@@ -102,9 +117,12 @@ class Ledger:
 
     def _learn(self, stated: Iterable[tuple[Author, Statement]], position: int) -> list[Entry]:
         learnt: list[Entry] = []
+        fresh: set[Entry] = set()  # the same
         for speaker, statement in stated:
             if statement.sure or not self._only_sure:
-                learnt += self._take(statement, speaker, position, learnt)
+                new = self._take(statement, speaker, position, fresh)
+                learnt += new
+                fresh.update(new)
         return learnt
 
     def forget(self, entry: Entry) -> None:
@@ -113,7 +131,10 @@ class Ledger:
             del self._entries[entry]
             self._reported.pop(entry, None)
             for mark in marks_of(entry):
-                self._by_mark[mark].pop(entry, None)
+                held = self._by_mark.get(mark, {})
+                held.pop(entry, None)
+                if not held:
+                    self._by_mark.pop(mark, None)
 
     def rendered(self, *, room_tokens: int, count: CountText) -> Rendering:
         """Render the ledger within a token budget."""
@@ -153,37 +174,49 @@ class Ledger:
             if entry.reported:
                 self._reported.setdefault(entry)
             for mark in marks_of(entry):
-                self._by_mark.setdefault(mark, {})[entry] = None
+                held = self._by_mark.setdefault(mark, {})
+                held.pop(entry, None)  # stated again, it is the newest
+                held[entry] = None
         while len(self._reported) > MOST_REPORTED:
             self.forget(next(iter(self._reported)))
 
-    def _marked(self, *marks: Mark) -> dict[Entry, None]:
-        return {entry: None for mark in marks for entry in self._by_mark.get(mark, ())}
+    def _marked(self, *mark: str) -> dict[Entry, None]:
+        return self._by_mark.get(mark, {})
 
     def _says(self, entry: Entry) -> bool:
-        same = self._marked(("text", entry.text.casefold()))
+        same = self._marked("text", entry.text.casefold())
         return any(old.reported <= entry.reported for old in same)
 
     def _stale(self, new: Entry, *, changes: bool, fresh: Collection[Entry] = ()) -> list[Entry]:
-        sentence = looked_at(new.text)
-        near = self._marked(("subject", sentence.subject.key))
-        known = [old for old in near if changes or old not in fresh]
-        return [old for old in known if replaces(new, old, changes=changes)]
+        """Return the entries that a new one replaces; those of its own text (``fresh``) only if it announces a change.
+
+        All entries with one mark are replaceable or none is, and fresh ones are the newest: nothing is looked at twice.
+        """
+        found: list[Entry] = []
+        for mark in stale_marks(new, changes=changes):
+            if changes:
+                found += self._marked(*mark)
+            else:
+                found += takewhile(lambda old: old not in fresh, self._marked(*mark))
+        return [old for old in found if old.text != new.text]
 
     def _withdrawn(self, statement: Statement, author: Author) -> list[Entry]:
         """Return the entries that the statement may withdraw: of the matching ones, those with the fewest other terms."""
         terms = looked_at(statement.withdraws).terms
         if not terms:
             return []
-        rarest = min((self._marked(("term", term)) for term in terms), key=len)
+        rarest = min((self._marked("term", term) for term in terms), key=len)
+        if len(rarest) > MOST_WITHDRAWABLE:
+            return [*islice(rarest, 2)]  # it is not clear which one is meant
         meant = [old for old in rarest if may_replace(author, old) and withdraws(statement, old)]
         extra = {old: len(looked_at(old.text).terms - terms) for old in meant}
-        return [old for old in meant if extra[old] == min(extra.values())]
+        fewest = min(extra.values(), default=0)
+        return [old for old in meant if extra[old] == fewest]
 
     def _recast(self, statement: Statement, author: Author, position: int) -> list[Entry]:
         """Return the author's newest entry with its value replaced; empty unless it has exactly one value of that group."""
         value = looked_at(statement.recasts).values[-1]
-        old = next((each for each in reversed(self._entries) if each.author == author), None)
+        old = next(reversed(self._marked("author", author)), None)
         values = looked_at(old.text).values if old else ()
         found = [each for each in values if each.group == value.group]
         if old is None or len(found) != 1:
@@ -197,34 +230,57 @@ class Ledger:
 
 def marks_of(entry: Entry) -> Iterator[Mark]:
     """Return the index keys of an entry."""
-    sentence = looked_at(entry.text)
     yield "text", entry.text.casefold()
-    if sentence.subject.key:
-        yield "subject", sentence.subject.key
-    for term in sentence.terms:
+    yield "author", entry.author
+    yield from subject_marks(entry)
+    for term in looked_at(entry.text).terms:
         yield "term", term
+
+
+def subject_marks(entry: Entry) -> Iterator[Mark]:
+    """Yield the index keys by which a newer entry replaces this one: subject and owner, without and with the relation."""
+    subject = looked_at(entry.text).subject
+    if subject.key:
+        about = "subject", subject.key, owner_of(entry)
+        yield about
+        yield (*about, "changed" if subject.relation is None else f"is {subject.relation}")
+
+
+def stale_marks(new: Entry, *, changes: bool) -> Iterator[Mark]:
+    """Yield the index keys of the entries that a new one replaces; ``changes`` says that its wording announces a change."""
+    subject = looked_at(new.text).subject
+    if not subject.key or not (subject.linked or changes):
+        return
+    for owner, authors in REPLACED_BY.items():
+        if new.author not in authors:
+            continue
+        about = "subject", subject.key, owner
+        if subject.linked and subject.relation is not None:
+            yield (*about, f"is {subject.relation}")
+            yield (*about, "changed")
+        elif subject.linked or not (owner.endswith("rule") and "<term>" in subject.key):
+            yield about  # of rules about different things both stay
 
 
 def replaces(new: Entry, old: Entry, *, changes: bool) -> bool:
     """Return True if a new entry replaces an older one; ``changes`` says that its wording announces a change."""
-    if new.text == old.text or not may_replace(new.author, old):
+    if new.text == old.text:
         return False
-    one, other = looked_at(new.text).subject, looked_at(old.text).subject
-    if not one.key or one.key != other.key:
-        return False
-    if one.linked:
-        return one.relation == other.relation or None in {one.relation, other.relation}
-    return changes and not (old.kind in RULES and "<term>" in one.key)  # both rules stay
+    return not set(stale_marks(new, changes=changes)).isdisjoint(subject_marks(old))
+
+
+def owner_of(entry: Entry) -> Owner:
+    """Return whose entry it is, for who may replace it."""
+    if entry.kind == "safety rule" and entry.author == "system":
+        return "system's safety rule"
+    if entry.reported:
+        return "reported rule" if entry.kind in RULES else "reported"
+    return "own rule" if entry.kind in RULES else "own"
 
 
 def may_replace(author: Author, old: Entry) -> bool:
-    """Return True if an author may replace an entry.
-
-    Assistants and tools may replace only reported entries; only the system may replace its safety rules.
-    """
-    if old.author == "system" and old.kind == "safety rule":
-        return author == "system"
-    return old.reported or author in AUTHORITIES
+    """Return True if an author may replace an entry."""
+    return author in REPLACED_BY[owner_of(old)]
 
 
 def withdraws(statement: Statement, old: Entry) -> bool:

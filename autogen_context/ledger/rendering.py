@@ -5,6 +5,7 @@ are written in full if all fit; otherwise all are shortened; otherwise some are 
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -68,11 +69,27 @@ def render(entries: Sequence[Entry], *, room_tokens: int, count: CountText) -> R
         kept = {entry: shortened(entry.text) for entry in entries}
     if count(written(kept)) > room_tokens:
         kept = kept_in(kept, room_tokens - count(OPENING), count)
-    while kept and count(written(kept)) > room_tokens:  # summed token counts are not exact
-        last = max(kept, key=rank_of)
-        kept = {entry: line for entry, line in kept.items() if entry is not last}
+    if kept and count(written(kept)) > room_tokens:  # summed token counts are not exact
+        kept = without_last(kept, room_tokens, count)
     left_out = sorted((entry for entry in entries if entry not in kept), key=rank_of)
     return Rendering(text=written(kept), left_out=tuple(left_out))
+
+
+def without_last(lines: Lines, room_tokens: int, count: CountText) -> Lines:
+    """Return the lines without the fewest of the highest rank, so that the text fits."""
+    order = sorted(lines, key=rank_of, reverse=True)  # the oldest of a rank first
+
+    def rest(dropped: int) -> Lines:
+        gone = set(order[:dropped])
+        return {entry: line for entry, line in lines.items() if entry not in gone}
+
+    def fits(dropped: int) -> bool:
+        return count(written(rest(dropped))) <= room_tokens
+
+    most = 1
+    while most < len(order) and not fits(most):  # few are usual
+        most *= 2
+    return rest(bisect_left(range(min(most, len(order))), 1, lo=most // 2 + 1, key=fits))
 
 
 def rank_of(entry: Entry) -> int:

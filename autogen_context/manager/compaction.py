@@ -33,7 +33,7 @@ from autogen_context.prioritizer.selection import (
     fill,
     standing,
 )
-from autogen_context.recall.exchanges import IMMEDIATE_EXCHANGES, said_now, why_dropped
+from autogen_context.recall.exchanges import IMMEDIATE_EXCHANGES, why_dropped
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision, Decisions, kept, replaced, tokens_of
@@ -253,7 +253,7 @@ class CompactionPlanner:
     def _asked_for(self) -> dict[int, float]:
         """Return the relevance of messages to the newest one, if that asks about the past; else nothing."""
         messages = self.conversation.messages
-        query = said_now(messages)
+        query = self.conversation.said_now
         if not query:
             return {}
         # Only the wording decides here, as the index may not be up to date. A request for a summary of everything matches
@@ -304,7 +304,14 @@ def people_first(
     kept_first = first_that_fit(said, taken=chosen, room_tokens=min(guaranteed, free // 2))
     stated = [each for each in said if each.states and each.unit not in kept_first]
     room = int(budget.stated_fraction * beside_tokens) - tokens_of(kept_first)
-    return kept_first | first_that_fit(stated, taken=chosen, room_tokens=room)
+    kept_first |= first_that_fit(stated, taken=chosen, room_tokens=room)
+    left = max(guaranteed, int(budget.stated_fraction * beside_tokens)) - tokens_of(kept_first)
+    shorter = [
+        each._replace(decision=each.shorter)
+        for each in said
+        if each.shorter and each.unit not in kept_first
+    ]
+    return kept_first | first_that_fit(shorter, taken=chosen, room_tokens=left)
 
 
 def first_that_fit(

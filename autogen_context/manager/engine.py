@@ -37,7 +37,6 @@ from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.origin import Declared
 from autogen_context.messages.piece import RoleRules, Written, messages_of
 from autogen_context.messages.tool_schema import has_recall_tool
-from autogen_context.recall.exchanges import said_now
 from autogen_context.tokens.calibrate import Calibration
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.triggers.price import (
@@ -332,7 +331,7 @@ class Engine:
         is_sent = newest is None or newest.start < view.sent
         if is_sent or not view.decisions.hidden:
             return False, None
-        query, memory = said_now(messages), self._ready.memory
+        query, memory = self.conversation.said_now, self._ready.memory
         if not query:
             return False, None
 

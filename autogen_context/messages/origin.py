@@ -86,8 +86,7 @@ def origin_of(message: Message, asked: Message | None, declared: Declared) -> Or
         return "agent"
     if message.role in SYSTEM_ROLES:
         return "system"
-    is_user = message.role == "user" and bool(message.text.strip() or not message.results)
-    if not is_user or declared.is_output(message):
+    if message.role != "user" or message.results or declared.is_output(message):
         return "program"
     is_listed = message.name in declared.people
     if message.origin and not is_listed:
@@ -108,12 +107,14 @@ def is_user_name(name: str) -> bool:
 
 def may_be_a_persons(message: Message) -> bool:
     """Whether a message is a person's, or may be one's, as far as its origin is known."""
-    return message.role == "user" and not message.own and message.origin in {*KEPT, ""}
+    return is_users(message) and message.origin != "agent"
 
 
 def is_users(message: Message) -> bool:
     """Whether a message in the user role has words that are no program's, as far as its origin is known."""
-    return message.role == "user" and not message.own and message.origin in {*KEPT, "agent", ""}
+    return not (
+        message.role != "user" or message.own or message.results or message.origin == "program"
+    )
 
 
 def instructions_in(messages: Sequence[Message]) -> list[Message]:
@@ -141,6 +142,21 @@ _GIVEN = frozenset(  # what a program gives, in the words that name a tag, a key
     )
 )
 _RAW = frozenset(("output", "stdout", "stderr", "observation", "traceback"))
+_OF_A_TOOL = (
+    frozenset(  # with one of these on a line of its own, nobody but a program heads a text so
+        (
+            "observation",
+            "stdout",
+            "stderr",
+            "tool",
+            "function",
+            "command",
+            "execution",
+            "shell",
+            "bash",
+        )
+    )
+)
 _OF_WHAT = frozenset(  # further words that such a label may have
     (
         *("the", "of", "from", "last", "previous", "full", "tool", "function", "call", "code"),
@@ -158,7 +174,7 @@ _STATUS = re.compile(  # a status with its number, and the report of AutoGen's e
     re.IGNORECASE,
 )
 _PROMPT = re.compile(  # of a shell, behind what it printed
-    r"\n[ \t]*(?:(?:ba|z|da)?sh(?:-[\d.]+)?|(?:\(\w{1,40}\) ?)?[\w.-]{1,40}@[\w.-]{1,80}:\S{0,200}) ?[$#%]\s*\Z"
+    r"\n[ \t]*(?:(?:ba|z|da)?sh(?:-[\d.]*)?|(?:\(\w{1,40}\) ?)?[\w.-]{1,40}@[\w.-]{1,80}:\S{0,200}) ?[$#%]\s*\Z"
 )
 _PROMPT_CHARS = 400
 _RUN = re.compile(  # a call in a text: a block of code, a tag, an action, JSON, a line for a shell
@@ -218,8 +234,21 @@ def is_enclosed(text: str) -> bool:
     return True
 
 
+def outside_frames(text: str) -> Iterator[str]:
+    """Yield the parts of a text that stand in none of its tags of output, each closed at the first end that it has."""
+    at, inside, start = 0, "", 0
+    for mark in _TAG.finditer(text):
+        tag = mark["tag"].lower()
+        if not inside and not mark["close"] and names_output(tag):
+            inside, start = tag, mark.start()
+        elif inside == tag and mark["close"]:
+            yield text[at:start]
+            inside, at = "", mark.end()
+    yield text[at:]
+
+
 def is_labelled(text: str, *, runs: bool) -> bool:
-    """Whether a text begins with a label of output: of a machine's form (``RESULT of [bash]:``), or behind what runs something."""
+    """Whether a text begins with a label of output; ``runs`` says that it follows a call, where plainer labels count."""
     found = _LABEL.match(text)
     if found is None:
         return False
@@ -227,7 +256,8 @@ def is_labelled(text: str, *, runs: bool) -> bool:
     on_its_line = not found["rest"].strip()
     if words.isdisjoint(_GIVEN if on_its_line else _RAW) or not words <= _GIVEN | _OF_WHAT:
         return False
-    return runs or "[" in found["label"]
+    is_plain = words.isdisjoint(_OF_A_TOOL) and "[" not in found["label"]
+    return runs or (on_its_line and not is_plain)
 
 
 def names_output(tag: str) -> bool:

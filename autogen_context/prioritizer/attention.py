@@ -320,13 +320,14 @@ class LexicalIndex:
         near: Collection[int] = set[int]().union(*rare) if frequent else ()
         near = near or [at for each in frequent[:1] for at in islice(reversed(each), MOST_HOLDERS)]
         totals = defaultdict[int, float](float)
-        pivot = max(1, wanted.total(), self._total_length / max(1, len(self)))
+        asked = wanted.total()
+        pivot = max(1, asked, self._total_length / max(1, len(self)))
         own = 0.0
         for term, count in wanted.items():
             held = holders[term]
             frequency = max(1, len(held)) + 0.5
             rarity = log(1 + (len(self) - frequency + 1) / frequency)
-            own += rarity * count / (count + damping_of(wanted.total(), pivot))
+            own += rarity * count / (count + damping_of(asked, pivot))
             for at in held if len(held) <= max(MOST_HOLDERS, len(near)) else near:
                 if often := held.get(at):
                     totals[at] += rarity * often / (often + damping_of(self.lengths[at], pivot))

@@ -98,11 +98,6 @@ def newest_request(messages: Sequence[Message]) -> str:
     return next(filter(None, said), "")
 
 
-def said_now(messages: Sequence[Message]) -> str:
-    """Return the words of the newest message, stripped; empty if it is no user's, or a program's output."""
-    return messages[-1].text.strip() if messages and is_users(messages[-1]) else ""
-
-
 # ---- what working memory does without
 
 

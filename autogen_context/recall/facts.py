@@ -6,6 +6,7 @@ the older one; a deleted fact returns only if it is stated in other words.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal, get_args
 
 from autogen_context.argument import require_text
@@ -18,6 +19,10 @@ from autogen_context.messages.message import content_digest
 from autogen_context.messages.openai_chat import messages_in
 
 FactKind = Literal["identity", "preference", "fact", "constraint"]
+Choice = tuple[frozenset[str], frozenset[str]]
+"""The stems of what is preferred, and of what it is preferred to."""
+
+MOST_COMPARED = 50  # preferences that a new one is compared with
 
 OPENING = "[What is known of the person, in their own words:]"
 KINDS: dict[Kind, FactKind] = {
@@ -51,6 +56,7 @@ class Facts:
         self._ledger = Ledger()
         self._edited: dict[Entry, str] = {}
         self._deleted: set[str] = set()  # texts
+        self._choices: dict[Entry, Choice] = {}  # of preferences, newest last
 
     def __iter__(self) -> Iterator[Fact]:
         """Iterate over the facts, newest last."""
@@ -76,19 +82,22 @@ class Facts:
             for entry in self._ledger.learn([message], start=position):
                 if entry.text in self._deleted:
                     self._ledger.forget(entry)
-                elif is_fact(entry):
-                    learnt.append(entry)
-                    self._overturn(entry)
-        holding = set(self._ledger)
-        return [self._fact(entry) for entry in learnt if entry in holding]
+                    continue
+                if entry.kind == "preference":
+                    self._prefer(entry)
+                learnt += [entry] if is_fact(entry) else []
+        return [self._fact(entry) for entry in learnt if entry in self._ledger]
 
-    def _overturn(self, new: Entry) -> None:
-        """Forget the preferences before a new one that it reverses."""
-        known = list(self._ledger)
-        if new.kind == "preference" and new in known:
-            for old in known[: known.index(new)]:
-                if old.kind == "preference" and overturns(new, old):
-                    self._ledger.forget(old)
+    def _prefer(self, new: Entry) -> None:
+        """Note a preference, and forget those that it reverses if it is a fact, of the newest ``MOST_COMPARED``."""
+        choices, choice = self._choices, choice_in(new.text)
+        reverses = is_fact(new) and new in self._ledger
+        for old in [*islice(reversed(choices), MOST_COMPARED)] if reverses else ():
+            if overturns(choice, choices[old]):
+                self._ledger.forget(old)
+            if old not in self._ledger:
+                del choices[old]
+        choices[new] = choice
 
     def edit(self, fact_id: str, text: str) -> Fact:
         """Replace the text of a fact.
@@ -141,15 +150,15 @@ def is_fact(entry: Entry) -> bool:
     )
 
 
-def overturns(new: Entry, old: Entry) -> bool:
+def overturns(new: Choice, old: Choice) -> bool:
     """Return True if a new preference reverses an old one: "coffee" or "coffee over tea" after "tea over coffee", and vice versa."""
-    (liked, second), (liked_before, second_before) = choice_in(new.text), choice_in(old.text)
+    (liked, second), (liked_before, second_before) = new, old
     second, second_before = second - liked, second_before - liked_before
     is_second_now = bool(second_before) and liked - liked_before == second_before
     return is_second_now or (bool(second) and liked_before - liked == second)
 
 
-def choice_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
+def choice_in(text: str) -> Choice:
     """Return the stems of the preferred thing and of the thing it is preferred to, without stop words."""
     marks = phrases("choice").find(text)
     start, stop = (marks[0].start, marks[0].stop) if marks else (len(text), len(text))

@@ -102,7 +102,12 @@ class RecallGate:
 def out_of_sight(names: Iterable[str], in_sight: Sequence[Message]) -> list[str]:
     """Return the names in lower case that do not stand in these messages."""
     text = joined_text(in_sight).lower()
-    return [name for name in names if not stands_in(text, name)]
+    words = {word.removesuffix("'s") for word in WORD.findall(text)}
+    return [
+        name
+        for name in names
+        if name not in words and (WORD.fullmatch(name) or not stands_in(text, name))
+    ]
 
 
 def decided(

@@ -173,9 +173,14 @@ class RecallContext:
         scores = self._index.scores(query)
         parts = [f"[What matches {shown(query)} best; more around it with its handle and lines]"]
         told: set[str] = set()
+        opened: dict[str, Original | None] = {}
         for at in sorted(scores, key=lambda at: (-scores[at], -at)):
             handle, first, last = self._passages[at]
-            original = self._original(handle) if handle == within or not within else None
+            if within not in ("", handle):
+                continue
+            if handle not in opened:
+                opened[handle] = self._original(handle)
+            original = opened[handle]
             lines = original.lines[first - 1 : last] if original else []
             repeated = sum(line in told for line in lines)
             if original is None or repeated > REPEATED_FRACTION * len(lines):

@@ -72,6 +72,13 @@ class Conversation:
         said = (self.candidates[i].unit.messages[0] for i in reversed(self.voices.instructions))
         return next(filter(None, (message.text.strip() for message in said)), "")
 
+    @property
+    def said_now(self) -> str:
+        """Words of the newest unit if it is an instruction, as those of ``newest_request`` are; else empty."""
+        said = self.voices.instructions
+        is_now = bool(said) and said[-1] == len(self.candidates) - 1
+        return self.messages[-1].text.strip() if is_now else ""
+
     def protected(self, pinned: frozenset[int]) -> dict[int, Protection]:
         """Return the protected units by index, each with its reason."""
         return protected_of(self.candidates, pinned, self.voices)
