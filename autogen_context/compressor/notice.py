@@ -232,6 +232,7 @@ def stated_in(text: str, /) -> str:
 REASON = "a person said it"
 MAYBE = "a person may have said it"
 REPEATED = 0.5  # of a message; above it, the message only repeats newer ones
+MOST_DOUBTFUL = 32  # doubtful messages before what is within reach that are looked at, the newest
 MOST_STATED = 64  # long messages whose statements are kept
 TELLS = 7  # rank of a message that tells something without a statement
 END_CHARS = 300  # at the beginning and the end of a long message, where people say what they want of what they pasted
@@ -289,6 +290,7 @@ class EvictionNotice:
         self._learnt, self._last = 0, Message(role="system")
         self._strong: list[int] = []
         self._telling: list[int] = []
+        self._doubtful: list[int] = []
         self._earlier = ActionLog()
         self._noted = 0
         self._notes: dict[int, tuple[Candidate, list[Action]]] = {}  # of units within reach
@@ -298,7 +300,8 @@ class EvictionNotice:
         """Learn what people and the model stated since the last call."""
         same, stop = self._learnt, len(messages)
         if same and (same > len(messages) or messages[same - 1] is not self._last):
-            self._ledger, self._strong, self._telling, same = Ledger(), [], [], 0
+            self._ledger, same = Ledger(), 0
+            self._strong, self._telling, self._doubtful = [], [], []
         for position in range(same, stop):
             message = messages[position]
             if not message.own:
@@ -307,6 +310,8 @@ class EvictionNotice:
                 self._strong.append(position)
             if may_be_a_persons(message) and says_something(message):
                 self._telling.append(position)
+            if message.origin == "doubtful":
+                self._doubtful.append(position)
         self._learnt = max(same, stop)
         if self._learnt:
             self._last = messages[self._learnt - 1]
@@ -349,7 +354,7 @@ class EvictionNotice:
 
         Behind them, in the same order, stand those that may be a person's, and what somebody else said last, behind the
         latest instruction: the agent may be at work on it. A message beyond ``long_tokens`` is reduced to its statements.
-        Before ``reach`` only units that state something are read. ``is_used(unit)`` tells if the model has since used the
+        Before ``reach`` only units that state something or are doubtful are read. ``is_used(unit)`` tells if the model has since used the
         names in it; then only rules and strong wording keep it.
         """
         last = voices.others[-1] if voices.others else -1
@@ -362,8 +367,10 @@ class EvictionNotice:
             if not entry.reported:
                 known = ranks.get(entry.position, STATES_NOTHING)
                 ranks[entry.position] = min(RANKS[entry.kind], known)
-        stating = (unit_at(candidates, position) for position in {*ranks, *self._strong})
+        doubtful = self._doubtful[-MOST_DOUBTFUL:]
+        stating = (unit_at(candidates, at) for at in {*ranks, *self._strong, *doubtful})
         older = {i for i in stating if i < reach and bisect_left(units, i) < bisect_right(units, i)}
+        older |= {last} if 0 <= last < reach else set()
         for i in reversed([*sorted(older), *units[bisect_left(units, reach) :]]):
             candidate = candidates[i]
             message = candidate.unit.messages[0]

@@ -105,7 +105,8 @@ class Conversation:
             candidate = self._candidate(unit, last=unit is units[-1])
             candidates.append(candidate)
             self.tokens += candidate.tokens
-            self.voices.add(len(candidates) - 1, unit.messages[0])
+            if unit.messages[0].role != "assistant":
+                self.voices.add(len(candidates) - 1, unit.messages[0])
         self._same = len(payloads)
         return same
 
