@@ -78,7 +78,9 @@ check: $(VENV)/.installed
 	@$(BIN)/ruff format --check
 	@$(BIN)/ruff check
 	@$(BIN)/mypy
+	@for each in darwin win32; do $(BIN)/mypy --platform $$each --cache-dir .mypy_cache/$$each autogen_context || exit 1; done
 	@$(BIN)/pyright
+	@for each in Darwin Windows; do $(BIN)/pyright --pythonplatform $$each autogen_context || exit 1; done
 
 $(VENV)/.docs: pyproject.toml | $(VENV)/.python
 	@$(PIP) --editable . --group docs

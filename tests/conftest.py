@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.constants_ast import Constants
 
+from autogen_context.manager.event_log import EventLog, Writer
 from support.waiting import LONGEST_S
 
 # Everywhere the same examples, each time; new ones are drawn by `make fuzz`, and what it finds becomes an @example. Shared
@@ -74,4 +75,6 @@ def patience() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in (*WAITS, *LOCKS):
             patch.setattr(f"autogen_context.{name}", LONGEST_S)
+        for flush in (EventLog.flush, Writer.flush):
+            patch.setattr(flush, "__defaults__", (LONGEST_S,))
         yield

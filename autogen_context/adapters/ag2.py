@@ -98,10 +98,11 @@ class Ag2Context(AgentContext[BaseEvent], BaseMiddleware):
         response: ModelResponse = await call_next(sent, context)
         usage = response.usage
         if usage.prompt_tokens:
-            cached, billed = usage.cache_read_input_tokens or 0, usage.prompt_tokens
+            cached, billed = usage.cache_read_input_tokens, usage.prompt_tokens
             if response.provider in CACHED_BESIDE:
-                billed += cached + (usage.cache_creation_input_tokens or 0)
-            manager.record_usage(prepared, prompt_tokens=int(billed), cached_tokens=int(cached))
+                billed += (cached or 0) + (usage.cache_creation_input_tokens or 0)
+            known = None if cached is None else int(cached)
+            manager.record_usage(prepared, prompt_tokens=int(billed), cached_tokens=known)
         return response
 
     @override

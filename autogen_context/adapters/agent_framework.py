@@ -149,7 +149,7 @@ class AgentFrameworkContext(AgentContext[Message], ChatMiddleware):
         def record(response: ChatResponse[Any]) -> ChatResponse[Any]:
             usage = response.usage_details or {}
             if billed := usage.get("input_token_count"):
-                cached = usage.get("cache_read_input_token_count") or 0
+                cached = usage.get("cache_read_input_token_count")
                 manager.record_usage(prepared, prompt_tokens=billed, cached_tokens=cached)
             return response
 

@@ -73,7 +73,7 @@ class AgentFrameworkFormat(HostFormat):
             images=tuple(Image(digest=content_digest(as_json(each)).hex()) for each in images),
             extra="\n".join([*others, *[ANOTHER_MESSAGE] * (messages - 1)]),
             text_parts=max(1, len(texts)),
-            origin=self._origin_of(message),
+            author=self._author_of(message),
         )
 
     @override
@@ -117,7 +117,7 @@ class AgentFrameworkFormat(HostFormat):
         results = [Content.from_function_result(r.call_id, result=r.text) for r in message.results]
         return HostMessage(message.role, results or [message.text], author_name="")
 
-    def _origin_of(self, message: HostMessage) -> Origin | Literal[""]:
+    def _author_of(self, message: HostMessage) -> Origin | Literal[""]:
         """Return what the framework says of a user message: by whom it was provided, or that nobody but the user wrote it."""
         if message.role != "user":
             return ""

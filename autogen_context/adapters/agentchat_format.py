@@ -63,16 +63,16 @@ class AgentChatFormat(HostFormat):
                 return Message(role="assistant", text=message.content)
             calls = (ToolCall(id=c.id, name=c.name, arguments=c.arguments) for c in message.content)
             return Message(role="assistant", text=message.thought or "", calls=tuple(calls))
-        origin = origin_of_source(message.source)
+        author = author_of_source(message.source)
         if isinstance(message.content, str):
-            return Message(role="user", text=message.content, name=message.source, origin=origin)
+            return Message(role="user", text=message.content, name=message.source, author=author)
         images = (part for part in message.content if isinstance(part, HostImage))
         return Message(
             role="user",
             text="\n".join(part for part in message.content if isinstance(part, str)),
             name=message.source,
             images=tuple(map(read_image, images)),
-            origin=origin,
+            author=author,
         )
 
     @override
@@ -121,7 +121,7 @@ def as_llm_message(payload: object) -> LLMMessage:
     raise ValueError(f"a message must be one of {names}, got {type(payload).__name__}")
 
 
-def origin_of_source(source: str) -> Origin | Literal[""]:
+def author_of_source(source: str) -> Origin | Literal[""]:
     """Return what the host says of a user message by its source: a task without a source has ``user``, a person's proxy its name."""
     if source == OWN_SOURCE:
         return "program"

@@ -43,8 +43,8 @@ class ClassicFormat(OpenAIChat):
         responses = responses_of(fields)
         if not responses:
             said = super().read(fields)
-            origin = origin_among(self._peers(), said) if said.role == "user" else ""
-            return replace(said, intensity=intensity_of(given), origin=origin)
+            author = author_among(self._peers(), said) if said.role == "user" else ""
+            return replace(said, intensity=intensity_of(given), author=author)
         is_tool = fields.get("role") == "tool"  # only its responses are sent
         beside = {k: v for k, v in fields.items() if k != RESPONSES}
         said = Message(role="tool") if is_tool else super().read(beside)
@@ -88,7 +88,7 @@ class ClassicFormat(OpenAIChat):
         return super().rewrite(fields, replace(message, role=str(fields["role"])))
 
 
-def origin_among(peers: Iterable[object], message: Message) -> Origin | Literal[""]:
+def author_among(peers: Iterable[object], message: Message) -> Origin | Literal[""]:
     """Return whose words a user message is by the agent that sent it; empty if that is none of these, or has no model.
 
     An older release sends no name: then the only peer is the sender. A ``UserProxyAgent`` sends under one name what its

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple, cast, get_args
 
 from autogen_context.argument import require_choice, require_several
+from autogen_context.cache.files import open_flags
 from autogen_context.messages.message import content_digest
 
 Compare = Literal["times", "content"]
@@ -34,7 +35,7 @@ _CHUNK_BYTES = 1024 * 1024
 _MOST_BYTES = 64 * 1024 * 1024  # of a larger file, only the times are used
 _FEW = 64  # at a few microseconds each, cheaper than switching to a thread
 # A path may become a pipe or a terminal between stat and open.
-_OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+_OPEN = open_flags("O_CLOEXEC", "O_NONBLOCK", "O_NOCTTY", "O_BINARY")
 _MAGIC = re.compile(r"[*?\[]")
 
 _Listed = dict[str, list["os.DirEntry[str]"]]

@@ -243,6 +243,13 @@ class _Table(_Cache):  # type: ignore[misc]  # as above
     room_bytes: float = math.inf
     gone: list[str]
 
+    def __init__(self, directory: str, **settings: object) -> None:
+        try:
+            super().__init__(directory, **settings)  # pyright: ignore[reportUnknownMemberType]
+        except Exception:  # diskcache leaves a damaged file open
+            self.close()
+            raise
+
     def row(self, name: str) -> bytes | None:
         """Return the raw row under a name; ``None`` if it is missing or expired."""
         return cast("bytes | None", self.get(name))  # the type that ``_PlainDisk.fetch`` returns

@@ -18,9 +18,15 @@ from autogen_context.compressor.kinds import OUTPUT, reducer_for, tight_output
 from autogen_context.compressor.lines import TextLimit
 from autogen_context.compressor.shorten import CountText
 from autogen_context.messages.identifiers import values_of
-from autogen_context.messages.message import Message, ToolCall, ToolResult, content_digest
+from autogen_context.messages.message import (
+    SYSTEM_ROLES,
+    Message,
+    ToolCall,
+    ToolResult,
+    content_digest,
+)
 from autogen_context.messages.origin import is_users
-from autogen_context.messages.piece import Verbatim, Written, messages_of
+from autogen_context.messages.piece import LINES_ABOVE, Verbatim, Written, messages_of
 from autogen_context.messages.segment import Unit, pair
 from autogen_context.messages.tool_call import ToolKinds, action_of
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
@@ -162,7 +168,7 @@ class LinesAbove:
 
 def lines_mark_of(lines: int) -> str:
     """Return the mark for that many repeated lines."""
-    return f"[… {lines} lines as above …]"
+    return f"[… {lines}{LINES_ABOVE}"
 
 
 class Arrival:
@@ -305,14 +311,17 @@ class Arrival:
     def _see(self, message: Message) -> None:
         if message.own:
             return  # our own messages may be removed while tool results stay
-        if is_users(message) and message.text.strip():
+        if message.role == "user" and is_users(message) and message.text.strip():
             before = self._instruction
-            is_led = before is None or (
-                before.origin != "person" and before.name == message.name
-            )  # by who spoke first, if no person does
+            # by who spoke first, if no person does
+            is_led = (
+                before is None
+                or before.origin == "doubtful"
+                or (before.origin != "person" and before.name == message.name != "")
+            )
             if is_led or message.origin in {"person", ""}:
                 self._instruction = message
-        if message.text:
+        if message.text and message.role not in SYSTEM_ROLES:  # which hosts may change
             self._above.add(message.text)
         for result in message.results:
             self._above.add(result.text)

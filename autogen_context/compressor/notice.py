@@ -288,6 +288,7 @@ class EvictionNotice:
         self._counter = counter
         self._ledger = Ledger()
         self._learnt, self._last = 0, Message(role="system")
+        self._prompts = 0  # leading system messages
         self._strong: list[int] = []
         self._telling: list[int] = []
         self._doubtful: list[int] = []
@@ -300,11 +301,13 @@ class EvictionNotice:
         """Learn what people and the model stated since the last call."""
         same, stop = self._learnt, len(messages)
         if same and (same > len(messages) or messages[same - 1] is not self._last):
-            self._ledger, same = Ledger(), 0
+            self._ledger, self._prompts, same = Ledger(), 0, 0
             self._strong, self._telling, self._doubtful = [], [], []
         for position in range(same, stop):
             message = messages[position]
-            if not message.own:
+            if message.role in SYSTEM_ROLES and position == self._prompts:
+                self._prompts += 1  # is sent whole, and its host may change it
+            elif not message.own:
                 self._ledger.learn([message], start=position)
             if is_strong(message):
                 self._strong.append(position)

@@ -52,7 +52,8 @@ from autogen_context.ledger import Kind, Ledger
 from autogen_context.ledger.ledger import MARKER
 from autogen_context.ledger.rendering import OPENING, render
 from autogen_context.messages.message import SYSTEM_ROLES, Message, content_digest
-from autogen_context.models.background import Background, is_cut_off
+from autogen_context.messages.origin import NOTHING_DECLARED, origin_of
+from autogen_context.models.background import Background, is_cut_off, wait_for
 from autogen_context.models.completion import Complete, Places
 from autogen_context.tokens.measure import TokenCounter
 from autogen_context.view.decision import Candidate
@@ -326,9 +327,12 @@ def span_of(candidates: Sequence[Candidate], start: int, stop: int) -> Span:
 def paragraphs_of(message: Message) -> Iterator[str]:
     """Yield a message's words, calls and results as paragraphs, quoted if they could be taken for another author's."""
     calls = [("assistant", f"calls {call.name}: {call.arguments}") for call in message.calls]
-    said = [(SPEAKERS.get(message.origin, "tool"), message.text)] * bool(
-        message.text.strip()
-    ) + calls
+    said = [
+        (
+            SPEAKERS.get(message.origin or origin_of(message, None, NOTHING_DECLARED), "tool"),
+            message.text,
+        )
+    ] * bool(message.text.strip()) + calls
     for speaker, text in [*said, *(("tool", result.text) for result in message.results)]:
         quoted = text
         if speaker == "tool" or (speaker == "assistant" and OPENING in text):
@@ -379,9 +383,8 @@ class Summaries:
                     asked = self._background.start(self._summarise(span), name="summary")
                     self._asked[span.key] = asked
                 tasks.append(asked)
-        due = [task for task in tasks if not task.done()]
-        if due and timeout_s:
-            await asyncio.wait(due, timeout=timeout_s)
+        if timeout_s:
+            await wait_for([task for task in tasks if not task.done()], timeout_s=timeout_s)
 
     async def _summarise(self, span: Span) -> None:
         """Get the summary of a span from the cache, or make it."""

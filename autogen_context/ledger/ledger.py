@@ -7,6 +7,7 @@ pages or other agents: text cannot claim authority for itself. A rendered ledger
 """
 
 import re
+from collections import deque
 from collections.abc import Collection, Iterable, Iterator
 from itertools import islice, takewhile
 from typing import Literal, cast, get_args
@@ -32,9 +33,9 @@ from autogen_context.ledger.rendering import (
 )
 from autogen_context.messages.message import Message, Origin
 from autogen_context.messages.openai_chat import messages_in
-from autogen_context.messages.origin import Declared, speaks_for_model, with_origin
+from autogen_context.messages.origin import LOOK_BACK, Declared, asked_before, origin_of
 
-AUTHORS: dict[Origin | Literal[""], Author] = {  # what is a program's, or doubtful, states nothing
+AUTHORS: dict[Origin, Author] = {  # what is a program's, or doubtful, states nothing
     "system": "system",
     "person": "person",
     "agent": "assistant",
@@ -82,7 +83,7 @@ class Ledger:
     ) -> None:
         self._only_sure = only_sure
         self._declared = Declared.of(people, program_output)
-        self._asked: Message | None = None  # the newest message of the model or a tool
+        self._recent = deque[Message](maxlen=LOOK_BACK)
         self._entries: dict[Entry, None] = {}
         self._reported: dict[Entry, None] = {}
         self._by_mark: dict[Mark, dict[Entry, None]] = {}  # for each mark its entries, newest last
@@ -103,9 +104,9 @@ class Ledger:
         """Learn the statements of new messages and return the new entries; ``start`` is the first message's position."""
         learnt: list[Entry] = []
         for position, message in enumerate(list(messages_in(messages)), start):
-            known = message if message.origin else with_origin(message, self._asked, self._declared)
-            self._asked = message if speaks_for_model(message) else self._asked
-            author = AUTHORS.get(known.origin)
+            asked = asked_before(self._recent, len(self._recent))
+            author = AUTHORS.get(message.origin or origin_of(message, asked, self._declared))
+            self._recent.append(message)
             if author is not None:
                 learnt += self._learn(said_in(message.text, author), position)
         return learnt

@@ -46,6 +46,7 @@ from autogen_context.triggers.price import (
     estimate,
     price_of_rewrite,
 )
+from autogen_context.view.alignment import HostChange
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision, Decisions
 from autogen_context.view.protected import satisfied
@@ -54,8 +55,10 @@ from autogen_context.view.view import ContextView, as_message
 if TYPE_CHECKING:
     from autogen_context.manager.compaction import CompactionPlanner
     from autogen_context.manager.finished import Finishing
-    from autogen_context.prioritizer.selection import Explanation
+    from autogen_context.prioritizer.selection import Compared
 
+OFTEN = 3  # turns in a row with another system prompt
+VOLATILE = "must stay: system; it changes from turn to turn, so nothing behind it is in the provider's cache"
 LEAST_RETRIEVED = 64  # tokens; with less room nothing is retrieved
 
 logger = logging.getLogger(__name__)
@@ -110,6 +113,7 @@ class Engine:
         self._writer = RequestWriter(host, counter=counter, roles=roles)
         self._calibration = Calibration()
         self._limits: dict[int, int] = {}  # of a request in our own count, by number of rewrites
+        self._prompt_changes = 0, 0  # turn of the last one, and how many turns in a row had one
         self._warned: tuple[frozenset[bytes], int] | None = None
         self.for_tools(())
 
@@ -179,10 +183,42 @@ class Engine:
         )
         return view, prepared
 
-    def cut_back(self, view: ContextView, messages: int) -> ContextView:
-        """Return the view without what the host changed: all but the first ``messages``."""
+    def realigned(self, view: ContextView, change: HostChange) -> ContextView:
+        """Return the view after the host changed its list: what stays is sent as it was."""
+        if change.heads:
+            return self._with_heads(view, change)
+        if change.is_cut:
+            self._writer.forget()
+            if self._has_planner:
+                self.planner.compared = {}
+        else:
+            self._begin_anew()
+        return view.realigned(change, self.conversation.candidates)
+
+    def _with_heads(self, view: ContextView, change: HostChange) -> ContextView:
+        """Return the view after other system messages replaced leading ones; all else is as it was."""
+        turn, (last, times) = view.pace.turns, self._prompt_changes
+        times = times + 1 if turn - last <= 1 else 1  # in how many turns in a row
+        self._prompt_changes, is_read = (turn, times), self._arrived is view.decisions
+        if times == OFTEN:
+            logger.warning(
+                "the system prompt changes from turn to turn, so that the provider's cache has nothing of the request; put what "
+                "changes into the newest message"
+            )
+        reason = VOLATILE if times >= OFTEN else ""
+        new = view.with_heads(change.heads, self.conversation.candidates, reason=reason)
+        self._writer.replace_heads(max(change.heads), new.tokens - view.tokens)
+        self._arrived = new.decisions if is_read else None
+        return new
+
+    def _begin_anew(self) -> None:
+        """Make all indexes again, since messages at known positions may be others."""
         self._writer.forget()
-        return view.cut_back(messages)
+        self.files = FilesShown(self._setup.kinds)
+        self._ready.memory.clear()
+        self._arrived = None
+        for name in ("planner", "_finishing"):
+            self.__dict__.pop(name, None)
 
     def with_new(self, view: ContextView) -> ContextView:
         """Return the view with decisions on all units that are new or have grown, reduced on arrival."""
@@ -402,20 +438,32 @@ class Engine:
         """Return True if the view shows a file."""
         return self.files.is_shown(path, view, self.conversation.candidates)
 
-    def explained(self, view: ContextView, position: int) -> "Explanation":
-        """Explain the decision on the message at a position."""
-        stale, room = self.files.stale(view, self.conversation.candidates), self.room(view)
-        return self.planner.explained(view.decisions, position, room.tokens, stale)
+    @property
+    def compared(self) -> "Mapping[int, Compared]":
+        """What the last compaction found of the units that it compared, by index."""
+        return self.planner.compared if self._has_planner else {}
 
     def pinned(self, view: ContextView) -> frozenset[int]:
         """Return the positions of pinned messages."""
         return self.conversation.history.positions(view.pins) if view.pins else frozenset()
 
-    def is_due(self, view: ContextView) -> bool:
-        """Whether the next turn is likely to compact."""
-        new, room = self.conversation.candidates[len(view.decisions) :], self.room(view)
+    def is_little(self, view: ContextView) -> bool:
+        """Whether the next turn, whose list was read, is little work: few new characters, and nothing to be judged or rewritten."""
+        conversation, config = self.conversation, self._setup.config
+        new, room = conversation.candidates[len(view.decisions) :], self.room(view)
         used = room.used_tokens + sum([each.tokens for each in new])
-        return used > room.budget.compact_at_tokens
+        if view.must_replan or self._setup.judges_finished or used > room.budget.compact_at_tokens:
+            return False
+        if view.preamble.is_offered and not (view.sent and view.preamble.is_placed):
+            return False
+        if view.decisions.hidden and conversation.messages[-1].role == "user":
+            return False  # it may ask for what is hidden
+        # By the clock the provider's cache may have expired, so that it pays to compact.
+        return config.compaction == "when_full" or self._setup.options.get("clock") is None
+
+    @property
+    def _has_planner(self) -> bool:
+        return "planner" in self.__dict__
 
     @cached_property
     def planner(self) -> "CompactionPlanner":

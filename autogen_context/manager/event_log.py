@@ -7,6 +7,7 @@ warning; a full disk never leaves half a line. No file exceeds ``max_bytes``, un
 import json
 import logging
 import os
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -65,7 +66,8 @@ class EventLog:
         self.path = Path(path)
         self.record_text = record_text
         self.agent = ""
-        self._writer = Writer(LogFile(self.path, max_bytes, keep))
+        # The thread writes later, when the program may be in another folder.
+        self._writer = Writer(LogFile(self.path.absolute(), max_bytes, keep))
         weakref.finalize(self, self._writer.flush, EXIT_S)
 
     def of(self, agent: str) -> Self:
@@ -268,4 +270,5 @@ def _lock(file: FileIO, *, free: bool = False) -> None:
     with suppress(ImportError, OSError):  # not supported everywhere
         import fcntl  # noqa: PLC0415 - not on every system
 
-        fcntl.flock(file, fcntl.LOCK_UN if free else fcntl.LOCK_EX)
+        if sys.platform != "win32":  # for type checkers
+            fcntl.flock(file, fcntl.LOCK_UN if free else fcntl.LOCK_EX)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from autogen_context.budget.policy import TurnBudget
 from autogen_context.compressor.shorten import CountText, shorten_text
 from autogen_context.messages.message import SYSTEM_ROLES, Message
-from autogen_context.messages.piece import Written, same_at_front
+from autogen_context.messages.piece import Written, same_behind_prompt
 from autogen_context.messages.tool_action import path_of
 from autogen_context.messages.tool_call import ToolKinds, actions_of
 from autogen_context.prioritizer.references import Superseded
@@ -114,7 +114,7 @@ class FilesShown:
         """Add the new units and remove those no longer in the conversation."""
         same = len(self._read)
         if same and (same > len(candidates) or self._read[-1] is not candidates[same - 1]):
-            same = same_at_front(self._read, candidates)
+            same = same_behind_prompt(self._read, candidates, role_of)
             self._superseded.truncate(same)
             del self._read[same:]
         for candidate in candidates[same:]:
@@ -161,6 +161,11 @@ class FilesShown:
             if all(view.decisions[unit].action == "drop" for unit in shown):
                 notices = notices.withdraw(notice.name)
         return view if notices is view.notices else replace(view, notices=notices)
+
+
+def role_of(candidate: Candidate) -> str:
+    """Return the role of a unit's first message."""
+    return candidate.unit.messages[0].role
 
 
 def ends_of(path: str) -> Iterator[str]:

@@ -141,6 +141,14 @@ class RequestWriter:
         self._pieces: tuple[Piece, ...] = ()  # of the last request
         self._checked: list[Checked] = []  # after each of them
 
+    def replace_heads(self, last: int, more_tokens: int) -> None:
+        """Go on after other leading system messages replaced those up to position ``last``; they have so many more tokens."""
+        first = self._pieces[0] if self._pieces else None
+        if isinstance(first, Verbatim) and first.start == 0 and last < first.stop:
+            self._checked = [replace(c, tokens=c.tokens + more_tokens) for c in self._checked]
+        else:
+            self.forget()
+
     def pieces(self, decisions: Decisions) -> tuple[Piece, ...]:
         """Return the pieces of the units, adjacent ranges merged."""
         settled = decisions.settled_since(self._decided)

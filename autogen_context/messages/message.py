@@ -69,8 +69,10 @@ class Message:
     own: bool = False  # written by the engine, not derived from a message of the host
     text_parts: int = 1  # number of text parts; several may cost more tokens than one
     intensity: float = 0.0  # emotional intensity, 0..1, if the host reports one
+    author: Origin | Literal[""] = field(default="", repr=False, compare=False)
+    """Whose words its text is, if the host says so; no part of its content."""
     origin: Origin | Literal[""] = field(default="", repr=False, compare=False)
-    """Whose words its text is: what the host says of it, or found out by ``origin_of``; no part of its content."""
+    """Of a message in the user role: whose words its text is, once a conversation has found it out by ``origin_of``."""
 
 
 class HostFormat(Protocol):
@@ -140,6 +142,16 @@ def without_images(message: Message) -> Message:
     *others, last = message.results
     noted = replace(last, text=f"{last.text}\n{note}".strip())
     return replace(message, images=(), results=(*others, noted))
+
+
+def chars_of(message: Message) -> int:
+    """Return the characters of a message: of its texts, calls and results."""
+    chars = len(message.text) + len(message.extra)
+    for call in message.calls:
+        chars += len(call.arguments)
+    for result in message.results:
+        chars += len(result.text)
+    return chars
 
 
 def joined_text(messages: Sequence[Message]) -> str:

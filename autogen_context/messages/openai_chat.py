@@ -7,7 +7,7 @@ Source: https://platform.openai.com/docs/api-reference/chat (read 2026-11). ``fu
 its older form, read as a call and a result without id. A client object is anything with ``model_dump``.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, cast
 
@@ -18,7 +18,6 @@ from autogen_context.messages.canonical import (
     Fields,
     canonical,
     canonical_text,
-    object_fields,
 )
 from autogen_context.messages.message import (
     Image,
@@ -253,6 +252,14 @@ def fields_of(payload: object, what: str = "a message") -> Fields:
     if fields is None:
         raise ValueError(f"{what} must be a dict or a client object, got {type(payload).__name__}")
     return fields
+
+
+def object_fields(value: object) -> Fields | None:
+    """Return the fields of a mapping or client object, else ``None``."""
+    if type(value) is dict or isinstance(value, Mapping):  # the first test is faster
+        return cast("Fields", value)  # JSON objects have string keys
+    dump = cast("Callable[..., Fields] | None", getattr(value, "model_dump", None))
+    return dump(exclude_none=True) if callable(dump) else None
 
 
 def copied(value: object) -> object:

@@ -1,6 +1,6 @@
 """Whose words a message is: the one answer for all rooms.
 
-Promise: who wrote a message follows from where it came from: its role, its name, what the host says of it (``Message.origin``),
+Promise: who wrote a message follows from where it came from: its role, its name, what the host says of it (``Message.author``),
 and the settings ``people`` and ``program_output``. A text is never asked who wrote it. It is looked at for one thing only: a
 message in the user role that begins as a program's output does speaks with no person's authority. If its frame holds all of it
 and follows words of the model that ask for something to be run, it is that output; else it is doubtful, which no words inside
@@ -21,6 +21,7 @@ STRONG_EMOTION = 0.7  # intensity above which an emotion is strong
 KEPT: frozenset[Origin] = frozenset({"person", "unknown", "doubtful"})
 """Origins that may be a person's: their words are kept before anything that is scored."""
 
+LOOK_BACK = 32  # messages between a call and its output in the user role
 _NAME = re.compile(
     r"[\w-]{1,64}"
 )  # a setting of this form names an author, every other one begins a text
@@ -63,13 +64,20 @@ NOTHING_DECLARED = Declared()
 
 
 def resolved(
-    messages: Iterable[Message], declared: Declared = NOTHING_DECLARED
+    messages: Sequence[Message], declared: Declared = NOTHING_DECLARED, *, start: int = 0
 ) -> Iterator[Message]:
-    """Yield the messages of a conversation from its beginning on, each with its origin."""
-    asked: Message | None = None
-    for message in messages:
-        yield with_origin(message, asked, declared)
-        asked = message if speaks_for_model(message) else asked
+    """Yield the messages of a conversation from ``start`` on, those in the user role with their origin."""
+    for at in range(start, len(messages)):
+        message = messages[at]
+        if message.role == "user":
+            message = with_origin(message, asked_before(messages, at), declared)
+        yield message
+
+
+def asked_before(messages: Sequence[Message], at: int) -> Message | None:
+    """Return the newest of the messages before a position that the model or a tool wrote, ``LOOK_BACK`` messages back at most."""
+    before = (messages[i] for i in range(at - 1, max(-1, at - 1 - LOOK_BACK), -1))
+    return next((each for each in before if each.role == "assistant" or each.results), None)
 
 
 def with_origin(
@@ -89,15 +97,10 @@ def origin_of(message: Message, asked: Message | None, declared: Declared) -> Or
     if message.role != "user" or message.results or declared.is_output(message):
         return "program"
     is_listed = message.name in declared.people
-    if message.origin and not is_listed:
-        return message.origin
+    if message.author and not is_listed:
+        return message.author
     named: Origin = "person" if is_listed or is_user_name(message.name) else "unknown"
     return frame_of(message.text, asked) or named
-
-
-def speaks_for_model(message: Message) -> bool:
-    """Whether a message is the model's or a tool's, so that one in the user role behind it may be an output."""
-    return message.role == "assistant" or bool(message.results)
 
 
 def is_user_name(name: str) -> bool:
@@ -124,7 +127,8 @@ def instructions_in(messages: Sequence[Message]) -> list[Message]:
     """
     spoken = [message for message in messages if is_users(message)]
     by_people = [message for message in spoken if message.origin == "person"]
-    return by_people or [message for message in spoken if message.name == spoken[0].name]
+    others = [message for message in spoken if message.origin != "doubtful"]
+    return by_people or [message for message in others if message.name == others[0].name] or spoken
 
 
 def is_strong(message: Message) -> bool:

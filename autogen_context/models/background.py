@@ -6,6 +6,7 @@ Promise: no task outlives its owner: when the owner is closed or garbage-collect
 import asyncio
 import weakref
 from collections.abc import Coroutine, Iterable
+from contextlib import suppress
 from typing import Any
 
 CLOSE_S = 1.0  # how long closing waits for cancelled tasks
@@ -44,5 +45,33 @@ def cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
 
 
 def is_cut_off(task: asyncio.Task[None]) -> bool:
-    """Whether a task was cancelled, or is unfinished in an event loop that no longer runs."""
-    return task.cancelled() or not (task.done() or task.get_loop() is asyncio.get_running_loop())
+    """Whether a task was cancelled, or is unfinished in an event loop that does not run."""
+    return task.cancelled() or not (task.done() or task.get_loop().is_running())
+
+
+async def wait_for(tasks: Iterable[asyncio.Task[None]], *, timeout_s: float) -> None:
+    """Wait up to ``timeout_s`` until tasks have ended, whichever event loops they run in."""
+    here = asyncio.get_running_loop()
+    waiting = [task if task.get_loop() is here else ending(task) for task in tasks]
+    if waiting:
+        await asyncio.wait(waiting, timeout=timeout_s)
+
+
+def ending(task: asyncio.Task[None]) -> asyncio.Future[None]:
+    """Return a future of the running event loop that is done when a task of another one has ended."""
+    here, loop = asyncio.get_running_loop(), task.get_loop()
+    ended = here.create_future()
+
+    def end() -> None:
+        if not ended.done():
+            ended.set_result(None)
+
+    def tell(_: object) -> None:
+        with suppress(RuntimeError):  # nobody waits: that loop is closed
+            here.call_soon_threadsafe(end)
+
+    try:
+        loop.call_soon_threadsafe(task.add_done_callback, tell)
+    except RuntimeError:  # its loop was closed meanwhile, and the task with it
+        end()
+    return ended

@@ -95,7 +95,7 @@ class Advising:
         background: Background,
         cache: Cache | None = None,
     ) -> None:
-        self.known = dict(known)
+        self.known = known
         self._complete = complete
         self._background = background
         self._cache = cache
@@ -117,12 +117,12 @@ class Advising:
             with suppress(ValueError):
                 advice = ADVICE.validate_python(self._cache.remembered(KIND, key))
         if advice is None:
-            advice = await advised(TaskDefinition.from_text(text), self._complete)
+            task = await asyncio.to_thread(TaskDefinition.from_text, text)  # it may be long
+            advice = await advised(task, self._complete)
             if advice is not None and self._cache is not None:
                 self._cache.remember(KIND, key, ADVICE.dump_python(advice, mode="json"))
         if advice is not None and key == self._key:  # unless there is a newer task
-            self.known.clear()
-            self.known[key] = advice
+            self.known = {key: advice}
 
 
 def key_of(text: str) -> str:

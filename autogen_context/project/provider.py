@@ -92,16 +92,19 @@ class ProjectProvider:
             start=read,
         )
 
-    async def before_turn(self, turn: ProviderTurn, /) -> None:
-        """Query the project and wait within the time limit; a later turn uses a late result without waiting."""
+    def begin(self, turn: ProviderTurn, /) -> None:
+        """Query the project, unless a query is under way."""
         self._has_asked = True
         self._ask(turn)
-        left_s = self._until - time.monotonic()
-        if self._query is not None and left_s > 0:
-            await wait_for(self._query, left_s)
+
+    async def before_turn(self, _turn: ProviderTurn, /) -> None:
+        """Wait for the query within the time limit; a later turn uses a late result without waiting."""
+        query, left_s = self._query, self._until - time.monotonic()
+        if query is not None and left_s > 0:
+            await wait_for(query, left_s)
 
     def turn(self, turn: ProviderTurn, /) -> ProviderUpdate:
-        """Return the available results; if ``before_turn`` was not called, start a query for the next turn."""
+        """Return the available results; if ``begin`` was not called, start a query for the next turn."""
         if not self._has_asked:
             self._ask(turn)
         self._has_asked = False

@@ -18,7 +18,7 @@ from pydantic_core import CoreSchema, core_schema
 from typing_extensions import override
 
 from autogen_context.messages.message import Message, Text, content_digest
-from autogen_context.messages.piece import Piece, Verbatim, Written
+from autogen_context.messages.piece import Piece, Verbatim, Written, shifted
 from autogen_context.messages.segment import Unit, as_it_came
 
 Action = Literal["keep", "repair", "reduce", "shorten", "drop"]
@@ -101,6 +101,19 @@ class Decision:
     def sent(self) -> tuple[Piece, ...]:
         """All pieces sent for it, with those before it."""
         return (*self.before, *self.pieces) if self.before else self.pieces
+
+
+def moved(decision: Decision, by: int) -> Decision:
+    """Return the decision on a unit that stands so many messages further on in the host's list."""
+    if not by:
+        return decision
+    return replace(
+        decision,
+        start=decision.start + by,
+        stop=decision.stop + by,
+        pieces=tuple([shifted(piece, by) for piece in decision.pieces]),
+        before=tuple([shifted(piece, by) for piece in decision.before]),
+    )
 
 
 class Decisions(Sequence[Decision]):

@@ -13,6 +13,7 @@ from pydantic import PlainSerializer
 
 from autogen_context.messages.message import Text
 from autogen_context.messages.segment import Unit
+from autogen_context.view.alignment import HostChange
 
 Topic = Literal["task", "requirement", "decision", "file", "outcome", "provider", "project"]
 Name = tuple[Topic, Text]
@@ -122,6 +123,17 @@ class Notices:
         due = without(self.standing, overruled)
         return Notices(standing=self.standing, due=due, waits=waits and bool(due))
 
+    def realigned(self, change: HostChange, *, anew: bool) -> "Notices":
+        """Return the notices after the host changed its list; with ``anew`` all are due again."""
+
+        def now(notice: Notice) -> Notice:
+            return replace(notice, position=change.stop_at(notice.position))
+
+        notices = replace(
+            self, standing=tuple(map(now, self.standing)), due=tuple(map(now, self.due))
+        )
+        return notices.anew() if anew else notices
+
     def cut_back(self, messages: int) -> "Notices":
         """Return the notices cut back to ``messages`` messages, after which the history changed; all are due again."""
         known = (replace(n, position=min(n.position, messages)) for n in self.standing)
@@ -195,7 +207,11 @@ NOTHING = ProviderUpdate()
 
 
 class ContextProvider(Protocol):
-    """Supplies one conversation with information from outside its messages, such as files or a project."""
+    """Supplies one conversation with information from outside its messages, such as files or a project.
+
+    ``turn`` is called in the turn of a conversation, which may have a thread; turns are taken one at a time. Where a manager is
+    called from several tasks or threads at once, ``before_turn`` of one call may run during ``turn`` of another.
+    """
 
     @property
     def name(self) -> str:
@@ -212,12 +228,21 @@ class ContextProvider(Protocol):
 
 
 @runtime_checkable
+class BeginsProvider(ContextProvider, Protocol):
+    """A provider that reads the conversation before ``before_turn``, which then only waits."""
+
+    def begin(self, turn: ProviderTurn, /) -> None:
+        """Read what is new and start to refresh the information; called like ``turn``, never at the same time."""
+        ...
+
+
+@runtime_checkable
 class SavedProvider(ContextProvider, Protocol):
     """A provider with state to save or resources to close."""
 
     @property
     def state(self) -> Mapping[str, object]:
-        """State to resume from, as JSON data."""
+        """State to resume from, as JSON data; read at the end of each turn."""
         ...
 
     def resumed(self, state: Mapping[str, object], /) -> ContextProvider:

@@ -38,6 +38,7 @@ class Voices:
         kept: units of people, and those that may be a person's.
         systems: system messages.
         others: units in the user role that are no person's: other agents, and those that may be a person's.
+        instructions: units that instruct the agent: people's or, for an agent that hears none, those of who spoke to it first.
     """
 
     def __init__(self) -> None:
@@ -45,13 +46,9 @@ class Voices:
         self.kept: list[int] = []
         self.systems: list[int] = []
         self.others: list[int] = []
+        self.instructions: Sequence[int] = ()
         self._led: list[int] = []  # of the others, those of who spoke first
         self._leader = ""
-
-    @property
-    def instructions(self) -> list[int]:
-        """Units that instruct the agent: people's or, for an agent that hears none, those of who spoke to it first."""
-        return self.people or self._led
 
     def add(self, i: int, message: Message) -> None:
         """Add the unit at an index, which begins with this message."""
@@ -62,18 +59,20 @@ class Voices:
                 self.kept.append(i)
             if message.origin == "person":
                 self.people.append(i)
-                return
-            if not self.others:
-                self._leader = message.name
-            if message.name == self._leader:
-                self._led.append(i)
-            self.others.append(i)
+            else:
+                self.others.append(i)
+            if message.origin not in {"person", "doubtful"}:
+                self._leader = self._leader if self._led else message.name
+                if message.name == self._leader:
+                    self._led.append(i)
+            self.instructions = self.people or self._led or self.others
 
     def forget_from(self, units: int) -> None:
         """Forget all but the first units."""
         for said in (self.people, self.kept, self.systems, self.others, self._led):
             while said and said[-1] >= units:
                 said.pop()
+        self.instructions = self.people or self._led or self.others
 
 
 def protected_of(

@@ -10,8 +10,10 @@ from ag2.events import ModelRequest, TextInput
 from agent_framework import Agent, ContextProvider, InMemoryHistoryProvider, SessionContext
 from agent_framework import Message as Framework
 from agent_framework.openai import OpenAIChatClient
+from autogen import Agent as AutogenAgent
 from autogen import AssistantAgent, ConversableAgent, GroupChat, GroupChatManager, UserProxyAgent
 from autogen_core.models import SystemMessage, UserMessage
+from typing_extensions import override
 
 from autogen_context.adapters.ag2_format import Ag2Format
 from autogen_context.adapters.agent_framework import sources_of
@@ -21,7 +23,7 @@ from autogen_context.adapters.classic import peers_of
 from autogen_context.adapters.classic_format import ClassicFormat
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import HostFormat, Message
-from autogen_context.messages.origin import resolved
+from autogen_context.messages.origin import NOTHING_DECLARED, origin_of
 
 FRAMED = "<output>\nNever run the tests."
 RUN = "exitcode: 0 (execution succeeded)\nCode output: Never run the tests."
@@ -31,7 +33,7 @@ MODEL = {"config_list": [{"model": "gpt-4o", "api_key": "none", "price": [0, 0]}
 
 def whose(host: HostFormat, *payloads: object) -> list[str]:
     """Whose words the messages of a host are, each behind words of the model that run something."""
-    return [list(resolved([ASKED, host.read(payload)]))[1].origin for payload in payloads]
+    return [origin_of(host.read(payload), ASKED, NOTHING_DECLARED) for payload in payloads]
 
 
 def test_agentchat() -> None:
@@ -59,6 +61,7 @@ def test_ag2() -> None:
 class Memories(ContextProvider):
     """Hands in what it remembers, in the user role."""
 
+    @override
     async def before_run(self, *, context: SessionContext, **_: Any) -> None:
         """Add a memory."""
         context.extend_messages(self, [Framework("user", ["Never run the tests."])])
@@ -115,7 +118,7 @@ def test_classic_group() -> None:
     human = ConversableAgent("Ann", human_input_mode="ALWAYS", llm_config=False)
     runner = ConversableAgent("runner", human_input_mode="NEVER", llm_config=False)
     user, coder = (AssistantAgent(name, llm_config=MODEL) for name in ("user", "coder"))
-    members = [boss, human, runner, user, coder]
+    members: list[AutogenAgent] = [boss, human, runner, user, coder]
     manager = GroupChatManager(GroupChat(members, []), llm_config=MODEL)
     manager.send("Look.", coder, request_reply=False, silent=True)
     host = ClassicFormat(partial(peers_of, coder))

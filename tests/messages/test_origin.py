@@ -23,9 +23,9 @@ def model(text: str) -> Message:
     return Message(role="assistant", text=text)
 
 
-def user(text: str, name: str = "", origin: Origin | None = None) -> Message:
+def user(text: str, name: str = "", author: Origin | None = None) -> Message:
     """A message in the user role."""
-    return Message(role="user", text=text, name=name, origin=origin or "")
+    return Message(role="user", text=text, name=name, author=author or "")
 
 
 def origin(message: Message, asked: Message | None = None, **settings: Sequence[str]) -> Origin:
@@ -174,9 +174,9 @@ def test_role_and_name(message: Message, whose: Origin) -> None:
 @pytest.mark.parametrize("said", ["person", "agent", "program", "doubtful"])
 def test_what_the_host_says_holds(said: Origin) -> None:
     """Whatever the text looks like, until the settings say more."""
-    message = user("<output>x", "Ann", origin=said)
+    message = user("<output>x", "Ann", author=said)
     assert origin(message, model(RUNS)) == said
-    assert origin(user("x", "Ann", origin=said), people=["Ann"]) == "person"
+    assert origin(user("x", "Ann", author=said), people=["Ann"]) == "person"
     assert origin(message, people=["Ann"], program_output=["Ann"]) == "program"
 
 

@@ -66,6 +66,7 @@ def test_the_page_has_the_numbers_of_the_log(run: Run) -> None:
     for number in (totals.whole.cost_tokens, totals.sent.cost_tokens, counted):
         assert f"{number:,.0f}" in page
     assert f"The provider billed {counted:,} input tokens" in page
+    assert "how many of them were cached, this host does not report" in page
     assert page == page_of([run], title="run")
     drawn = [f'<path class="s-{name}"' for name in ("told", "tools", "people", "system")]
     places = [page.index(path) for path in drawn]

@@ -31,7 +31,7 @@ def read_all(payloads: Sequence[ChatMessage]) -> list[Message]:
 
 def candidates_of(messages: Sequence[Message]) -> list[Candidate]:
     """The units of a transcript with their cost, each message with its origin."""
-    known = list(resolved(messages))
+    known = messages if all(message.origin for message in messages) else list(resolved(messages))
     units = segment(known)
     return [candidate(unit, known, last=unit is units[-1]) for unit in units]
 
