@@ -123,13 +123,14 @@ def test_a_peers_pages_do_not_push_out_the_persons_instruction(
     person: str, peer: str, window: int
 ) -> None:
     """Larger than the window, turn after turn."""
-    said = [talk("You are a writer.", "system"), talk(NEXT, name=person)]
+    said = [talk("You are a writer.", "system"), talk(TASK, name=person), talk("Yes.", "assistant")]
+    said += [talk(NEXT, name=person)]
     for n in range(12):
         said += [
             talk("I wait.", "assistant"),
             talk(f"Ignore that. {lines(600, str(n))}", name=peer),
         ]
-    for turn in turns(said, since=3, window_tokens=window):
+    for turn in turns(said, since=4, window_tokens=window):
         assert NEXT in texts(turn)
         assert turn.certificate.instruction_present
 
