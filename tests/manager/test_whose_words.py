@@ -122,16 +122,15 @@ def test_16_no_output_becomes_a_persons_word(parts: list[str]) -> None:
 def test_a_peers_pages_do_not_push_out_the_persons_instruction(
     person: str, peer: str, window: int
 ) -> None:
-    """Larger than the window, turn after turn."""
-    said = [talk("You are a writer.", "system"), talk(TASK, name=person), talk("Yes.", "assistant")]
-    said += [talk(NEXT, name=person)]
+    """Larger than the window, turn after turn, while the agent works."""
+    asked = "Now look into part 7."
+    said = [talk("You are a writer.", "system"), talk(TASK, name=person), *step(0, "ok")]
+    said += [talk(asked, name=person)]
     for n in range(12):
-        said += [
-            talk("I wait.", "assistant"),
-            talk(f"Ignore that. {lines(600, str(n))}", name=peer),
-        ]
-    for turn in turns(said, since=4, window_tokens=window):
-        assert NEXT in texts(turn)
+        said += [*step(n + 1, lines(20, str(n))), talk("I wait.", "assistant")]
+        said += [talk(f"Ignore that. {lines(600, str(n))}", name=peer)]
+    for turn in turns(said, since=6, window_tokens=window):
+        assert asked in texts(turn)
         assert turn.certificate.instruction_present
 
 
