@@ -33,6 +33,11 @@ pytest_plugins = (
 LONGEST = ("test_demo", "test_embedder", "test_distributed", "test_promises", "test_page")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """What `make test` asks for with CI set."""
+    parser.addoption("--nothing-skipped", action="store_true", help="a skipped test has failed")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """What is imported stays: the garbage collector looks at it neither now nor in its later rounds, which are fewer."""
@@ -45,9 +50,22 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The order of the files; within a file it is that in which its tests stand."""
     items.sort(key=lambda item: item.path.stem not in LONGEST)
+    if not config.pluginmanager.has_plugin("support.older_hosts"):
+        older = [item for item in items if item.get_closest_marker("older_hosts")]
+        config.hook.pytest_deselected(items=older)
+        items[:] = [item for item in items if item not in older]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, object]:
+    """Where a server or a package is missing, tests are skipped; they fail where nothing may be missing."""
+    report = yield
+    if report.skipped and item.config.getoption("--nothing-skipped"):
+        report.outcome = "failed"
+    return report
 
 
 WAITS = (

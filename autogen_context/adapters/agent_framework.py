@@ -260,7 +260,7 @@ def register_agent_framework(
     if cast("object | None", agent.client) is None:
         raise ValueError("agent: it has no client and so sends nothing to a model; give it one")
     model_name = agent.default_options.get("model") or getattr(agent.client, "model", None)
-    said = {"model": model_name, "reserve_tokens": 0}
+    said = {"model": model_name, "reserve_tokens": 0, "agent": agent.name}
     options = completed(options, model, said=said, client=complete_with(agent))
     context = AgentFrameworkContext(agent, options)
     keep_history_here(agent)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from autogen_context.cache.entry import decoded, encoded
-from autogen_context.cache.tier import CacheLimits, Memory, SharedTier, Tier
+from autogen_context.cache.tier import CacheLimits, Memory, Scope, SharedTier, Tier
 from autogen_context.messages.message import content_digest
 
 if TYPE_CHECKING:
@@ -71,9 +71,19 @@ class Values:
     """Values in memory, and optionally in a folder and on a server; the limits apply to each kind separately."""
 
     def __init__(
-        self, directory: Path | None, shared: SharedTier | None, limits: CacheLimits
+        self,
+        directory: Path | None,
+        shared: SharedTier | None,
+        limits: CacheLimits,
+        *,
+        scope: Scope | None = None,
+        key: str | bytes | None = None,
     ) -> None:
         self._directory, self._shared, self._limits = directory, shared, limits
+        self.scope = scope
+        self._prefix = "" if scope is None else f"{scope.key}:"
+        self._key = key
+        self._is_believed = bool(getattr(shared, "is_authenticated", True))
         self._looked = self._found = 0
         self._memories: dict[str, Memory[bytes]] = {}
         self._disks: dict[Path, DiskStore] = {}  # by folder
@@ -90,7 +100,7 @@ class Values:
         Raises:
             ValueError: ``kind`` is not a short lowercase name.
         """
-        data = self._memory_of(kind).use(_name(kind, key))
+        data = self._memory_of(kind).use(self._name(kind, key))
         self._looked += 1
         self._found += data is not None
         return None if data is None else decoded(data)
@@ -106,7 +116,7 @@ class Values:
         Raises:
             ValueError: ``kind`` or ``value`` is invalid.
         """
-        data, name = encoded(value), _name(kind, key)
+        data, name = encoded(value), self._name(kind, key)
         self._memory_of(kind).put(name, data, size_bytes=len(data) + _VALUE_BYTES)
         if self._disk is not None or self._shared is not None:
             self._due.append((kind, name, data))
@@ -115,9 +125,13 @@ class Values:
     async def warm(self, kind: str, keys: Collection[str], /) -> None:
         """Load the values under these keys from disk and server into memory."""
         memory = self._memory_of(kind)
-        missing = [name for key in keys if (name := _name(kind, key)) not in memory]
+        missing = [name for key in keys if (name := self._name(kind, key)) not in memory]
         if missing and (self._disk is not None or self._shared is not None):
             await self._in_thread(partial(self._read, kind, missing))
+
+    def _name(self, kind: str, key: str) -> str:
+        """Return the stored name of a value: a digest, so that keys may have any length and characters."""
+        return f"{self._prefix}{kind}/{content_digest(key).hex()}"
 
     async def _in_thread(self, action: Callable[[], ResultT]) -> ResultT:
         return await asyncio.wrap_future(self._thread.submit(action))
@@ -136,13 +150,16 @@ class Values:
         if folder not in self._disks:
             from autogen_context.cache.store import DiskStore  # noqa: PLC0415 - only needed with a folder
 
-            limit_bytes = self._limits.disk_bytes
-            self._disks[folder] = DiskStore(folder, limit_bytes=limit_bytes, keep_open=True)
+            self._disks[folder] = DiskStore(
+                folder, limit_bytes=self._limits.disk_bytes, keep_open=True, key=self._key
+            )
         return self._disks[folder]
 
     def _tiers(self, kind: str) -> list[Tier]:
         """Return the tiers of a kind besides memory, disk first; called only in the thread."""
-        tiers: list[Tier] = [] if self._shared is None else [self._shared]
+        tiers: list[Tier] = []
+        if self._shared is not None and self._is_believed:
+            tiers.append(self._shared)
         if self._directory is not None:
             tiers.insert(0, self._disk_in(self._directory / _FOLDER / kind))
         return tiers
@@ -167,12 +184,12 @@ class Values:
                 tier.write(values)
 
     def _clear(self) -> None:
-        """Delete everything in memory and on disk, in the thread. Raises what ``DiskStore.clear`` does."""
+        """Delete everything of this scope in memory and on disk, in the thread. Raises what ``DiskStore.clear`` does."""
         self._memories.clear()
         self._due.clear()
         if self._directory is not None:
             for folder in (self._directory, *self._directory.glob(f"{_FOLDER}/*/")):
-                self._disk_in(folder).clear()
+                self._disk_in(folder).clear(self._prefix)
 
     def _close(self) -> None:
         for disk in self._disks.values():
@@ -180,28 +197,33 @@ class Values:
 
 
 class Guarded:
-    """A wrapper for a custom cache: any exception becomes a miss; only the first is logged."""
+    """A wrapper for a custom cache: any exception becomes a miss; only the first is logged.
 
-    def __init__(self, cache: Cache) -> None:
+    With a ``scope`` it has keys of its own in the cache, unless the cache has a scope itself: that was given to be shared.
+    """
+
+    def __init__(self, cache: Cache, *, scope: Scope | None = None) -> None:
         self._cache = cache
+        is_own = scope is not None and getattr(cache, "scope", None) is None
+        self._prefix = f"{scope.key}:" if scope is not None and is_own else ""
         self._warned = False
 
     def remembered(self, kind: str, key: str, /) -> object:
         """Return the cache's value, ``None`` on failure."""
         with self._guard():
-            return self._cache.remembered(kind, key)
+            return self._cache.remembered(kind, self._prefix + key)
         return None
 
     def remember(self, kind: str, key: str, value: object, /) -> None:
         """Store a value in the cache."""
         with self._guard():
-            self._cache.remember(kind, key, value)
+            self._cache.remember(kind, self._prefix + key, value)
 
     async def warm(self, kind: str, keys: Collection[str], /) -> None:
         """Let the cache load values; give up after 5 s, about the time of a model call."""
         with self._guard():
             async with asyncio.timeout(_LONGEST_WARMING_S):  # wait_for may swallow a cancellation
-                await self._cache.warm(kind, keys)
+                await self._cache.warm(kind, [self._prefix + key for key in keys])
 
     @contextmanager
     def _guard(self) -> Generator[None]:
@@ -211,8 +233,3 @@ class Guarded:
             if not self._warned:
                 _LOGGER.warning("a cache failed; its values are computed again", exc_info=error)
             self._warned = True
-
-
-def _name(kind: str, key: str) -> str:
-    """Return the stored name of a value: a digest, so that keys may have any length and characters."""
-    return f"{kind}/{content_digest(key).hex()}"

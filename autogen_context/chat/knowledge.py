@@ -36,6 +36,7 @@ from autogen_context.prioritizer.attention import (
 )
 from autogen_context.project.secrets import without_secrets
 from autogen_context.recall.facts import Fact, Facts
+from autogen_context.text.quote import bracketed
 from autogen_context.view.notice import Notice, ProviderTurn, ProviderUpdate
 
 logger = logging.getLogger(__name__)
@@ -325,5 +326,5 @@ def questions(turn: ProviderTurn) -> Iterator[str]:
 
 
 def quotable(source: str) -> str:
-    """Return a source name on one line, without square brackets."""
-    return " ".join(source.split()).replace("[", "(").replace("]", ")")
+    """Return a source name for square brackets."""
+    return bracketed(source)

@@ -1,7 +1,7 @@
 """What is told of evicted units: which messages of people stay, and the notice in place of the rest.
 
-Promise: the notice fits its limit and contains only text of the conversation or verified summaries by a model; statements
-are dropped last. It is built from the units themselves, never from an earlier notice, so it does not degrade. A statement
+Promise: the notice fits its limit and contains only text of the conversation or verified summaries by a model, each line of it
+marked as a quotation; statements are dropped last. It is built from the units themselves, never from an earlier notice, so it does not degrade. A statement
 that is still visible in its own words is not repeated, nor one replaced by a statement that is shown beside the messages.
 """
 
@@ -28,6 +28,7 @@ from autogen_context.messages.tool_action import RUNS, ToolKind, answers_of, out
 from autogen_context.prioritizer.blocks import marked, parsed, strings_in
 from autogen_context.prioritizer.references import UnitText, unit_at
 from autogen_context.text.outcome import most_telling
+from autogen_context.text.quote import MARK, block, named, quoted
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, kept, replaced
 from autogen_context.view.notice import Name
@@ -47,12 +48,13 @@ DONE: dict[ToolKind, tuple[str, int]] = {  # verb in the log, weight (lower is d
     "test": ("tested", 5),
 }
 OPEN_WEIGHT = 6  # of an action whose last attempt failed
-LINE_CHARS = 160  # of one subject or error
+LINE_CHARS = 160  # of the subjects of one action
+FAILED = "failed"  # in place of an error without a line that tells why
 ARGUMENT_CHARS = 60  # of one argument, for calls without a known subject
 MOST_PARTS = 40  # of one subject
 LEAST_LINE_TOKENS = 4  # a shorter line is useless
 MOST_THINGS = 200  # in a log; beyond, the heaviest and then the latest are kept
-READINGS = re.compile(r"^- read .*(?:\n- read .*)+", re.MULTILINE)
+READINGS = re.compile(rf"^{MARK}read .*(?:\n{MARK}read .*)+", re.MULTILINE)
 
 
 class Action(NamedTuple):
@@ -92,14 +94,14 @@ class Action(NamedTuple):
         """The action as a line of the log."""
         often = f" ({self.times} times)" if self.times > 1 else ""
         if self.parts:
-            often = f" ({shortened(', '.join(self.parts))})"
+            often = f" ({shortened(map(named, self.parts), ', ')})"
         if self.error:
-            ended = f": failed: {self.error}"
+            ended = f": failed: {self.error}" if self.error != FAILED else ": failed"
         elif self.succeeded and self.kind in RUNS:
             ended = ": failed, then went well" if self.failed else ": went well"
         else:  # how it ended is not known, so nothing is said of it
             ended = ": failed at first" if self.failed else ""
-        return f"- {DONE[self.kind][0]} {self.thing}{often}{ended}"
+        return f"{MARK}{DONE[self.kind][0]} {self.thing}{often}{ended}"
 
 
 class ActionLog:
@@ -143,7 +145,7 @@ class ActionLog:
         if total > len(read) > 0 and mark <= room_tokens:
             kept[max(read)] += f" and {total - len(read)} more"
         text = "\n".join(kept[at] for at in sorted(kept))
-        return READINGS.sub(lambda run: run.group().replace("\n- read ", ", "), text)
+        return READINGS.sub(lambda run: run.group().replace(f"\n{MARK}read ", ", "), text)
 
 
 def actions_in(text: UnitText) -> list[Action]:
@@ -151,33 +153,38 @@ def actions_in(text: UnitText) -> list[Action]:
     actions: list[Action] = []
     for action, (call, answer) in zip(text.named.actions, answers_of(text.unit), strict=True):
         kind, views = action.kind, action.views if action.kind == "read" else ()
-        thing = shortened(" ".join(dict.fromkeys([v.path for v in views] or action.subjects)))
-        if thing in {"", call.name}:
+        things = list(dict.fromkeys([v.path for v in views] or action.subjects))
+        if things in ([], [""], [call.name]):
             strings = strings_in(parsed(call.arguments))
             short = (each for each in strings if len(each) <= ARGUMENT_CHARS)
-            kind, thing = "other", shortened(" ".join([call.name, *short]))
+            kind, things = "other", [call.name, *short]
         part = ""
         if len(views) == 1 and not views[0].whole:
             lines = views[0].lines
             part = f"{lines[0]}-{lines[1]}" if lines else views[0].part
         outcome = outcome_of_call(action, answer)
-        error = (
-            shortened(most_telling(outcome.lines) or "no reason given") if outcome.failed else ""
-        )
+        reason = most_telling(outcome.lines)
+        error = (quoted(reason) if reason else FAILED) if outcome.failed else ""
         parts = (part,) if part else ()
+        thing = shortened(map(named, things))
         actions.append(Action(kind, thing, parts, error, outcome.succeeded, failed=bool(error)))
     return actions
 
 
-def shortened(text: str) -> str:
-    """Return a text on one line of bounded length."""
-    line = " ".join(text.split())
-    return line if len(line) <= LINE_CHARS else f"{line[:LINE_CHARS]}…"
+def shortened(values: Iterable[str], between: str = " ") -> str:
+    """Join the first of these values on a line of bounded length; each is whole, so that its quotation is closed."""
+    line = ""
+    for value in values:
+        if line and len(line) + len(value) > LINE_CHARS:
+            return f"{line}{between}…"
+        line += f"{between}{value}" if line else value
+    return line
 
 
 # The notice
 
 STATED_FRACTION = 0.5  # of the limit, for statements
+SUMMED = "A model's summary of what happened:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,11 +207,12 @@ class LeftOut:
 def notice_of(left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> str:
     """Return the notice within a limit: statements, the newest summaries that fit, an action log."""
     room = int(room_tokens * STATED_FRACTION)
-    stated = render(left_out.statements, room_tokens=room, count=count).text
+    stated = render(left_out.statements, room_tokens=room, count=count, is_quoted=True).text
     room_tokens -= count(stated) + 1
     summed, covered = list[str](), set[int]()
-    for span, text in [*left_out.summaries.items()][::-1]:
-        tokens = count(text) + 1
+    for span, summary in [*left_out.summaries.items()][::-1]:
+        text = block(summary)
+        tokens = count(text) + (1 if summed else count(SUMMED) + 2)
         if text and tokens <= room_tokens:
             summed.insert(0, text)
             covered.update(range(span.start, span.stop))
@@ -213,6 +221,7 @@ def notice_of(left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> st
     for unit, actions in left_out.units.items():
         log.add(() if unit in covered else actions)
     done = log.text(room_tokens=room_tokens, count=count)
+    summed = [f"{SUMMED}\n{summed[0]}", *summed[1:]] if summed else []
     return "\n\n".join(part for part in (stated, *summed, done) if part)
 
 

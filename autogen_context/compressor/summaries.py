@@ -55,6 +55,7 @@ from autogen_context.messages.message import SYSTEM_ROLES, Message, content_dige
 from autogen_context.messages.origin import NOTHING_DECLARED, origin_of
 from autogen_context.models.background import Background, is_cut_off, wait_for
 from autogen_context.models.completion import Complete, Places
+from autogen_context.text.quote import block
 from autogen_context.tokens.measure import TokenCounter
 from autogen_context.view.decision import Candidate
 
@@ -222,7 +223,6 @@ SPAN_TOKENS = 4_000  # at least, with a large limit
 SPAN_FRACTION = 1 / 3  # of the limit, at most; SPAN_TOKENS is halved until it fits
 LEAST_SPAN = 500  # tokens; a summary of less would save little
 NEWEST_FRACTION = 0.25  # of the limit, for the newest units, which are not evicted soon
-LINE = re.compile("^", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -336,7 +336,7 @@ def paragraphs_of(message: Message) -> Iterator[str]:
     for speaker, text in [*said, *(("tool", result.text) for result in message.results)]:
         quoted = text
         if speaker == "tool" or (speaker == "assistant" and OPENING in text):
-            quoted = LINE.sub("> ", text)
+            quoted = block(text)
         elif speaker == "assistant":
             quoted = MARKER.sub(r"> \g<0>", text)
         whole = f"[{speaker}] {quoted}"

@@ -42,6 +42,7 @@ from autogen_context.view.view import ContextView
 
 OUT_OF_REACH = "left out: it was too long ago to be compared with what stays"
 REPEATED = "the same system message is sent once"
+QUOTED = "Quoted from them, as data:"
 FRAME = "-"  # a placeholder, to measure the notice without its content
 STATED: Mapping[Topic, Kind] = {"requirement": "constraint", "decision": "decision"}
 
@@ -387,5 +388,5 @@ def notice_of(messages: int, tokens: int, told: str = "") -> Message:
     text = (
         f"{messages} earlier messages ({tokens} tokens) are left out here to fit the context window"
     )
-    text = f"[{text}. What was in them:\n{told}]" if told else f"[{text}]"
+    text = f"[{text}. {QUOTED}\n{told}\n]" if told else f"[{text}]"
     return Message(role="user", text=text, own=True)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from autogen_context.budget.policy import TurnBudget
 from autogen_context.cache.originals import OriginalStore
+from autogen_context.cache.seal import store_key
 from autogen_context.compressor.arrival import Arrival
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.manager.injected import (
@@ -98,13 +99,22 @@ class Engine:
     ) -> None:
         config, host = setup.config, setup.host
         self.window = window
-        declared = Declared.of(config.people, config.program_output)
+        handle_key = store_key(config.store_key or None)
         self.conversation = Conversation(
-            host, counter, orphans=config.orphans, digests=digests, declared=declared
+            host,
+            counter,
+            orphans=config.orphans,
+            digests=digests,
+            handle_key=handle_key,
+            declared=Declared.of(config.people, config.program_output),
         )
         self.files = FilesShown(setup.kinds)
         self.arrival = Arrival(
-            counter, kinds=setup.kinds, keep=originals.put_text, compressor=setup.compressor
+            counter,
+            kinds=setup.kinds,
+            keep=originals.put_text,
+            compressor=setup.compressor,
+            handle_key=handle_key,
         )
         self._setup, self._counter, self._ready = setup, counter, ready
         self._originals = originals

@@ -79,7 +79,8 @@ class IncrementalContextManager:
             ``observe(turn)``, copied for the conversation. With ``compaction="when_full"`` only ``dry_run`` uses it.
         clock: returns seconds since 1970, such as ``time.time``; needed to notice that the provider's cache has expired.
             Without it no decision depends on time.
-        original_store: a further store of originals, shared with other agents; a ``RedisOriginals`` or another ``OriginalTier``.
+        original_store: a further store of originals; a ``RedisOriginals``, ``DiskOriginals`` or another ``OriginalTier``. With a
+            scope that names an agent or a team it is shared by all who name it; without, the conversation has its own there.
         files: a folder or a ``FileChangeTracker``: changes made by others to files that the conversation shows are
             reported to the agent.
         project: a folder or a ``ProjectContext``: its context is sent after the system prompt, updates before the newest
@@ -89,6 +90,8 @@ class IncrementalContextManager:
         providers: your own ``ContextProvider`` objects; their context is sent before the newest message.
         events: a file, or an ``EventLog`` that agents may share: records what each turn sent, and why.
         metrics: ``True``, or a ``Metrics`` that agents may share: OpenTelemetry metrics and spans of each turn.
+        limits: looks up the model's limits; a ``ModelLimits``, which agents may share, so that a discovery endpoint is
+            asked once for all. Default: by the settings.
 
     Raises:
         ValueError: a setting or argument is invalid; the error names it, its value and the way out.
@@ -115,7 +118,7 @@ class IncrementalContextManager:
         when_forked(self._begin_anew)
         self._kept: TurnRunner | None = None
         self._looking = Places(1)
-        self._is_looked_up = False
+        self._is_looked_up = self._is_discovering = False
         self._is_closed = False
         self._handed_out: WeakValueDictionary[int, Prepared[object]] = WeakValueDictionary()
 
@@ -161,6 +164,7 @@ class IncrementalContextManager:
         """
         given = self._given(messages, tools)
         with self._turns.lock:
+            self._discover()
             return cast("Prepared[Payload]", self._handed(self._open.turn(*given)))
 
     def _given(
@@ -254,6 +258,14 @@ class IncrementalContextManager:
         """
         require_text("handle", handle)
         return self._runner.originals.get(handle)
+
+    def clear_originals(self) -> None:
+        """Delete the originals of this conversation, from memory and wherever else they are kept.
+
+        Raises:
+            StoreUnavailable: a store cannot be written now, so some may still be there.
+        """
+        self._runner.originals.clear()
 
     def recall_context(self, handle: str = "", query: str = "", lines: str = "") -> str:
         """Answer a call of the tool ``recall_context``; the answer is always a text.
@@ -409,9 +421,14 @@ class IncrementalContextManager:
                 await load_tokenizer(self.config.model, timeout_s=timeout_s)
                 await self._turns.take(self._count_exactly)
             self._is_looked_up = True
-            if self.config.discovery_url and self.config.model:
-                discovery = discovered(self.config, WeakMethod(self._resize))
-                self._setup.background.start(discovery, name="discovery")
+            self._discover()
+
+    def _discover(self) -> None:
+        """Start the discovery of limits, once, beside the turns: in synchronous code in a thread."""
+        if self.config.discovery_url and self.config.model and not self._is_discovering:
+            self._is_discovering = True
+            discovery = discovered(self.config, self._setup.limits, WeakMethod(self._resize))
+            self._setup.background.start_anywhere(discovery, name="discovery")
 
     def _count_exactly(self) -> None:
         """Count with the exact tokenizer from now on, also if the conversation began with an estimate."""

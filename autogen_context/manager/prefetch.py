@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.compressor.summaries import Span, Summaries, Summarises
 from autogen_context.config.config import ContextConfig
-from autogen_context.manager.parts import Setup, limits_of
+from autogen_context.manager.parts import Setup
 from autogen_context.manager.state import State
 from autogen_context.models.completion import Complete, complete_of
 from autogen_context.recall.recaller import EmbeddingsDue, Prefetch, Recaller
+from autogen_context.tokens.limits import ModelLimits
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.view import ContextView
 
@@ -155,10 +156,12 @@ def client_of(setup: Setup, what: str) -> Complete | None:
 
 
 async def discovered(
-    config: ContextConfig, resize: Callable[[], Callable[[int], None] | None]
+    config: ContextConfig,
+    limits: ModelLimits,
+    resize: Callable[[], Callable[[int], None] | None],
 ) -> None:
     """Use the endpoint's limit unless the user gave a window; ``resize`` returns ``None`` once its owner is gone."""
-    limit = await limits_of(config).alookup(config.model)
+    limit = await limits.alookup(config.model)
     owned = resize()
     if owned is not None and not config.window_tokens:
         owned(limit.prompt_tokens)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
+from secrets import token_hex
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,7 +37,13 @@ from autogen_context.manager.change import (
 from autogen_context.manager.engine import Engine
 from autogen_context.manager.injected import messages_due, offered
 from autogen_context.manager.latest import Latest
-from autogen_context.manager.parts import Setup, originals_of, warn_caller, window_tokens_of
+from autogen_context.manager.parts import (
+    Setup,
+    keeps_outside,
+    originals_of,
+    warn_caller,
+    window_tokens_of,
+)
 from autogen_context.manager.prefetch import Ahead, Prefetcher
 from autogen_context.manager.prepared import Prepared, Window, untouched
 from autogen_context.manager.providers import Providers, ToRefresh, reported
@@ -94,14 +101,16 @@ class TurnRunner:
         self.setup, self.counter, self.providers = setup, counter, providers
         self._log = setup.log
         self._bill_doubted = False  # so that repeated bills of this kind warn only once
-        self.originals = originals_of(config, state.originals, setup.options.get("original_store"))
+        self._conversations = state.conversations or new_conversation(setup)
+        given = setup.options.get("original_store")
+        self.originals = originals_of(config, state.originals, given, self._conversations or ("",))
         self.prefetcher = Prefetcher(setup, counter, state)
         self._scheme = state.digest_scheme
         is_comparable = self._scheme == DIGEST_SCHEME
         self._earlier = () if is_comparable else state.digests  # until the host's list is read
         self._is_same_counter = counter.calibration.is_comparable(state.view.calibration)
         window = Window(
-            window_tokens=window_tokens or window_tokens_of(config),
+            window_tokens=window_tokens or window_tokens_of(config, setup.limits),
             reserve_tokens=config.reserve_tokens,
             source=counter.source,
         )
@@ -478,6 +487,7 @@ class TurnRunner:
             versions=latest.versions.kept,
             context_id=self.context_id,
             branches=self._branches,
+            conversations=self._conversations,
             summaries=dict(self.prefetcher.summaries),
             advice=dict(self.prefetcher.advice),
             providers=latest.providers,
@@ -487,7 +497,17 @@ class TurnRunner:
         """Return the state of a branch, which has a context id of its own."""
         self._branches += 1
         name = content_digest(self.context_id, str(self._branches))[:6].hex()
-        return replace(self.state, context_id=name, branches=0)
+        return replace(
+            self.state,
+            context_id=name,
+            branches=0,
+            conversations=(*new_conversation(self.setup), *self._conversations),
+        )
+
+
+def new_conversation(setup: Setup) -> tuple[str, ...]:
+    """Return the name of a conversation, which nobody else has; none where nothing is kept outside this process."""
+    return (token_hex(16),) if keeps_outside(setup) else ()
 
 
 def id_of(config: ContextConfig) -> str:

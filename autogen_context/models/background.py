@@ -7,6 +7,7 @@ import asyncio
 import weakref
 from collections.abc import Coroutine, Iterable
 from contextlib import suppress
+from threading import Thread
 from typing import Any
 
 CLOSE_S = 1.0  # how long closing waits for cancelled tasks
@@ -22,9 +23,24 @@ class Background:
     def start(self, work: Coroutine[Any, Any, None], *, name: str) -> asyncio.Task[None]:
         """Start a task; needs a running event loop."""
         task = asyncio.create_task(work, name=name)
+        self._keep(task)
+        return task
+
+    def start_anywhere(self, work: Coroutine[Any, Any, None], *, name: str) -> None:
+        """Start a task in the running event loop or, in synchronous code, in a thread with a loop of its own."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            loop = asyncio.new_event_loop()
+            task = loop.create_task(work, name=name)
+            self._keep(task)
+            Thread(target=run, args=(loop, task), name=name, daemon=True).start()
+        else:
+            self.start(work, name=name)
+
+    def _keep(self, task: asyncio.Task[None]) -> None:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        return task
 
     async def aclose(self, timeout_s: float = CLOSE_S) -> None:
         """Cancel all tasks and wait for them up to ``timeout_s``; tasks that ignore cancellation are left alone."""
@@ -34,6 +50,17 @@ class Background:
         if ours := {task for task in tasks if task.get_loop() is here and not task.done()}:
             await asyncio.wait(ours, timeout=timeout_s)
         self._tasks -= tasks
+
+
+def run(loop: asyncio.AbstractEventLoop, task: asyncio.Task[None]) -> None:
+    """Run a loop until its task has ended."""
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        runner.run(whole(task))
+
+
+async def whole(task: asyncio.Task[None]) -> None:
+    """Wait for a task, however it ends."""
+    await asyncio.wait([task])
 
 
 def cancel(tasks: Iterable[asyncio.Task[None]]) -> None:

@@ -25,6 +25,7 @@ from autogen_context.messages.tool_call import ToolKinds, actions_of
 from autogen_context.project.index import Proof, changed
 from autogen_context.project.secrets import without_secrets
 from autogen_context.project.thread import in_thread, wait_for
+from autogen_context.text.quote import named
 from autogen_context.view.notice import (
     CHANGED,
     DELETED,
@@ -244,13 +245,13 @@ class FilesProvider:
                 continue
             name, key, times = before.name, now.told, before.times
             if not key and before.told:
-                text = AGAIN.format(path=name)
+                text = AGAIN.format(path=named(name))
                 withdrawn.append(Notice(topic="file", key=name, text=text))
             if key and (key != before.told or (before.proof is None and name not in standing)):
                 times += 1
                 shown = detail if len(notices) < MOST_DIFFS else ""
                 shown = NO_MORE if times >= MOST_TOLD and key != GONE else shown
-                text = (DELETED if key == GONE else CHANGED).format(path=name)
+                text = (DELETED if key == GONE else CHANGED).format(path=named(name))
                 notices.append(Notice(topic="file", key=name, text=text, detail=shown))
             self._files[path] = now._replace(times=times if key else 0)
         return ProviderUpdate(notices=tuple(notices), withdrawn=tuple(withdrawn))

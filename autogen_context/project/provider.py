@@ -18,6 +18,7 @@ from autogen_context.project.file_changes import touches
 from autogen_context.project.project import TOPIC, Head, ProjectContext, ProjectView
 from autogen_context.project.thread import in_thread, wait_for
 from autogen_context.recall.exchanges import newest_request
+from autogen_context.text.quote import named
 from autogen_context.view.notice import FURTHER, Notice, PreambleOffer, ProviderTurn, ProviderUpdate
 
 FIRST_WAIT_S = 10.0  # time that a turn waits for the first head
@@ -179,7 +180,7 @@ def offer_of(view: ProjectView, most_tokens: int, known: Collection[str]) -> Pre
     further = sorted(view.missing & set(known))
     newer = [
         *view.changes,
-        *(Notice(topic=TOPIC, key=name, text=FURTHER.format(name=name)) for name in further),
+        *(Notice(topic=TOPIC, key=name, text=FURTHER.format(name=named(name))) for name in further),
     ]
     if more := len(view.missing - set(known)):
         text = f"{more} more files have changed." if more > 1 else "1 more file has changed."

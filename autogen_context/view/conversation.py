@@ -45,8 +45,10 @@ class Conversation:
         *,
         orphans: Orphans = "repair",
         digests: Sequence[bytes] = (),
+        handle_key: bytes = b"",
         declared: Declared = NOTHING_DECLARED,
     ) -> None:
+        self._handle_key = handle_key
         self.history = History(host, digests, declared)
         self.messages = self.history.messages  # the whole host list
         self.candidates: list[Candidate] = []
@@ -176,7 +178,7 @@ class Conversation:
         self.voices.forget_from(keep)
 
     def _candidate(self, unit: Unit, orphans: list[int], *, last: bool) -> Candidate:
-        count = self._counter.message
+        count, key = self._counter.message, self._handle_key
         if unit.faulty or (unit.unanswered and not last):
             pieces = repaired(unit, last=last)
             if any(isinstance(piece, Written) for piece in pieces):
@@ -184,8 +186,8 @@ class Conversation:
                 self._refuse_orphan(unit)
                 if self._mode == "repair":
                     tokens = sum(map(count, said_by(pieces, unit)))
-                    return Candidate(unit=unit, tokens=tokens, repairs=pieces)
-        return Candidate(unit=unit, tokens=sum(map(count, unit.messages)))
+                    return Candidate(unit=unit, tokens=tokens, repairs=pieces, handle_key=key)
+        return Candidate(unit=unit, tokens=sum(map(count, unit.messages)), handle_key=key)
 
     def _refuse_orphan(self, unit: Unit) -> None:
         if self._mode == "refuse":

@@ -13,6 +13,7 @@ from pydantic import PlainSerializer
 
 from autogen_context.messages.message import Text
 from autogen_context.messages.segment import Unit
+from autogen_context.text.quote import block, one_line, quoted
 from autogen_context.view.alignment import HostChange
 
 Topic = Literal["task", "requirement", "decision", "file", "outcome", "provider", "project"]
@@ -34,6 +35,10 @@ LABELS: Mapping[Topic, str] = {  # most important first
 CHANGED = "{path} changed on disk since it was read above"
 DELETED = "{path} was deleted from disk since it was read above"
 FURTHER = "{name} may have changed further"
+STATED_CHARS, LINE_CHARS = (
+    20_000,
+    50_000,
+)  # of what an application states, and of a line; what is too long for its room is cut
 RANKS: Mapping[Topic, int] = {topic: rank for rank, topic in enumerate(LABELS)}
 
 
@@ -44,7 +49,7 @@ class Notice:
     Attributes:
         topic: its kind; by default anything from a provider.
         key: identifies it within its topic.
-        text: its content, on one line.
+        text: its content, on one line; of a provider its own words, with anything foreign in ``detail`` or ``quoted``.
         position: number of host messages known when it was created.
         detail: text quoted below its line, such as the content of a file.
         news: wording for the first time it is sent, if that differs from ``text``.
@@ -64,9 +69,11 @@ class Notice:
 
     @property
     def told(self) -> str:
-        """The text to send; every quoted line is prefixed, so that it cannot pass for a line of the library."""
-        line = self.news or f"{LABELS[self.topic]}{self.text}"
-        return "\n".join([line, *(f"> {quoted}" for quoted in self.detail.splitlines())])
+        """The text to send: a line of the library, with values in quotes, and the detail as a block."""
+        label = LABELS[self.topic]
+        content = f"{label}{quoted(self.text, most_chars=STATED_CHARS)}" if label else self.text
+        line = one_line(self.news or content, most_chars=LINE_CHARS)
+        return "\n".join(filter(None, (line, block(self.detail))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
