@@ -404,7 +404,9 @@ class Summaries:
         """Delete the summaries of spans, also from the cache; one that is being made is not used."""
         for key in keys:
             self.known.pop(key, None)
-            self._unwanted.add(key)
+            asked = self._asked.get(key)
+            if asked is not None and not asked.done():
+                self._unwanted.add(key)
             if isinstance(self._cache, Forgets) and key in self._kept:
                 self._cache.forget(KIND, [self._kept.pop(key)])
 
