@@ -6,7 +6,7 @@ computation. A failing model has no effect but ``EmbeddingFailed``.
 
 import asyncio
 from array import array
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 from autogen_context.cache.tier import Memory
@@ -62,6 +62,13 @@ class VectorStore:
     def ready(self, text: str) -> Sequence[float] | None:
         """Return the vector of a text if it is in memory, else ``None``."""
         return self._memory.use(self._key(text))
+
+    def forget(self, texts: Iterable[str]) -> None:
+        """Delete the vectors of these texts, wherever they are kept."""
+        keys = [self._key(text) for text in texts]
+        self._memory.forget(keys)
+        if self._cache is not None:
+            self._cache.forget(_KIND, keys)
 
     async def vectors(self, texts: Sequence[str]) -> list[Sequence[float]]:
         """Return the vector of each text, in order; those neither in memory nor in the cache are computed in batches.

@@ -20,7 +20,7 @@ from math import ceil
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from autogen_context.argument import require_seconds
-from autogen_context.cache.values import Cache
+from autogen_context.cache.values import Cache, Forgets
 from autogen_context.compressor.concepts import (
     CompressionResult,
     Concept,
@@ -392,11 +392,21 @@ class Summaries:
         self._background = background
         self._cache = cache
         self._told = told  # called per summary with the reason for rejection, "" if used
+        self._kept: dict[str, str] = {}  # key in the cache, by that of the span
+        self._unwanted: set[str] = set()
         self._begin_anew()
         when_forked(self._begin_anew)
 
     def _begin_anew(self) -> None:
         self._asked: dict[str, asyncio.Task[None]] = {}  # in a forked process: by the parent
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Delete the summaries of spans, also from the cache; one that is being made is not used."""
+        for key in keys:
+            self.known.pop(key, None)
+            self._unwanted.add(key)
+            if isinstance(self._cache, Forgets) and key in self._kept:
+                self._cache.forget(KIND, [self._kept.pop(key)])
 
     async def make(self, spans: Iterable[Span], *, timeout_s: float) -> None:
         """Start summaries of spans without one, and wait up to ``timeout_s`` seconds for them."""
@@ -415,6 +425,7 @@ class Summaries:
         """Get the summary of a span from the cache, or make it."""
         target = ceil(span.tokens * SUMMARY_OF_SPAN)
         key, why = f"{target} {span.key}", ""
+        self._kept[span.key] = key
         try:
             if self._cache is not None:
                 await self._cache.warm(KIND, [key])
@@ -422,6 +433,8 @@ class Summaries:
                     self.known[span.key] = self._checked(self._cache.remembered(KIND, key), target)
                     return
             made = await self._compressor.summarise(span.text, target_tokens=target)
+            if span.key in self._unwanted:
+                return
             self.known[span.key] = self._checked(made, target)
             if self._cache is not None:
                 self._cache.remember(KIND, key, made)

@@ -2,13 +2,13 @@
 
 import asyncio
 from asyncio import TaskGroup
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 from pydantic import BaseModel, FiniteFloat, ValidationError
 
@@ -51,6 +51,15 @@ class Vectors(Protocol):
 
     async def vectors(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """Return the vector of each text, in order; ``EmbeddingFailed`` if the model fails."""
+        ...
+
+
+@runtime_checkable
+class ForgetsTexts(Protocol):
+    """A store that deletes vectors, such as ``VectorStore``."""
+
+    def forget(self, texts: Iterable[str], /) -> None:
+        """Delete the vectors of these texts, wherever they are kept."""
         ...
 
 
