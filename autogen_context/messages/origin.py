@@ -64,14 +64,12 @@ NOTHING_DECLARED = Declared()
 
 
 def resolved(
-    messages: Sequence[Message], declared: Declared = NOTHING_DECLARED, *, start: int = 0
+    messages: Sequence[Message], declared: Declared = NOTHING_DECLARED
 ) -> Iterator[Message]:
-    """Yield the messages of a conversation from ``start`` on, those in the user role with their origin."""
-    for at in range(start, len(messages)):
-        message = messages[at]
-        if message.role == "user":
-            message = with_origin(message, asked_before(messages, at), declared)
-        yield message
+    """Yield the messages of a conversation, those in the user role with their origin."""
+    for at, message in enumerate(messages):
+        is_user = message.role == "user"
+        yield with_origin(message, asked_before(messages, at), declared) if is_user else message
 
 
 def asked_before(messages: Sequence[Message], at: int) -> Message | None:
