@@ -25,6 +25,7 @@ from autogen_context.ledger.rendering import entry_of, render
 from autogen_context.manager.parts import Setup
 from autogen_context.messages.message import Message, handle_of, joined_text
 from autogen_context.messages.piece import Written
+from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
 from autogen_context.view.alignment import HostChange
 from autogen_context.view.decision import Candidate, Decision
 from autogen_context.view.versions import Versions
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 OnHostRemoval = Literal["auto", "forget", "keep"]
 LEAST_LINE = 8  # characters; a shorter line tells nothing of where it is from
+NUMBERED = re.compile(r"^[0-9]+\+?\t", re.MULTILINE)  # as ``recall_context`` answers
 HANDLE = re.compile(r'handle="([0-9a-z]{8,64})"')
 
 
@@ -183,17 +185,17 @@ class Forgetting:
     def _spans_of(self, view: ContextView, units: Sequence[Candidate]) -> frozenset[str]:
         """Return the keys of the summaries that were made of these units, or of what is not known any more."""
         known = set(self._prefetcher.summaries)
-        if not known:
+        if not known and self._prefetcher.is_idle:
             return frozenset()
         engine, gone = self._engine, {id(each) for each in units}
         candidates = engine.conversation.candidates
         spans = engine.planner.spans(engine.room(view).tokens, engine.pinned(view))
-        stay = {
+        of_gone = {
             span.key
             for span in spans
-            if not any(id(each) in gone for each in candidates[span.start : span.stop])
+            if any(id(each) in gone for each in candidates[span.start : span.stop])
         }
-        return frozenset(known - stay)
+        return frozenset(of_gone | known.difference(span.key for span in spans))
 
     def wanted(self, view: ContextView, *, message: object, handle: str, query: str) -> Wanted:
         """Return what a message, a handle or a query means.
@@ -222,6 +224,14 @@ class Forgetting:
                 is_meant(at, m)
                 for at, m in enumerate(candidate.unit.messages, candidate.unit.start)
             )
+        ]
+        lines = lines_of(m for each in units for m in each.unit.messages)
+        units += [
+            each
+            for each in conversation.candidates
+            if each not in units
+            and is_recalled(each)
+            and not lines.isdisjoint(lines_of(each.unit.messages))
         ]
         fixed = {id(c) for c in conversation.candidates[: conversation.system_messages]}
         fixed |= {id(c) for c in conversation.candidates[-1:]}
@@ -298,9 +308,15 @@ def handles_of(candidate: Candidate) -> set[str]:
     return {handle_of(messages, key=key), *(handle_of(text, key=key) for text in results)}
 
 
+def is_recalled(candidate: Candidate) -> bool:
+    """Return True if a unit asked for originals and has the answer."""
+    return any(call.name == RECALL_TOOL_NAME for call in candidate.unit.messages[0].calls)
+
+
 def lines_of(messages: Iterable[Message]) -> frozenset[str]:
     """Return the lines of messages that are long enough to tell something."""
-    lines = (line.strip() for line in joined_text(list(messages)).splitlines())
+    text = NUMBERED.sub("", joined_text(list(messages)))
+    lines = (line.strip() for line in text.splitlines())
     return frozenset(line for line in lines if len(line) >= LEAST_LINE)
 
 

@@ -231,6 +231,29 @@ def test_a_setting_decides_what_a_removal_means(mode: str) -> None:
         assert (MARKER in shown(keeper, turn.messages, later)) == (mode == "keep")
 
 
+def test_what_the_agent_asked_back_is_forgotten_with_it() -> None:
+    """The answer of the tool repeats the message."""
+    words = HOSTS["openai"]
+    messages = conversation(words, STEPS)
+    place = with_secret(words, messages, "result", 20)
+    keeper = lived(words, messages, 3_000)
+    call = {
+        "id": "r1",
+        "type": "function",
+        "function": {"name": "recall_context", "arguments": "{}"},
+    }
+    messages += [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        words.result("r1", keeper.recall_context(query=f"limit of {MARKER}")),
+        words.said("I see."),
+        words.user("Go on."),
+    ]
+    assert MARKER in repr(keeper.prepare_nowait(messages).messages)
+    assert len(keeper.forget(messages[place]).messages) == 4
+    turn = keeper.prepare_nowait(messages)
+    assert MARKER not in shown(keeper, turn.messages, messages)
+
+
 def test_what_cannot_be_forgotten_says_so() -> None:
     """The system prompt and the newest message, an unknown message, an unknown handle; a query that nothing has forgets nothing."""
     words = HOSTS["openai"]
