@@ -114,6 +114,7 @@ def test_a_turn_ends_whatever_the_folder_says(
 ) -> None:
     """With a wrong size and a row whose name is none of ours, in a folder that was named by the environment."""
     monkeypatch.setenv("AUTOGEN_CONTEXT_ORIGINALS_DIRECTORY", str(tmp_path))
+    monkeypatch.setenv("AUTOGEN_CONTEXT_ORIGINALS_DISK_BYTES", "1000000")
 
     def turn() -> None:
         messages = [{"role": "user", "content": f"{n} " + "word " * 400} for n in range(20)]
@@ -125,8 +126,9 @@ def test_a_turn_ends_whatever_the_folder_says(
     with closing(sqlite3.connect(tmp_path / "originals" / "cache.db")) as connection, connection:
         connection.execute("UPDATE Settings SET value = value + 100000000 WHERE key = 'size'")
         connection.execute("UPDATE Cache SET key = substr(key, 1, 33) || 'zz' WHERE rowid = 1")
-    with counted_statements():
+    with counted_statements() as count:
         turn()
+    assert count[0] < LATER_STATEMENTS
 
 
 PLANTED = {
