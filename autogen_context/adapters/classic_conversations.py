@@ -15,6 +15,7 @@ from weakref import finalize
 
 from autogen_context.adapters.classic_format import ClassicFormat, sent_fields
 from autogen_context.adapters.register import AgentContext
+from autogen_context.forks import when_forked
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.parts import ManagerOptions
 from autogen_context.manager.runner import ToolSchemas
@@ -40,7 +41,8 @@ class Conversations(AgentContext[ChatDict]):
     def __init__(self, options: ManagerOptions) -> None:
         super().__init__(ClassicFormat(), options)
         self._known: list[Known] = []  # most recently used last
-        self._lock = Lock()
+        self._begin_anew()
+        when_forked(self._begin_anew)
         self._waits = any(map(options.get, ("model_client", "vectors", "project")))
 
     def prepare(
@@ -70,6 +72,10 @@ class Conversations(AgentContext[ChatDict]):
                 else manager.prepare_nowait(given, tools)
             )
             return manager, self.last_prepared.messages[len(own) :]
+
+    def _begin_anew(self) -> None:
+        self._lock = Lock()
+        vars(self).pop("_waiting", None)  # its thread is the parent's
 
     @cached_property
     def _waiting(self) -> "Waiting":

@@ -21,6 +21,7 @@ from autogen_context.messages.message import HostFormat, Message
 from autogen_context.models.completion import ModelClient
 
 if TYPE_CHECKING:
+    from autogen_context.manager.forgetting import Forgotten
     from autogen_context.prioritizer.selection import Explanation
 
 # Reserve for an unknown system prompt (about a page), and for unknown tools (about a dozen). AgentChat's default prompt has
@@ -82,6 +83,12 @@ class AgentContext(Generic[Payload]):
     def explain(self, message: Payload) -> "Explanation":
         """Explain what the last turn did with a message; raise ``NotInHistory`` if it was not part of the turn."""
         return self.manager.explain(message)
+
+    def forget(
+        self, message: Payload | None = None, *, handle: str = "", query: str = ""
+    ) -> "Forgotten":
+        """Forget a message, an original or all that has a text; as of ``IncrementalContextManager.forget``."""
+        return self.manager.forget(message, handle=handle, query=query)
 
     def recall(self, handle: str) -> Sequence[Message]:
         """Return the originals of shortened or evicted content; raise ``OriginalNotFound`` if they are not stored."""

@@ -49,6 +49,7 @@ from autogen_context.cache.tier import (
 from autogen_context.cache.values import Values
 from autogen_context.errors import StoreRefused, StoreUnavailable
 from autogen_context.messages.message import content_digest
+from autogen_context.models.background import wait_for
 
 if TYPE_CHECKING:
     from autogen_context.cache.watch import FileWatch
@@ -69,8 +70,12 @@ class _Request(NamedTuple):
     names: tuple[str, ...]
 
 
+_Place = tuple[asyncio.AbstractEventLoop, _Request]
+"""No event loop can wait for the work of another one."""
+
+
 class _Work:
-    """A look-up or build in progress. While it ``is_current``, equal requests join it, and its result may be cached.
+    """A look-up or build in progress. While it ``is_current``, equal requests of its loop join it, and its result may be cached.
 
     Attributes:
         source: where the entry was found.
@@ -92,7 +97,9 @@ class _Work:
 
 
 class ContextCache(Values):
-    """Values by key, cached in memory and optionally on disk and on a server. Belongs to one event loop.
+    """Values by key, cached in memory and optionally on disk and on a server.
+
+    Any number of event loops and threads may share it; equal requests of one loop share a look-up and a build.
 
     Args:
         directory: the folder that stores values for later processes; created with access for the owner only. Values are
@@ -143,7 +150,7 @@ class ContextCache(Values):
         super().__init__(folder, shared, limits, scope=scope, key=key)
         self._memory = Memory[CacheEntry](entries=limits.entries, limit_bytes=limits.memory_bytes)
         self._clock = clock
-        self._works: dict[_Request, _Work] = {}
+        self._works: dict[_Place, _Work] = {}
         self._outdated: set[str] = set()  # rows of entries found stale or reported changed
         self._trusted_from = -math.inf
         self._answered = Counter[Source]()
@@ -210,9 +217,10 @@ class ContextCache(Values):
         asked_at = time.monotonic()
         source: Source = "memory"
         while (entry := await self._in_memory(request)) is None:
-            work = self._works.get(request)
+            place = asyncio.get_running_loop(), request
+            work = self._works.get(place)
             if work is None or work.task.done():  # done, but its callback has not run yet
-                work = self._works[request] = _Work(request, builder, ttl_s, self._find)
+                work = self._works[place] = _Work(request, builder, ttl_s, self._find)
                 work.task.add_done_callback(partial(self._detach, work))
             entry, source = await self._result(work), work.source
             # Work that started before this request may have read older files; work started from now on has not.
@@ -265,8 +273,7 @@ class ContextCache(Values):
         """Wait for builds in progress, stop listening, write pending values, and close disk and server."""
         while self._endings:
             self._endings.pop()()
-        if tasks := [work.task for work in self._works.values()]:
-            await asyncio.wait(tasks)
+        await wait_for([work.task for work in list(self._works.values())])
         await self._in_thread(self._close)
         if self._shared is not None:
             await asyncio.to_thread(self._shared.close)
@@ -294,11 +301,12 @@ class ContextCache(Values):
     def _detach(self, work: _Work, *_: object) -> None:
         """Have no request join this work, and its result not cached. May be called in any thread."""
         work.is_current = False
-        if self._works.get(work.request) is work:
-            self._works.pop(work.request, None)
+        place = work.task.get_loop(), work.request
+        if self._works.get(place) is work:
+            self._works.pop(place, None)
 
     def _detach_where(self, concerns: Callable[[_Request], bool]) -> None:
-        for request, work in list(self._works.items()):
+        for (_, request), work in list(self._works.items()):
             if concerns(request):
                 self._detach(work)
 

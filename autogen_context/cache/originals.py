@@ -170,6 +170,9 @@ class OriginalStore:
         self._memory = Memory[tuple[Message, ...]](limit_bytes=limit_bytes)
         self._tiers = tuple(tiers) if shared is None else (*tiers, shared)
         self._shared, self._earlier = shared, tuple(earlier)
+        self._forgotten: frozenset[str] = (
+            frozenset()
+        )  # not read from earlier conversations, which keep them
         self._ttl_s = ttl_s
         self._clock = clock
         # Entries stored here and not lost: when they expire, and how many places still have them.
@@ -272,6 +275,7 @@ class OriginalStore:
         with self._lock:
             for name in names:
                 self._known.pop(name, None)
+            self._forgotten |= frozenset(names)
         self._memory.forget(names)
         self._delete(lambda tier: tier.forget(names))
 
@@ -303,7 +307,8 @@ class OriginalStore:
         messages = self._memory.look(handle)
         if messages is not None:
             return messages
-        found = (tier.read(handle) for tier in (*self._tiers, *self._earlier))
+        earlier = () if handle in self._forgotten else self._earlier
+        found = (tier.read(handle) for tier in (*self._tiers, *earlier))
         return next((messages for messages in found if messages is not None), None)
 
     def _report(self, gone: Iterable[str]) -> None:

@@ -7,7 +7,6 @@ contain a password. Closing is optional: pending writes are sent at the end of t
 
 import asyncio
 import logging
-import os
 import re
 import time
 from collections.abc import Callable
@@ -24,6 +23,7 @@ from weakref import ref
 from autogen_context.argument import require_kind
 from autogen_context.cache.seal import KEY_VARIABLE, store_key
 from autogen_context.errors import ContextError, MissingExtra, StoreRefused, StoreUnavailable
+from autogen_context.forks import when_forked
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -117,8 +117,13 @@ class RedisServer:
         self._fault: ServerFault | None = None  # why it is away
         self._served = self._is_told = False
         self._tries, self._since_s = 0, time.monotonic()  # to reconnect, and the last success
-        self._lock = Lock()
-        self._worker, self._process = ThreadPoolExecutor(1, "context-redis"), os.getpid()
+        self._begin_anew()
+        when_forked(self._begin_anew)
+
+    def _begin_anew(self) -> None:
+        self._lock, self._worker = Lock(), ThreadPoolExecutor(1, "context-redis")
+        self._unsent.clear()  # by the parent, which has the thread
+        self._fault = None
 
     @property
     def away(self) -> bool:
@@ -206,9 +211,6 @@ class RedisServer:
         """Raise unless a command may be sent."""
         if self.closed.is_set():
             raise StoreUnavailable(self.name, reason="it was closed")
-        if self._process != os.getpid():  # a forked child has no threads: it begins anew
-            self._worker, self._process = ThreadPoolExecutor(1, "context-redis"), os.getpid()
-            self._fault = None
         if (fault := self._fault) is not None:  # read once: another thread may reconnect
             raise self._error(fault)
 

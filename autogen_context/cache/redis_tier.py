@@ -21,6 +21,7 @@ from autogen_context.cache.redis_server import RedisServer, fault_of, server_of
 from autogen_context.cache.seal import DIGEST_BYTES, SEAL_BYTES, Seal, store_key
 from autogen_context.cache.tier import EVERYTHING, Scope
 from autogen_context.errors import StoreRefused, StoreUnavailable
+from autogen_context.forks import when_forked
 from autogen_context.messages.message import content_digest
 
 if TYPE_CHECKING:
@@ -87,9 +88,13 @@ class RedisTier:
         # The names, in a sorted set by expiry.
         self._list = f"{self.namespace}:names" if kind == "original" else ""
         self._orders: dict[str, _Order] = {}  # pending, oldest first
-        self._lock, self._sending = Lock(), Lock()
+        self._begin_anew()
+        when_forked(self._begin_anew)
         self._own = uuid4().hex  # sender id, to skip own notices
         self._endings: list[Event] = []  # of the threads that listen
+
+    def _begin_anew(self) -> None:
+        self._lock, self._sending = Lock(), Lock()
 
     @property
     def waiting(self) -> int:

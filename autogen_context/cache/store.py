@@ -115,7 +115,7 @@ class DiskStore:
         when_forked(self._begin_anew)
 
     def _begin_anew(self) -> None:
-        self._lock = RLock()
+        self._lock = RLock()  # diskcache itself opens the file anew in a forked process
 
     @property
     def held_bytes(self) -> int:

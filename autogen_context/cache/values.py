@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from autogen_context.cache.entry import decoded, encoded
 from autogen_context.cache.tier import CacheLimits, Memory, Scope, SharedTier, Tier
+from autogen_context.forks import when_forked
 from autogen_context.messages.message import content_digest
 
 if TYPE_CHECKING:
@@ -45,6 +46,15 @@ class Cache(Protocol):
 
     async def warm(self, kind: str, keys: Collection[str], /) -> None:
         """Load the values stored under these keys, so that ``remembered`` finds them."""
+        ...
+
+
+@runtime_checkable
+class Forgets(Protocol):
+    """A cache that deletes values, such as ``ContextCache``."""
+
+    def forget(self, kind: str, keys: Collection[str], /) -> None:
+        """Delete the values under these keys, wherever they are kept."""
         ...
 
 
@@ -88,9 +98,14 @@ class Values:
         self._memories: dict[str, Memory[bytes]] = {}
         self._disks: dict[Path, DiskStore] = {}  # by folder
         self._due: deque[tuple[str, str, bytes]] = deque()  # kind, name and data to be written
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="context-cache")  # for disk access
+        self._begin_anew()
+        when_forked(self._begin_anew)
         # For what is built from files.
         self._disk = None if directory is None else self._disk_in(directory)
+
+    def _begin_anew(self) -> None:
+        self._due.clear()  # in a forked process: its parent writes them
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="context-cache")  # for disk access
 
     def remembered(self, kind: str, key: str, /) -> object:
         """Return the value remembered under a kind and a key if it is in memory, a new object each time. Never waits.
@@ -128,6 +143,21 @@ class Values:
         missing = [name for key in keys if (name := self._name(kind, key)) not in memory]
         if missing and (self._disk is not None or self._shared is not None):
             await self._in_thread(partial(self._read, kind, missing))
+
+    def forget(self, kind: str, keys: Collection[str], /) -> None:
+        """Delete values: from memory now, from disk and server in the thread."""
+        names = {self._name(kind, key) for key in keys}
+        self._memory_of(kind).forget(names)
+        if names and (self._disk is not None or self._shared is not None):
+            self._thread.submit(self._delete, kind, names)
+
+    def _delete(self, kind: str, names: Collection[str]) -> None:
+        self._write()  # what is due may be one of them
+        for tier in self._tiers(kind):
+            try:
+                tier.forget(names)
+            except Exception as error:
+                _LOGGER.warning("values were not deleted; they expire", exc_info=error)
 
     def _name(self, kind: str, key: str) -> str:
         """Return the stored name of a value: a digest, so that keys may have any length and characters."""
@@ -218,6 +248,12 @@ class Guarded:
         """Store a value in the cache."""
         with self._guard():
             self._cache.remember(kind, self._prefix + key, value)
+
+    def forget(self, kind: str, keys: Collection[str], /) -> None:
+        """Delete values, if the cache can."""
+        with self._guard():
+            if isinstance(self._cache, Forgets):
+                self._cache.forget(kind, [self._prefix + key for key in keys])
 
     async def warm(self, kind: str, keys: Collection[str], /) -> None:
         """Let the cache load values; give up after 5 s, about the time of a model call."""

@@ -283,6 +283,7 @@ class EvictionNotice:
         self, counter: MessageCounter, people: Collection[str] = (), *, compressor: "Compressor"
     ) -> None:
         self.statements: Mapping[Name, Entry] = {}
+        self._recorded: tuple[Entry, ...] = ()
         self._compressor = compressor
         self._read = lru_cache(MOST_STATED)(compressor.stated)  # a large paste takes a while
         self._counter = counter
@@ -298,11 +299,28 @@ class EvictionNotice:
         self._notes: dict[int, tuple[Candidate, list[Action]]] = {}  # of units within reach
         self._newest_noted: Candidate | None = None
 
+    def stated(self) -> list[Entry]:
+        """Return all statements that are still valid, by whom ever."""
+        return list(self._ledger)
+
+    def begin_with(self, recorded: Sequence[Entry]) -> None:
+        """Take these statements for said before the first message, of a list whose front was cut; they are told elsewhere."""
+        if self._recorded != tuple(recorded):
+            self._recorded, self._learnt = tuple(recorded), 0
+            self._ledger, self._strong, self._telling, self._prompts = (
+                Ledger(self._named),
+                [],
+                [],
+                0,
+            )
+            self._ledger.add(recorded)
+
     def follow(self, messages: Sequence[Message]) -> None:
         """Learn what people and the model stated since the last call."""
         same, stop = self._learnt, len(messages)
         if same and (same > len(messages) or messages[same - 1] is not self._last):
             self._ledger, self._strong, self._telling, same = Ledger(self._named), [], [], 0
+            self._ledger.add(self._recorded)
             self._prompts = 0
         if not same:
             self._people = people_in(messages, self._named)
@@ -365,7 +383,7 @@ class EvictionNotice:
         lines: set[str] = set()
         ranks: dict[int, int] = dict.fromkeys(self._telling, TELLS)
         for entry in self._ledger:
-            if not entry.reported:
+            if not entry.reported and entry.position >= 0:
                 known = ranks.get(entry.position, STATES_NOTHING)
                 ranks[entry.position] = min(RANKS[entry.kind], known)
         stating = (unit_at(candidates, position) for position in {*ranks, *self._strong})
@@ -453,7 +471,8 @@ class EvictionNotice:
             return (decision is None or decision.hides) and entry.text not in in_sight
 
         beside = self.statements.values()
-        return [e for e in self._ledger if is_hidden(e) and not is_replaced(e, beside)]
+        own = (entry for entry in self._ledger if entry.position >= 0)
+        return [e for e in own if is_hidden(e) and not is_replaced(e, beside)]
 
 
 def is_repeated(text: str, lines: set[str]) -> bool:

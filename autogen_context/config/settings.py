@@ -147,6 +147,9 @@ class Settings(BaseModel):
     statements of other agents do not become rules."""
     orphans: Literal["repair", "report", "refuse"] = "repair"
     """How to treat a call without result or a result without call: `repair`, `report` or `refuse`."""
+    on_host_removal: Literal["auto", "forget", "keep"] = "auto"
+    """What becomes of messages that the host takes out of its list: `forget` deletes all that was kept of them, `keep` keeps
+    originals and statements, `auto` forgets what is deleted or edited and keeps what is only cut from the front."""
     alternate_roles: bool = False
     """For models that require alternating user and assistant messages."""
     single_system: bool = False

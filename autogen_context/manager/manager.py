@@ -41,6 +41,7 @@ from autogen_context.view.versions import Version, VersionDiff
 from autogen_context.view.view import BilledUsage
 
 if TYPE_CHECKING:
+    from autogen_context.manager.forgetting import Forgotten
     from autogen_context.prioritizer.selection import Explanation
 
 PreparedT = TypeVar("PreparedT", Prepared[object], Prepared[object] | None)
@@ -244,6 +245,33 @@ class IncrementalContextManager:
         """
         return self._runner.latest.explain(message)
 
+    def forget(self, message: object = None, *, handle: str = "", query: str = "") -> "Forgotten":
+        """Forget a message, the original under a handle, or all that has a text; a call goes with its results.
+
+        It is in no request any more, even if the host still hands it in, and nothing is kept that was made of it: originals in
+        all stores, statements, summaries, notices, vectors, versions. A file of the event log stays as it was written.
+
+        Args:
+            message: as it was handed in.
+            handle: of an original.
+            query: a text, found whatever its case is, in the words, arguments and results of any message or original.
+
+        Returns:
+            What was forgotten; false if nothing has the text of a query.
+
+        Raises:
+            NotInHistory: neither the conversation nor an original has the message.
+            OriginalNotFound: nothing has the handle.
+            ValueError: not one of the three was given, it is the system prompt or the newest message, or the messages of a
+                loaded state were not handed in yet.
+        """
+        require_text("handle", handle)
+        require_text("query", query)
+        if (message is not None) + bool(handle) + bool(query) != 1:
+            raise ValueError("forget: give a message, or handle=, or query=")
+        with self._turns.lock:
+            return self._open.forget(message=message, handle=handle, query=query)
+
     def recall(self, handle: str) -> tuple[Message, ...]:
         """Return the original messages of a unit that was shortened or dropped.
 
@@ -414,7 +442,7 @@ class IncrementalContextManager:
             if self._setup.options.get("counter") is None:
                 timeout_s = self.config.tokenizer_timeout_s
                 await load_tokenizer(self.config.model, timeout_s=timeout_s)
-                await self._turns.take(self._count_exactly)
+            await self._turns.take(self._count_exactly)
             self._is_looked_up = True
             self._discover()
 
@@ -426,9 +454,10 @@ class IncrementalContextManager:
             self._setup.background.start_anywhere(discovery, name="discovery")
 
     def _count_exactly(self) -> None:
-        """Count with the exact tokenizer from now on, also if the conversation began with an estimate."""
-        known, counter = self._owned, counter_of(self._setup)
-        if known.counter.source == "estimate":
+        """Begin the conversation, or continue with the exact tokenizer if it began with an estimate."""
+        known = self._owned
+        if known.counter.source == "estimate" and self._setup.options.get("counter") is None:
+            counter = counter_of(self._setup)
             runner = known.continued(self._setup, known.state, counter, known.providers)
             runner.observe(known.engine.conversation.history.payloads, decides=True)
             if self._kept is known:  # no other state was loaded meanwhile

@@ -82,15 +82,22 @@ class Conversation:
         """Return the protected units by index, each with its reason."""
         return protected_of(self.candidates, pinned, self.voices)
 
-    def update(self, payloads: Sequence[object]) -> HostChange:
-        """Read the host's list and measure what is new; return what became of the messages that were known."""
+    def update(
+        self,
+        payloads: Sequence[object],
+        leaves: Callable[[HostChange], None] = lambda _: None,
+    ) -> HostChange:
+        """Read the host's list and measure what is new; return what became of the messages that were known.
+
+        ``leaves`` is called while what leaves is still there; not for system prompts that others replace.
+        """
         compared = self._compared(payloads)
         self._ahead = None
         change, candidates = compared.change, self.candidates
         only_grew = change.same == change.known
         if only_grew and not compared.messages:
             return change
-        heads = {} if only_grew else self._heads(compared)
+        heads = change.heads
         same = change.known if heads else change.same
         settled = len(candidates)
         while settled and candidates[settled - 1].unit.stop > same:
@@ -108,8 +115,11 @@ class Conversation:
             candidate = same_unit(known[unit.start], unit) if unit.start in known else None
             new.append(candidate or self._candidate(unit, orphans, last=unit is units[-1]))
         replaced = list[Candidate]()
-        for unit in heads.values():
+        for at in heads:
+            unit = Unit(start=at, messages=(compared.messages[at - change.same],))
             replaced.append(self._candidate(unit, orphans, last=False))
+        if not (only_grew or heads):
+            leaves(change)
         self.history.take(compared)
         if settled < len(candidates):
             self._forget_from(settled, start)
@@ -118,7 +128,7 @@ class Conversation:
             self.tokens += candidate.tokens - candidates[candidate.unit.start].tokens
             candidates[candidate.unit.start] = candidate
         self._add(new)
-        return replace(change, heads=tuple(heads)) if heads else change
+        return change
 
     def read(self, payloads: Sequence[object]) -> Sequence[Message]:
         """Read the host's list; return the messages that ``update`` would measure."""
@@ -129,20 +139,22 @@ class Conversation:
         """Compare the list with the one before, unless it was read already."""
         if self._ahead and self._ahead[0] is payloads and self._ahead[1] == len(payloads):
             return self._ahead[2]
-        return self.history.compared(payloads)
+        compared = self.history.compared(payloads)
+        if compared.change.same == compared.change.known:
+            return compared
+        return compared._replace(change=replace(compared.change, heads=self._heads(compared)))
 
-    def _heads(self, compared: "Compared") -> dict[int, Unit]:
-        """Return the leading system messages that replaced others, by position, if that is all that the host changed."""
+    def _heads(self, compared: "Compared") -> tuple[int, ...]:
+        """Return the positions of leading system messages that replaced others, if that is all that the host changed."""
         change, most = compared.change, self.system_messages
         if any(run.old != run.new for run in change.runs) or not self.candidates:
-            return {}
-        gone = list(islice(change.gone(), most + 1))
+            return ()
+        gone = tuple(islice(change.gone(), most + 1))
         if len(gone) > most or gone[-1] >= most or change.same + len(compared.messages) < most:
-            return {}
-        new = {at: compared.messages[at - change.same] for at in gone}
-        if any(message.role not in SYSTEM_ROLES or message.results for message in new.values()):
-            return {}
-        return {at: Unit(start=at, messages=(message,)) for at, message in new.items()}
+            return ()
+        new = [compared.messages[at - change.same] for at in gone]
+        is_system = all(each.role in SYSTEM_ROLES and not each.results for each in new)
+        return gone if is_system else ()
 
     def _known_from(self, settled: int, change: HostChange) -> dict[int, Candidate]:
         """Return the complete units from one on that are still there, by where they begin now."""
