@@ -427,7 +427,9 @@ class _Table(_Cache):  # type: ignore[misc]  # as above
         return self.steps_left < 0
 
     @override
-    def reset(self, key: str, value: object = diskcache.core.ENOVAL, update: bool = True) -> object:
+    def reset(  # pyright: ignore[reportGeneralTypeIssues] - the base class is ``Any``
+        self, key: str, value: object = diskcache.core.ENOVAL, update: bool = True
+    ) -> object:
         """Set an attribute; ``sqlite_…`` settings of the file are no pragmas here."""
         if value is not diskcache.core.ENOVAL:
             setattr(self, key, value)

@@ -21,7 +21,7 @@ from autogen_context.cache.store import DiskStore
 from autogen_context.cache.tier import Scope
 from autogen_context.errors import OriginalNotFound
 from support.entries import said
-from support.redis_server import LocalRedis
+from support.redis_server import LocalRedis, keys_of
 from support.tracing import counted_statements
 
 SCOPE = Scope(tenant="acme", agent="coder")
@@ -181,14 +181,14 @@ def test_any_key_of_a_server_may_be_anything(
 ) -> None:
     """Other bytes, another type, a value of another key, no name at all: misses for who asks, and nothing for the others."""
     raw: Redis = Redis.from_url(redis.url)  # pyright: ignore[reportUnknownMemberType] - its options have no types
-    raw.flushall()
+    redis.said(b"FLUSHALL")
     tier = RedisOriginals(server, scope=SCOPE)
     tier.write(KEPT.items())
     tier.flush()
     cache_tier = RedisTier(server, tenant="acme")
     cache_tier.write({"row": b"value"})
     cache_tier.flush()
-    keys = sorted(cast("list[bytes]", raw.keys()))
+    keys = keys_of(raw)
     for _ in range(data.draw(st.integers(1, 3))):
         key, other = (data.draw(st.sampled_from(keys)) for _ in range(2))
         data.draw(st.sampled_from(CHANGES))(raw, key, other, data.draw(st.binary(max_size=60)))
@@ -251,11 +251,11 @@ def test_a_bad_name_on_a_server_is_nobodys(
         for tenant in "ab"
     ]
     raw: Redis = Redis.from_url(redis.url)  # pyright: ignore[reportUnknownMemberType] - as above
-    before = set(cast("list[bytes]", raw.keys()))
+    before = set(keys_of(raw))
     for tier in tiers:
         tier.write([("handle", said("the zebra is number 7"))])
         tier.flush()
-    for key in set(cast("list[bytes]", raw.keys())) - before:
+    for key in set(keys_of(raw)) - before:
         if raw.type(key) == b"zset":
             raw.zadd(key, {member: 10.0**15})
     raw.close()
