@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
 from itertools import takewhile
-from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Final, Self, TypeVar
 
@@ -355,9 +354,7 @@ class DiskOriginals(OriginalTier):
     ) -> None:
         from autogen_context.cache.store import DiskStore  # noqa: PLC0415 - only needed with a folder
 
-        DiskStore(directory)  # so that an error names the given path
-        folder = Path(directory) / _FOLDER
-        self.store = DiskStore(folder, limit_bytes=limit_bytes, key=key)
+        self.store = DiskStore(directory, subfolder=_FOLDER, limit_bytes=limit_bytes, key=key)
         super().__init__(self.store, scope=scope)
 
     @override

@@ -225,7 +225,7 @@ def test_a_value_that_was_moved_is_a_miss(server: RedisServer, raw: Redis) -> No
 
 
 async def test_without_a_key_nothing_of_people_is_believed(
-    redis: LocalRedis, raw: Redis, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    redis: LocalRedis, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """No original, no summary, no state; said once, with the way out. What is built from a file that both have is shared."""
     (tmp_path / "file").write_text("content")
@@ -399,6 +399,11 @@ def folder_for_file(path: Path) -> None:
     (path / FILE).mkdir(parents=True)
 
 
+def file_for_folder(path: Path) -> None:
+    """The folder is a file."""
+    path.touch()
+
+
 def of_another_user(path: Path) -> None:
     """The folder is another user's."""
     if os.geteuid():
@@ -414,6 +419,7 @@ PLACES = [
     linked_key,
     pipe,
     folder_for_file,
+    file_for_folder,
     of_another_user,
 ]
 
