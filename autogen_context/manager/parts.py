@@ -123,11 +123,9 @@ def setup_of(
     """Check the arguments of a manager; an error names the argument and what to pass."""
     scope = Scope(tenant=config.tenant, agent=config.agent)
     options = checked(options, host, scope)
-    if (
-        (folder := config.originals_directory)
-        and os.path.lexists(folder)
-        and not os.path.isdir(folder)
-    ):  # noqa: PTH112 - raises nothing
+    folder = config.originals_directory
+    is_folder = folder is None or os.path.isdir(folder)  # noqa: PTH112 - it raises nothing
+    if not is_folder and os.path.lexists(folder or ""):
         raise wrong_argument("originals_directory", folder, "a folder; this is not one")
     budget, compressor = options.get("budget"), options.get("compressor")
     log = turn_log(config, options.get("events"), options.get("metrics"))
