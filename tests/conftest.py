@@ -1,6 +1,7 @@
 """Settings of the whole suite."""
 
 import gc
+import logging
 from collections.abc import Generator, Iterator
 
 import pytest
@@ -85,6 +86,18 @@ def same_examples() -> Iterator[None]:
             name = "hypothesis.internal.conjecture.providers._get_local_constants"
             patch.setattr(name, Constants)
         yield
+
+
+@pytest.fixture(autouse=True)
+def levels() -> Iterator[None]:
+    """A command line that runs within a test says what is logged from then on; the next test hears everything again."""
+    before = logging.root.level
+    yield
+    logging.root.setLevel(before)
+    for name in [
+        each for each in logging.root.manager.loggerDict if each.startswith("autogen_context")
+    ]:
+        logging.getLogger(name).setLevel(logging.NOTSET)
 
 
 @pytest.fixture(autouse=True, scope="session")

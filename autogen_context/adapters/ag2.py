@@ -179,7 +179,7 @@ def register_ag2(agent: Agent, model: str | None, options: ManagerOptions) -> Ag
     if any(isinstance(each.middleware, Ag2Context) for each in agent.middleware):
         raise ValueError(REGISTERED)
     named = getattr(agent.config, "model", None)
-    said = {"model": named, "single_system": True, "reserve_tokens": 0}
+    said = {"model": named, "single_system": True, "reserve_tokens": 0, "agent": agent.name}
     options = completed(options, model, said=said, client=complete_with(agent))
     context = Ag2Context(agent, options)
     if agent.tools:

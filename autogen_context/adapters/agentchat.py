@@ -86,7 +86,8 @@ def register_agentchat(
             "ManagedChatCompletionContext of its own"
         )
     if not isinstance(before, ManagedChatCompletionContext):
-        options = completed(options, model, said=said_by(client), client=client)
+        said = said_by(client) | {"agent": getattr(agent, "name", None)}
+        options = completed(options, model, said=said, client=client)
         context = ManagedChatCompletionContext(**options)
         context.go_on_with(before)
     elif model is None and not options:
@@ -131,7 +132,7 @@ def register_team(
     if is_orchestrator:
         managed = attributes[CLIENT] = ManagedChatCompletionClient(client, model, **options)
         return managed
-    said = {**said_by(client), "reserve_tokens": SELECTION_TOKENS}
+    said = {**said_by(client), "reserve_tokens": SELECTION_TOKENS, "agent": attributes.get("_name")}
     options = completed(options, model, said=said, client=client)
     prompt = selector_prompt(team)
     context = ManagedChatCompletionContext(system_message=prompt, tools=(), **options)

@@ -6,6 +6,7 @@ them into the window. The internal list is never returned; a conversation restor
 requests in another process.
 """
 
+import asyncio
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from operator import is_
@@ -176,9 +177,15 @@ class ManagedChatCompletionContext(
 
     @override
     async def clear(self) -> None:
-        """Clear the conversation: its messages, pins, versions and evicted originals."""
+        """Clear the conversation: its messages, pins, versions, and the originals of what left its window, wherever they are.
+
+        Raises:
+            StoreUnavailable: a store of originals cannot be written now, so some may still be there; the rest is cleared.
+        """
         await super().clear()
+        old = self.manager
         await self._begin_anew()
+        await asyncio.to_thread(old.clear_originals)
 
     async def _begin_anew(self) -> None:
         old, self.manager = self.manager, self._new_manager()

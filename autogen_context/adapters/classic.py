@@ -9,6 +9,7 @@ import asyncio
 import copy
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from operator import is_
 from threading import get_ident
 from typing import Any, Unpack
@@ -34,6 +35,7 @@ BEFORE_REPLY = "process_all_messages_before_reply"
 BEFORE_CALL, AFTER_CALL = "safeguard_llm_inputs", "safeguard_llm_outputs"  # as in autogen 0.14
 OPENAI_TYPES = frozenset({"openai", "azure"})
 OF_THE_AGENT = frozenset({"tools", "functions", "tool_choice", "response_format", "cache_seed"})
+SELECTION_NAME = "speaker_selection_agent"  # the host's name for it
 SELECTION = "_speaker_selection_transforms"  # what a group adds to each of its selection agents
 
 
@@ -114,7 +116,7 @@ def register_classic(agent: Any, model: str | None, options: ManagerOptions) -> 
         raise ValueError(
             "agent: it has no llm_config and so sends nothing to a model; register the agents that do"
         )
-    said = {"model": next(iter(models_of(agent.llm_config))).get("model")}
+    said = {"model": next(iter(models_of(agent.llm_config))).get("model"), "agent": agent.name}
     options = completed(options, model, said=said, client=complete_with(agent))
     return ContextTransform(**options).add_to_agent(agent)
 
@@ -148,7 +150,7 @@ class AgentConversations(Conversations):
     """
 
     def __init__(self, agent: Any, options: ManagerOptions) -> None:
-        super().__init__(options)
+        super().__init__(options, partial(peers_of, agent))
         self._agent = agent
         self._call: tuple[int, int, IncrementalContextManager, Prepared[ChatDict]] | None = None
 
@@ -204,6 +206,12 @@ class AgentConversations(Conversations):
             if thread == get_ident() and prompt_tokens > 0:
                 manager.record_usage(prepared, prompt_tokens=prompt_tokens)
         return reply
+
+
+def peers_of(agent: Any) -> Iterator[Any]:
+    """Yield the agents whose messages an agent gets: who it talks to, and for a group its members."""
+    for peer in getattr(agent, "chat_messages", ()):  # a group's selection has none
+        yield from getattr(getattr(peer, "groupchat", None), "agents", None) or (peer,)
 
 
 def models_of(llm_config: Any) -> Iterable[Any]:
@@ -295,7 +303,7 @@ def register_selection(chosen: Any, model: str | None, options: ManagerOptions) 
         )
     if getattr(holder, SELECTION, None).__class__ is SpeakerSelection:
         raise ValueError(REGISTERED)
-    said = {"model": next(iter(models_of(config))).get("model")}
+    said = {"model": next(iter(models_of(config))).get("model"), "agent": SELECTION_NAME}
     selection = SpeakerSelection(completed(options, model, said=said))
     if group is None:
         chosen.prepare_group_chat = prepared_with(selection, chosen.prepare_group_chat)

@@ -5,7 +5,7 @@ begun anew finds nothing of an earlier one; the number of managers is bounded.
 """
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from functools import cached_property
 from itertools import takewhile
 from operator import is_
@@ -15,6 +15,7 @@ from weakref import finalize
 
 from autogen_context.adapters.classic_format import ClassicFormat, sent_fields
 from autogen_context.adapters.register import AgentContext
+from autogen_context.forks import when_forked
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.parts import ManagerOptions
 from autogen_context.manager.runner import ToolSchemas
@@ -37,10 +38,13 @@ class Conversations(AgentContext[ChatDict]):
         last_prepared: the last prepared request; if the agent is known, it begins with its system message.
     """
 
-    def __init__(self, options: ManagerOptions) -> None:
-        super().__init__(ClassicFormat(), options)
+    def __init__(
+        self, options: ManagerOptions, peers: Callable[[], Iterable[object]] = tuple
+    ) -> None:
+        super().__init__(ClassicFormat(peers), options)
         self._known: list[Known] = []  # most recently used last
-        self._lock = Lock()
+        self._begin_anew()
+        when_forked(self._begin_anew)
         self._waits = any(map(options.get, ("model_client", "vectors", "project")))
 
     def prepare(
@@ -70,6 +74,10 @@ class Conversations(AgentContext[ChatDict]):
                 else manager.prepare_nowait(given, tools)
             )
             return manager, self.last_prepared.messages[len(own) :]
+
+    def _begin_anew(self) -> None:
+        self._lock = Lock()
+        vars(self).pop("_waiting", None)  # its thread is the parent's
 
     @cached_property
     def _waiting(self) -> "Waiting":

@@ -21,6 +21,7 @@ from autogen_context.messages.message import HostFormat, Message
 from autogen_context.models.completion import ModelClient
 
 if TYPE_CHECKING:
+    from autogen_context.manager.forgetting import Forgotten
     from autogen_context.prioritizer.selection import Explanation
 
 # Reserve for an unknown system prompt (about a page), and for unknown tools (about a dozen). AgentChat's default prompt has
@@ -83,6 +84,12 @@ class AgentContext(Generic[Payload]):
         """Explain what the last turn did with a message; raise ``NotInHistory`` if it was not part of the turn."""
         return self.manager.explain(message)
 
+    def forget(
+        self, message: Payload | None = None, *, handle: str = "", query: str = ""
+    ) -> "Forgotten":
+        """Forget a message, an original or all that has a text; as of ``IncrementalContextManager.forget``."""
+        return self.manager.forget(message, handle=handle, query=query)
+
     def recall(self, handle: str) -> Sequence[Message]:
         """Return the originals of shortened or evicted content; raise ``OriginalNotFound`` if they are not stored."""
         return self.manager.recall(handle)
@@ -131,7 +138,8 @@ def register(
     raise ValueError(
         f"agent: {found} is no agent of a known host; known are an AssistantAgent of autogen-agentchat 0.5.7 to 0.7, a "
         "ConversableAgent of classic AutoGen (autogen, pyautogen up to 0.9), and an Agent of AG2 1.x (ag2) or of Microsoft "
-        "Agent Framework 1.x; with a list of OpenAI messages use IncrementalContextManager"
+        "Agent Framework 1.x, and what selects the speaker in a team of AgentChat or classic AutoGen; of any other team or workflow "
+        "register the agents, each by itself; with a list of OpenAI messages use IncrementalContextManager"
     )
 
 
@@ -180,6 +188,8 @@ def completed(
         model=model,
         window_tokens=completed.pop("window_tokens", None),
         reserve_tokens=completed.pop("reserve_tokens", None),
+        people=completed.pop("people", None),
+        program_output=completed.pop("program_output", None),
     )
     window = config.window_tokens
     if said is not None and not config.model and window is None:

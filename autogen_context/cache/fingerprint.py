@@ -11,6 +11,7 @@ import os
 import re
 import stat
 import time
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from fnmatch import translate
@@ -206,11 +207,22 @@ def absolute_names(depends_on: object) -> tuple[str, ...]:
     return tuple(names)
 
 
-def is_touched(name: str, path: str) -> bool:
-    """Return True if a change at or below a path may affect a dependency; false positives are possible."""
-    root = _split(name)[0] if _is_pattern(name) else name
-    near, changed = os.path.join(root, ""), os.path.join(path, "")
-    return near.startswith(changed) or (root != name and changed.startswith(near))
+class ChangedPaths:
+    """Paths at or below which something changed; asking costs the same for one path and for many."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._all = {os.path.join(path, "") for path in paths}
+        self._sorted = sorted(self._all)
+
+    def touch(self, name: str) -> bool:
+        """Return True if they may affect a dependency; false positives are possible."""
+        root = _split(name)[0] if _is_pattern(name) else name
+        near = os.path.join(root, "")
+        ends = (at for at, char in enumerate(near, 1) if char == os.sep)
+        if any(near[:end] in self._all for end in ends):
+            return True
+        at = bisect_left(self._sorted, near)
+        return root != name and at < len(self._sorted) and self._sorted[at].startswith(near)
 
 
 def _is_pattern(name: str) -> bool:

@@ -23,9 +23,9 @@ from autogen_context.messages.message import (
     Message,
     ToolCall,
     ToolResult,
-    content_digest,
+    handle_of,
 )
-from autogen_context.messages.people import words_and_output
+from autogen_context.messages.origin import is_users
 from autogen_context.messages.piece import LINES_ABOVE, Verbatim, Written, messages_of
 from autogen_context.messages.segment import Unit, pair
 from autogen_context.messages.tool_call import ToolKinds, action_of
@@ -80,6 +80,7 @@ def cut(
     call: ToolCall | None = None,
     task: str = "",
     shows_file: bool = False,
+    handle_key: bytes = b"",
 ) -> tuple[str, str]:
     """Cut a result to its token limit; return it with the handle of its original, or the text and no handle if it fits."""
     tokens = count(text)
@@ -89,16 +90,11 @@ def cut(
     most = MOST_CODE_TOKENS if shows_file or reducer.kind == "code" else MOST_TOKENS
     if tokens <= most:
         return text, ""
-    handle = handle_of(original)
+    handle = handle_of(original, key=handle_key)
     mark = mark_of(count(original), handle)
     room = TextLimit(tokens=most - count(mark) - 1, count=count, wanted=wanted_of(call, task))
     short = f"{reducer.cut(text, room)}\n{mark}"
     return (short, handle) if len(short) < len(text) else (text, "")
-
-
-def handle_of(original: str) -> str:
-    """Return the handle for recalling an original: 12 hex digits."""
-    return content_digest(original)[:6].hex()
 
 
 def mark_of(tokens: int, handle: str) -> str:
@@ -181,7 +177,9 @@ class Arrival:
         kinds: ToolKinds,
         keep: Callable[[str, str], None],
         compressor: Compressor,
+        handle_key: bytes = b"",
     ) -> None:
+        self._handle_key = handle_key
         self._on_arrival = compressor.on_arrival
         self.mode: Mode = "lossless"
         self._counter = counter
@@ -191,8 +189,7 @@ class Arrival:
 
     def _forget(self) -> None:
         self._above = LinesAbove()
-        self._task = ""
-        self._last: Message | None = None
+        self._instruction: Message | None = None
 
     def restart(self, sent: Iterable[Message]) -> None:
         """Replace the record of sent messages by these."""
@@ -296,13 +293,19 @@ class Arrival:
         shows_file = call is not None and bool(action_of(call, self._kinds).views)
         short = self._above.without(tightened(original, shows_file=shows_file))
         if self.mode == "lossy":
-            task = self._task
+            task = self._instruction.text.strip() if self._instruction else ""
             short, handle = cut(
-                short, original, count=count, call=call, task=task, shows_file=shows_file
+                short,
+                original,
+                count=count,
+                call=call,
+                task=task,
+                shows_file=shows_file,
+                handle_key=self._handle_key,
             )
         sent = self._on_arrival(original, short, count=count)
         if sent not in (short, original):
-            short, handle = sent, handle_of(original)
+            short, handle = sent, handle_of(original, key=self._handle_key)
         if short is original or count(short) >= count(original):
             return original
         if handle:
@@ -312,9 +315,16 @@ class Arrival:
     def _see(self, message: Message) -> None:
         if message.own:
             return  # our own messages may be removed while tool results stay
-        if message.role == "user" and not message.results:
-            self._task = words_and_output(message, self._last)[0].strip() or self._task
-        self._last = message
+        if message.role == "user" and is_users(message) and message.text.strip():
+            before = self._instruction
+            # by who spoke first, if no person does
+            is_led = (
+                before is None
+                or before.origin == "doubtful"
+                or (before.origin != "person" and before.name == message.name != "")
+            )
+            if is_led or message.origin in {"person", ""}:
+                self._instruction = message
         if message.text and message.role not in SYSTEM_ROLES:  # which hosts may change
             self._above.add(message.text)
         for result in message.results:

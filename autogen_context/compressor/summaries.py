@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from math import ceil
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from autogen_context.argument import require_seconds
-from autogen_context.cache.values import Cache
+from autogen_context.cache.values import Cache, Forgets
 from autogen_context.compressor.concepts import (
     CompressionResult,
     Concept,
@@ -48,11 +48,12 @@ from autogen_context.compressor.steps import (
     without_redundancy,
 )
 from autogen_context.errors import CompletionFailed
+from autogen_context.forks import when_forked
 from autogen_context.language.terms import terms
 from autogen_context.ledger.ledger import MARKER
 from autogen_context.ledger.rendering import OPENING, render, shortened
 from autogen_context.messages.message import SYSTEM_ROLES, Message, content_digest
-from autogen_context.messages.people import People, people_in, words_and_output
+from autogen_context.messages.origin import NOTHING_DECLARED, origin_of
 from autogen_context.models.background import Background, is_cut_off, wait_for
 from autogen_context.models.completion import Complete, Places
 from autogen_context.text.quote import block
@@ -135,14 +136,34 @@ async def summarised(
 
     The model is shown what fits ``seen``; the summary must keep enough of the values in ``extract``, the fallback.
     """
-    entries, beside, current = source.stated
+    draft = await asyncio.to_thread(drafted, source, target, seen)  # a large text takes a while
+    summary = await summarize(draft.text, draft.asked_tokens)
+    return await asyncio.to_thread(built_on, summary, source, draft, extract)
+
+
+class Draft(NamedTuple):
+    """What a model is asked: the text, with the passages that it is of, its summary's size, and the target that has the rules."""
+
+    text: str
+    shown: Sequence[Passage]
+    asked_tokens: int
+    target: Target
+
+
+def drafted(source: SourceText, target: Target, seen: Target) -> Draft:
+    """Return what to ask; arguments as of ``summarised``."""
+    entries, _, current = source.stated
     rules = [entry for entry in entries if entry.kind != "fact" and not entry.reported]
     room = int(target.tokens * STATED_FRACTION)
     target = replace(target, stated=render(rules, room_tokens=room, count=target.count).text)
     shown = without_redundancy(current)
     text = joined(shown if seen.is_met(shown) else core_of(scored(shown, seen), seen))
-    asked_tokens = max(1, int(target.room * SUMMARY_FRACTION))
-    summary = await summarize(text, asked_tokens)
+    return Draft(text, shown, max(1, int(target.room * SUMMARY_FRACTION)), target)
+
+
+def built_on(summary: str, source: SourceText, draft: Draft, extract: CompressionResult) -> str:
+    """Return a text built on a summary; raise ``CompletionFailed`` if that is rejected."""
+    (text, shown, asked_tokens, target), (_, beside, current) = draft, source.stated
     if len(summary) >= len(text):
         raise CompletionFailed("it is not shorter than the text")
     passages = mended(passages_of(summary), shown)
@@ -214,7 +235,6 @@ SPAN_TOKENS = 4_000  # at least, with a large limit
 SPAN_FRACTION = 1 / 3  # of the limit, at most; SPAN_TOKENS is halved until it fits
 LEAST_SPAN = 500  # tokens; a summary of less would save little
 NEWEST_FRACTION = 0.25  # of the limit, for the newest units, which are not evicted soon
-UNNAMED = People()  # without named people
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,11 +252,18 @@ class Span:
         return content_digest(self.text).hex()
 
 
+SPEAKERS: dict[str, str] = {  # what is a program's, or doubtful, speaks as a tool
+    "system": "system",
+    "person": "user",
+    "agent": "assistant",
+    "unknown": "assistant",
+}
+
+
 class Spans:
     """The spans of one conversation; each is cut once, when its units are complete."""
 
-    def __init__(self, people: Collection[str] = ()) -> None:
-        self._named = people
+    def __init__(self) -> None:
         self._least = 0
         self._cut: list[tuple[Span, Candidate]] = []  # each with its last unit
 
@@ -256,11 +283,10 @@ class Spans:
             self._cut.pop()
         start, tokens = self._cut[-1][0].stop if self._cut else opening_of(candidates), 0
         stop = newest_of(candidates, room_tokens)
-        known = people_in((m for c in candidates for m in c.unit.messages), self._named)
         for i in range(start, stop):
             tokens += candidates[i].tokens
             if tokens >= least:
-                self._cut.append((span_of(candidates, start, i + 1, known), candidates[i]))
+                self._cut.append((span_of(candidates, start, i + 1), candidates[i]))
                 start, tokens = i + 1, 0
         return [
             span
@@ -301,29 +327,24 @@ def newest_of(candidates: Sequence[Candidate], room_tokens: int) -> int:
     return 0
 
 
-def span_of(
-    candidates: Sequence[Candidate], start: int, stop: int, people: People = UNNAMED
-) -> Span:
+def span_of(candidates: Sequence[Candidate], start: int, stop: int) -> Span:
     """Build the span of the units from ``start`` to ``stop``."""
     units = candidates[start:stop]
-    before = candidates[start - 1].unit.messages[-1] if start else None
     said: list[str] = []
     for message in (message for candidate in units for message in candidate.unit.messages):
-        said += paragraphs_of(message, before, people)
-        before = message
+        said += paragraphs_of(message)
     return Span(start=start, stop=stop, tokens=sum(c.tokens for c in units), text="\n\n".join(said))
 
 
-def paragraphs_of(message: Message, before: Message | None, people: People) -> Iterator[str]:
+def paragraphs_of(message: Message) -> Iterator[str]:
     """Yield a message's words, calls and results as paragraphs, quoted if they could be taken for another author's."""
-    words, output = words_and_output(message, before)
-    role = people.heard(message).role
-    if role in SYSTEM_ROLES:
-        role = "system"
-    elif role != "assistant" and (role != "user" or message.results):
-        role = "tool"  # unknown roles have no more authority
     calls = [("assistant", f"calls {call.name}: {call.arguments}") for call in message.calls]
-    said = [("tool", output)] * bool(output) + [(role, words)] * bool(words.strip()) + calls
+    said = [
+        (
+            SPEAKERS.get(message.origin or origin_of(message, None, NOTHING_DECLARED), "tool"),
+            message.text,
+        )
+    ] * bool(message.text.strip()) + calls
     for speaker, text in [*said, *(("tool", result.text) for result in message.results)]:
         quoted = text
         if speaker == "tool" or (speaker == "assistant" and OPENING in text):
@@ -377,7 +398,23 @@ class Summaries:
         self._background = background
         self._cache = cache
         self._told = told  # called per summary with the reason for rejection, "" if used
-        self._asked: dict[str, asyncio.Task[None]] = {}
+        self._kept: dict[str, str] = {}  # key in the cache, by that of the span
+        self._unwanted: set[str] = set()
+        self._begin_anew()
+        when_forked(self._begin_anew)
+
+    def _begin_anew(self) -> None:
+        self._asked: dict[str, asyncio.Task[None]] = {}  # in a forked process: by the parent
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Delete the summaries of spans, also from the cache; one that is being made is not used."""
+        for key in keys:
+            self.known.pop(key, None)
+            asked = self._asked.get(key)
+            if asked is not None and not asked.done():
+                self._unwanted.add(key)
+            if isinstance(self._cache, Forgets) and key in self._kept:
+                self._cache.forget(KIND, [self._kept.pop(key)])
 
     async def make(self, spans: Iterable[Span], *, timeout_s: float) -> None:
         """Start summaries of spans without one, and wait up to ``timeout_s`` seconds for them."""
@@ -396,6 +433,7 @@ class Summaries:
         """Get the summary of a span from the cache, or make it."""
         target = ceil(span.tokens * SUMMARY_OF_SPAN)
         key, why = f"{target} {span.key}", ""
+        self._kept[span.key] = key
         try:
             if self._cache is not None:
                 await self._cache.warm(KIND, [key])
@@ -405,6 +443,8 @@ class Summaries:
                     self.known[span.key] = loaded
                     return
             made = await self._compressor.summarise(span.text, target_tokens=target)
+            if span.key in self._unwanted:
+                return
             self.known[span.key] = self._checked(made, target)
             if self._cache is not None:
                 self._cache.remember(KIND, key, made)

@@ -7,15 +7,18 @@ values; everything else an engine keeps can be rebuilt from a view and the host'
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from autogen_context.budget.policy import TurnBudget
 from autogen_context.cache.originals import OriginalStore
+from autogen_context.cache.seal import store_key
 from autogen_context.compressor.arrival import Arrival
 from autogen_context.errors import ContextWindowExceeded
+from autogen_context.ledger import Entry
+from autogen_context.manager.forgetting import BEFORE, record_of, recorded_in, told_of
 from autogen_context.manager.injected import (
     FilesShown,
     Hidden,
@@ -33,10 +36,10 @@ from autogen_context.manager.prepared import (
     RequestWriter,
     Window,
 )
-from autogen_context.messages.message import SYSTEM_ROLES, Message
+from autogen_context.messages.message import SYSTEM_ROLES, Message, handle_of
+from autogen_context.messages.origin import Declared
 from autogen_context.messages.piece import RoleRules, Written, messages_of
 from autogen_context.messages.tool_schema import has_recall_tool
-from autogen_context.recall.exchanges import said_now
 from autogen_context.tokens.calibrate import Calibration
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.triggers.price import (
@@ -98,10 +101,22 @@ class Engine:
     ) -> None:
         config, host = setup.config, setup.host
         self.window = window
-        self.conversation = Conversation(host, counter, orphans=config.orphans, digests=digests)
+        handle_key = store_key(config.store_key or None)
+        self.conversation = Conversation(
+            host,
+            counter,
+            orphans=config.orphans,
+            digests=digests,
+            handle_key=handle_key,
+            declared=Declared.of(config.people, config.program_output),
+        )
         self.files = FilesShown(setup.kinds)
         self.arrival = Arrival(
-            counter, kinds=setup.kinds, keep=originals.put_text, compressor=setup.compressor
+            counter,
+            kinds=setup.kinds,
+            keep=originals.put_text,
+            compressor=setup.compressor,
+            handle_key=handle_key,
         )
         self._setup, self._counter, self._ready = setup, counter, ready
         self._originals = originals
@@ -189,7 +204,7 @@ class Engine:
             if self._has_planner:
                 self.planner.compared = {}
         else:
-            self._begin_anew()
+            self.begin_anew()
         return view.realigned(change, self.conversation.candidates)
 
     def _with_heads(self, view: ContextView, change: HostChange) -> ContextView:
@@ -208,7 +223,35 @@ class Engine:
         self._arrived = new.decisions if is_read else None
         return new
 
-    def _begin_anew(self) -> None:
+    def with_record(self, view: ContextView, stated: Iterable[Entry] | None = None) -> ContextView:
+        """Return the view with what still holds of messages that the host cut; ``stated`` adds to it or takes away."""
+        if stated is None and not view.record.stated:
+            return view
+        entries = recorded_in(view.record) if stated is None else list(stated)
+        self.planner.telling.begin_with([replace(each, position=BEFORE) for each in entries])
+        self.planner.telling.follow(self.conversation.messages)
+        entries = [each for each in self.planner.telling.stated() if each.position < 0]
+        text = told_of(entries, self.room(view).budget.notice_tokens, self._counter.text)
+        return replace(view, record=record_of(entries, text))
+
+    def stated_at(self, view: ContextView, positions: Container[int]) -> list[Entry]:
+        """Return what still holds of messages at these positions, and of those that the host cut before."""
+        telling = self.planner.telling
+        telling.begin_with(recorded_in(view.record))
+        telling.follow(self.conversation.messages)
+        own = (each for each in telling.stated() if not each.reported)
+        return [each for each in own if each.position < 0 or each.position in positions]
+
+    def keep(self, candidates: Iterable[Candidate]) -> None:
+        """Store the originals of units that the host no longer has."""
+        originals = [
+            (handle_of(each.unit.messages, key=each.handle_key), each.unit.messages)
+            for each in candidates
+        ]
+        if originals:
+            self._originals.put_all(originals)
+
+    def begin_anew(self) -> None:
         """Make all indexes again, since messages at known positions may be others."""
         self._writer.forget()
         self.files = FilesShown(self._setup.kinds)
@@ -293,6 +336,7 @@ class Engine:
     def compacted(self, view: ContextView, extra_tokens: int = 0) -> ContextView:
         """Return the view after a compaction, with the newest preamble as far as protected messages leave room for it."""
         pinned, candidates = self.pinned(view), self.conversation.candidates
+        view = self.with_record(view)
         if view.preamble.is_offered:
             protected = sum(candidates[i].tokens for i in self.conversation.protected(pinned))
             view = self.with_new_preamble(view, extra_tokens + protected)
@@ -302,7 +346,10 @@ class Engine:
         try:
             changes = self._planned(view, beside + free, pinned)
         except ContextWindowExceeded:
-            if not free:
+            if view.record.text:  # is no reason to fail
+                view = replace(view, record=replace(view.record, text=""))
+                beside = self.room(view).used_tokens - view.tokens + extra_tokens
+            elif not free:
                 raise
             free, changes = 0, self._planned(view, beside, pinned)
         view = self.rewritten(view, changes)
@@ -362,9 +409,9 @@ class Engine:
         """Return whether a person asks about something that left the window, and the retrieved context that fits."""
         messages, newest, count = self.conversation.messages, view.decisions.last, self._counter
         is_sent = newest is None or newest.start < view.sent
-        if is_sent or not view.decisions.hidden or messages[-1].role != "user":
+        if is_sent or not view.decisions.hidden:
             return False, None
-        query, memory = said_now(messages), self._ready.memory
+        query, memory = self.conversation.said_now, self._ready.memory
         if not query:
             return False, None
 
@@ -413,6 +460,8 @@ class Engine:
         budget, used, needed = self._setup.budget.for_turn(tokens), view.decisions.tokens, 0
         used += self.fixed.tokens
         used += self._counter.message(as_message(text)) if text else 0
+        if view.record.text:
+            used += self._counter.message(as_message(view.record.text))
         if due and not view.notices.waits and has_place(view, self.conversation.candidates):
             needed = needed_tokens(due, budget, self._counter)
         return RequestRoom(tokens, used, needed, budget)

@@ -41,6 +41,7 @@ from autogen_context.view.versions import Version, VersionDiff
 from autogen_context.view.view import BilledUsage
 
 if TYPE_CHECKING:
+    from autogen_context.manager.forgetting import Forgotten
     from autogen_context.prioritizer.selection import Explanation
 
 PreparedT = TypeVar("PreparedT", Prepared[object], Prepared[object] | None)
@@ -61,7 +62,10 @@ class IncrementalContextManager:
         model: name of the model; it determines limit and tokenizer.
         window_tokens: the most input tokens a request may have; default: the model's limit.
         reserve_tokens: tokens of the window reserved for what the host adds unseen (system prompt, tools).
-        config: all settings; the three above win over it, and it wins over ``AUTOGEN_CONTEXT_*`` in the environment.
+        people: names under which people write, beside those that the host knows; what others say is no rule.
+        program_output: what is a program's output in the user role: names, and beginnings of texts, such as
+            ``<returncode>``.
+        config: all settings; those above win over it, and it wins over ``AUTOGEN_CONTEXT_*`` in the environment.
         host: message format of the host; default: OpenAI's chat format.
         counter: counts tokens; default: the model's tokenizer.
         budget: divides the window, in each turn and at a compaction; default: a ``TokenBudgetManager`` by the settings
@@ -76,7 +80,8 @@ class IncrementalContextManager:
             ``observe(turn)``, copied for the conversation. With ``compaction="when_full"`` only ``dry_run`` uses it.
         clock: returns seconds since 1970, such as ``time.time``; needed to notice that the provider's cache has expired.
             Without it no decision depends on time.
-        original_store: a further store of originals, shared with other agents; a ``RedisOriginals`` or another ``OriginalTier``.
+        original_store: a further store of originals; a ``RedisOriginals``, ``DiskOriginals`` or another ``OriginalTier``. With a
+            scope that names an agent or a team it is shared by all who name it; without, the conversation has its own there.
         files: a folder or a ``FileChangeTracker``: changes made by others to files that the conversation shows are
             reported to the agent.
         project: a folder or a ``ProjectContext``: its context is sent after the system prompt, updates before the newest
@@ -105,6 +110,8 @@ class IncrementalContextManager:
             model=model,
             window_tokens=options.pop("window_tokens", None),
             reserve_tokens=options.pop("reserve_tokens", None),
+            people=options.pop("people", None),
+            program_output=options.pop("program_output", None),
         )
         self._setup = setup_of(self.config, host or OpenAIChat(), options, Background(self))
         self._turns = Turns()
@@ -243,6 +250,33 @@ class IncrementalContextManager:
         """
         return self._runner.latest.explain(message)
 
+    def forget(self, message: object = None, *, handle: str = "", query: str = "") -> "Forgotten":
+        """Forget a message, the original under a handle, or all that has a text; a call goes with its results.
+
+        It is in no request any more, even if the host still hands it in, and nothing is kept that was made of it: originals in
+        all stores, statements, summaries, notices, vectors, versions. A file of the event log stays as it was written.
+
+        Args:
+            message: as it was handed in.
+            handle: of an original.
+            query: a text, found whatever its case is, in the words, arguments and results of any message or original.
+
+        Returns:
+            What was forgotten; false if nothing has the text of a query.
+
+        Raises:
+            NotInHistory: neither the conversation nor an original has the message.
+            OriginalNotFound: nothing has the handle.
+            ValueError: not one of the three was given, it is the system prompt or the newest message, or the messages of a
+                loaded state were not handed in yet.
+        """
+        require_text("handle", handle)
+        require_text("query", query)
+        if (message is not None) + bool(handle) + bool(query) != 1:
+            raise ValueError("forget: give a message, or handle=, or query=")
+        with self._turns.lock:
+            return self._open.forget(message=message, handle=handle, query=query)
+
     def recall(self, handle: str) -> tuple[Message, ...]:
         """Return the original messages of a unit that was shortened or dropped.
 
@@ -252,6 +286,14 @@ class IncrementalContextManager:
         """
         require_text("handle", handle)
         return self._runner.originals.get(handle)
+
+    def clear_originals(self) -> None:
+        """Delete the originals of this conversation, from memory and wherever else they are kept.
+
+        Raises:
+            StoreUnavailable: a store cannot be written now, so some may still be there.
+        """
+        self._runner.originals.clear()
 
     def recall_context(self, handle: str = "", query: str = "", lines: str = "") -> str:
         """Answer a call of the tool ``recall_context``; the answer is always a text.
@@ -405,7 +447,7 @@ class IncrementalContextManager:
             if self._setup.options.get("counter") is None:
                 timeout_s = self.config.tokenizer_timeout_s
                 await load_tokenizer(self.config.model, timeout_s=timeout_s)
-                await self._turns.take(self._count_exactly)
+            await self._turns.take(self._count_exactly)
             self._is_looked_up = True
             self._discover()
 
@@ -417,9 +459,10 @@ class IncrementalContextManager:
             self._setup.background.start_anywhere(discovery, name="discovery")
 
     def _count_exactly(self) -> None:
-        """Count with the exact tokenizer from now on, also if the conversation began with an estimate."""
-        known, counter = self._owned, counter_of(self._setup)
-        if known.counter.source == "estimate":
+        """Begin the conversation, or continue with the exact tokenizer if it began with an estimate."""
+        known = self._owned
+        if known.counter.source == "estimate" and self._setup.options.get("counter") is None:
+            counter = counter_of(self._setup)
             runner = known.continued(self._setup, known.state, counter, known.providers)
             runner.observe(known.engine.conversation.history.payloads, decides=True)
             if self._kept is known:  # no other state was loaded meanwhile

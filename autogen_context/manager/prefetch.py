@@ -6,7 +6,7 @@ result.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,9 @@ from autogen_context.compressor.summaries import (
 from autogen_context.config.config import ContextConfig
 from autogen_context.manager.parts import Setup
 from autogen_context.manager.state import State
+from autogen_context.messages.message import Message, joined_text
 from autogen_context.models.completion import Complete, complete_of
+from autogen_context.models.embedder import ForgetsTexts
 from autogen_context.recall.recaller import EmbeddingsDue, Prefetch, Recaller
 from autogen_context.tokens.limits import ModelLimits
 from autogen_context.tokens.message_counter import MessageCounter
@@ -94,6 +96,20 @@ class Prefetcher:
                 del found[span], self.summaries[span.key]
             self._loaded.discard(span.key)
         return found
+
+    def forget(self, messages: Sequence[Message], spans: Collection[str]) -> None:
+        """Delete what was made of these messages, and of the spans with these keys."""
+        self.memory.clear()
+        if self._summaries:
+            self._summaries.forget(spans)
+        else:
+            self.summaries = {k: v for k, v in self.summaries.items() if k not in spans}
+        self._advice = {}  # it is of one task, the newest
+        if self._advising:
+            self._advising.forget(message.text.strip() for message in messages)
+        vectors = self._setup.options.get("vectors")
+        if isinstance(vectors, ForgetsTexts):
+            vectors.forget(text for message in messages if (text := joined_text([message])))
 
     def is_full(self, room: "RequestRoom") -> bool:
         """Whether a compaction is near enough to have summaries and advice made for it."""

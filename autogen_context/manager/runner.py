@@ -9,10 +9,13 @@ view (pins, bills) by anybody at any time.
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property, partial
+from secrets import token_hex
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,6 +25,7 @@ from autogen_context.errors import (
     ChangeRefused,
     ContextWindowExceeded,
     InvalidTranscript,
+    StoreUnavailable,
     TurnUnderWay,
 )
 from autogen_context.forks import when_forked
@@ -34,9 +38,16 @@ from autogen_context.manager.change import (
     refused,
 )
 from autogen_context.manager.engine import Engine
+from autogen_context.manager.forgetting import Forgetting, Forgotten, Leaving, recorded_in
 from autogen_context.manager.injected import messages_due, offered
 from autogen_context.manager.latest import Latest
-from autogen_context.manager.parts import Setup, originals_of, warn_caller, window_tokens_of
+from autogen_context.manager.parts import (
+    Setup,
+    keeps_outside,
+    originals_of,
+    warn_caller,
+    window_tokens_of,
+)
 from autogen_context.manager.prefetch import Ahead, Prefetcher
 from autogen_context.manager.prepared import Prepared, Window, untouched
 from autogen_context.manager.providers import Providers, ToRefresh, reported
@@ -47,6 +58,7 @@ from autogen_context.messages.piece import messages_of
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.alignment import HostChange, Run
 from autogen_context.view.certificate import Certificate
+from autogen_context.view.conversation import digest_of
 from autogen_context.view.notice import ProviderTurn
 from autogen_context.view.versions import Version, Versions
 from autogen_context.view.view import ContextView
@@ -93,8 +105,11 @@ class TurnRunner:
         config = setup.config
         self.setup, self.counter, self.providers = setup, counter, providers
         self._log = setup.log
+        self._undeleted: frozenset[str] = frozenset()  # originals that a store could not delete yet
         self._bill_doubted = False  # so that repeated bills of this kind warn only once
-        self.originals = originals_of(config, state.originals, setup.options.get("original_store"))
+        self._conversations = state.conversations or new_conversation(setup)
+        given = setup.options.get("original_store")
+        self.originals = originals_of(config, state.originals, given, self._conversations or ("",))
         self.prefetcher = Prefetcher(setup, counter, state)
         self._scheme = state.digest_scheme
         is_comparable = self._scheme == DIGEST_SCHEME
@@ -179,25 +194,111 @@ class TurnRunner:
     def observe(self, payloads: Sequence[object], *, decides: bool = False) -> None:
         """Read and measure the host's list before its turn; ``decides`` on its new units as well."""
         with self._changing():
-            self._read(payloads)
+            self._read(self._present(payloads))
             if decides:
                 self.view = self.engine.with_new(self.view)
 
-    def _read(self, payloads: Sequence[object]) -> None:
+    def _read(self, payloads: Sequence[object], *, asked: AbstractSet[int] = frozenset()) -> None:
         """Read and measure the host's list, in its turn or earlier, and drop what the host changed of the history.
 
-        Decisions are made in the turn, when the tools are known.
+        Decisions are made in the turn, when the tools are known. Messages at ``asked`` positions were asked to be forgotten.
         """
-        conversation = self.engine.conversation
-        change = conversation.update(payloads)
+        conversation, leaving = self.engine.conversation, list[Leaving]()
+
+        def leaves(change: HostChange) -> None:
+            known = self.view, self.versions
+            leaving.append(self.forgetting.leaving(*known, change, len(payloads), asked))
+
+        change = conversation.update(payloads, leaves)
         if self._earlier:
             same = self._recognised()
             change = HostChange.of(len(self._earlier), [Run(0, 0, same)] if same else ())
             self._earlier = ()
-        if change.same == change.known:
-            return
-        self.versions = self.versions.realigned(change, conversation.candidates)
-        self.view = self.engine.realigned(self.view, change)
+        if change.same < change.known:
+            self._follow_host(change, leaving[0] if leaving else Leaving())
+        if self._undeleted:
+            self._delete(())
+
+    def _follow_host(self, change: HostChange, leaving: Leaving) -> None:
+        """Follow a list in which messages were changed; forget what is deleted."""
+        candidates, gone = self.engine.conversation.candidates, (leaving.forgotten, leaving.lines)
+        is_told = leaving.is_any and self.view.has_derived(*gone)
+        self.versions = self.versions.without(*gone) if leaving.is_any else self.versions
+        self.versions = self.versions.realigned(change, candidates)
+        view = self.engine.realigned(self.view.begun_anew() if is_told else self.view, change)
+        if leaving.is_any:
+            self.engine.begin_anew()
+            self.engine.keep(leaving.cut)
+            view = self.engine.with_record(
+                replace(view, pins=view.pins - leaving.digests), leaving.stated
+            )
+            with self._asking:
+                self.__dict__.pop("recall_tool", None)  # its index has the texts
+            self.prefetcher.forget(leaving.messages, leaving.spans)
+            self._delete(leaving.handles)
+        self.view = view
+
+    def _delete(self, handles: Iterable[str]) -> None:
+        """Delete originals; what a store cannot delete now is tried again in the next turn."""
+        due = self._undeleted | set(handles)
+        try:
+            self.originals.forget(due)
+        except StoreUnavailable:
+            if due - self._undeleted:
+                logger.warning(
+                    "originals of deleted messages could not be deleted; it is tried again",
+                    extra={"originals": len(due)},
+                )
+            self._undeleted = frozenset(due)
+        else:
+            self._undeleted = frozenset()
+
+    @cached_property
+    def forgetting(self) -> Forgetting:
+        """Finds what was kept of messages that leave."""
+        return Forgetting(self.setup, self.engine, self.originals, self.prefetcher)
+
+    def forget(self, *, message: object, handle: str, query: str) -> Forgotten:
+        """Forget messages, so that they are in no request any more, and all that was kept of them."""
+        with self._changing():
+            history = self.engine.conversation.history
+            if history.known > len(history.messages):
+                raise ValueError(f"forget: {NOT_HANDED_IN}")
+            wanted = self.forgetting.wanted(self.view, message=message, handle=handle, query=query)
+            if wanted.positions:
+                kept = [p for i, p in enumerate(history.payloads) if i not in wanted.positions]
+                digests = Counter(history.digests[i] for i in wanted.positions)
+                digests.update(dict(self.view.forgotten))
+                self.view = replace(self.view, forgotten=tuple(sorted(digests.items())))
+                self._read(kept, asked=wanted.positions)
+                self.view = self.engine.with_new(self.view)
+            if wanted.statements:
+                gone = set(wanted.statements)
+                stated = [e for e in recorded_in(self.view.record) if e.text not in gone]
+                self.view = self.engine.with_record(self.view, stated)
+            self._delete(wanted.handles)
+            with self._asking:
+                self.__dict__.pop("recall_tool", None)
+            return replace(wanted.forgotten, unavailable=tuple(sorted(self._undeleted)))
+
+    def _present(self, payloads: Sequence[object]) -> Sequence[object]:
+        """Return the host's list without forgotten messages, of which it may still have some; the newest is none of them."""
+        due = Counter(dict(self.view.forgotten))
+        if not due:
+            return payloads
+        present, found = list[object](), Counter[bytes]()
+        for payload in payloads[:-1]:
+            digest = b""
+            with suppress(
+                ValueError, RecursionError
+            ):  # it is no message, which is told when it is read
+                digest = digest_of(self.setup.host, payload)
+            if found[digest] < due[digest]:
+                found[digest] += 1
+            else:
+                present.append(payload)
+        self.view = replace(self.view, forgotten=tuple(sorted((+found).items())))
+        return [*present, *payloads[-1:]]
 
     def _recognised(self) -> int:
         """Return how many leading messages are those of a state whose digests cannot be compared, and name its pins anew."""
@@ -215,7 +316,9 @@ class TurnRunner:
         return same
 
     def _is_little(self, payloads: Sequence[object], tools: ToolSchemas) -> bool:
-        """Whether a turn on this list is little work; if so, the list was read."""
+        """Whether a turn on this list is little work; if so, the list was read. Never after something was forgotten."""
+        if self.view.forgotten:
+            return False
         conversation = self.engine.conversation
         if not conversation.history.is_continued_by(payloads, MANY_NEW):
             return False
@@ -228,7 +331,7 @@ class TurnRunner:
     def ahead(self, payloads: Sequence[object], tools: ToolSchemas) -> Begun:
         """Update the view to the host's list; return what to await before its turn."""
         with self._changing():
-            self._follow(payloads, tools)
+            self._follow(self._present(payloads), tools)
             return self._begun()
 
     def quick_ahead(self, payloads: Sequence[object], tools: ToolSchemas) -> Begun | None:
@@ -262,8 +365,9 @@ class TurnRunner:
         if not self.setup.config.enabled:
             return self._untouched(payloads, tools)
         with self._changing():
-            self._follow(payloads, tools)
-            return self._planned(payloads, started_s)
+            present = self._present(payloads) if self.view.forgotten else payloads
+            self._follow(present, tools)
+            return self._planned(present, started_s)
 
     def quick_turn(self, payloads: Sequence[object], tools: ToolSchemas) -> Prepared[object] | None:
         """Prepare a turn if it is little work."""
@@ -478,6 +582,7 @@ class TurnRunner:
             versions=latest.versions.kept,
             context_id=self.context_id,
             branches=self._branches,
+            conversations=self._conversations,
             summaries=dict(self.prefetcher.summaries),
             advice=dict(self.prefetcher.advice),
             providers=latest.providers,
@@ -487,7 +592,17 @@ class TurnRunner:
         """Return the state of a branch, which has a context id of its own."""
         self._branches += 1
         name = content_digest(self.context_id, str(self._branches))[:6].hex()
-        return replace(self.state, context_id=name, branches=0)
+        return replace(
+            self.state,
+            context_id=name,
+            branches=0,
+            conversations=(*new_conversation(self.setup), *self._conversations),
+        )
+
+
+def new_conversation(setup: Setup) -> tuple[str, ...]:
+    """Return the name of a conversation, which nobody else has; none where nothing is kept outside this process."""
+    return (token_hex(16),) if keeps_outside(setup) else ()
 
 
 def id_of(config: ContextConfig) -> str:

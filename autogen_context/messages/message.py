@@ -4,10 +4,11 @@ Promise: a ``Message`` is immutable and shares no mutable object with the host. 
 ``HostFormat`` converts payloads to messages and back, and no other code reads a payload.
 """
 
+from base64 import b32encode
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from pydantic import InstanceOf
 
@@ -17,6 +18,10 @@ Part = TypeVar("Part")
 Text = InstanceOf[str]
 """Any string, lone surrogates included, which pydantic's own ``str`` refuses and tools do return."""
 
+HANDLE_CHARS = 26
+Origin = Literal["system", "person", "agent", "program", "unknown", "doubtful"]
+"""Whose words the text of a message is. `agent`: the model's, or another agent's; `program`: a tool's, or output in the user
+role; `unknown`: of an author in the user role of whom nobody says whether it is a person; `doubtful`: a person's or a program's."""
 SYSTEM_ROLES = frozenset({"system", "developer"})
 
 
@@ -65,6 +70,10 @@ class Message:
     own: bool = False  # written by the engine, not derived from a message of the host
     text_parts: int = 1  # number of text parts; several may cost more tokens than one
     intensity: float = 0.0  # emotional intensity, 0..1, if the host reports one
+    author: Origin | Literal[""] = field(default="", repr=False, compare=False)
+    """Whose words its text is, if the host says so; no part of its content."""
+    origin: Origin | Literal[""] = field(default="", repr=False, compare=False)
+    """Of a message in the user role: whose words its text is, once a conversation has found it out by ``origin_of``."""
 
 
 class HostFormat(Protocol):
@@ -97,13 +106,27 @@ class HostFormat(Protocol):
         ...
 
 
-def content_digest(*parts: str | bytes) -> bytes:
-    """Hash these parts in order to 16 bytes; accepts any string, lone surrogates included."""
-    state = blake2b(digest_size=16)
+def content_digest(*parts: str | bytes, key: bytes = b"") -> bytes:
+    """Hash these parts in order to 16 bytes; accepts any string, lone surrogates included.
+
+    With a ``key`` of at most 64 bytes nobody without it can make or foresee the digest.
+    """
+    state = blake2b(digest_size=16, key=key)
     for part in parts:
         data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
         state.update(len(data).to_bytes(8, "little") + data)
     return state.digest()
+
+
+def handle_of(content: Sequence[Message] | str, *, key: bytes = b"") -> str:
+    """Return the handle under which messages, or a tool's result, are kept and asked back: 128 bits in 26 letters and digits.
+
+    Two contents never share one, and with a ``key`` nobody without it can foresee one. Of the digits there are 2 to 7, since
+    the others are read as letters. It is a name that is looked up as it was given: how it is made may change.
+    """
+    parts = ("result", content) if isinstance(content, str) else ("messages", repr(content))
+    digest = content_digest(*parts, key=key)
+    return b32encode(digest).decode()[:HANDLE_CHARS].lower()
 
 
 def with_text(

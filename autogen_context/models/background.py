@@ -67,8 +67,9 @@ def cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
     """Cancel tasks, each in its own event loop; tasks of a closed loop have ended."""
     for task in list(tasks):
         loop = task.get_loop()
-        if not (task.done() or loop.is_closed()):
-            loop.call_soon_threadsafe(task.cancel)
+        if not task.done():
+            with suppress(RuntimeError):  # it is closed
+                loop.call_soon_threadsafe(task.cancel)
 
 
 def is_cut_off(task: asyncio.Task[None]) -> bool:
@@ -76,15 +77,19 @@ def is_cut_off(task: asyncio.Task[None]) -> bool:
     return task.cancelled() or not (task.done() or task.get_loop().is_running())
 
 
-async def wait_for(tasks: Iterable[asyncio.Task[None]], *, timeout_s: float) -> None:
-    """Wait up to ``timeout_s`` until tasks have ended, whichever event loops they run in."""
+async def wait_for(tasks: Iterable[asyncio.Task[Any]], *, timeout_s: float | None = None) -> None:
+    """Wait until tasks have ended, whichever running event loops they are of, up to ``timeout_s`` if that is given."""
     here = asyncio.get_running_loop()
-    waiting = [task if task.get_loop() is here else ending(task) for task in tasks]
+    waiting = [
+        task if task.get_loop() is here else ending(task)
+        for task in tasks
+        if task.get_loop().is_running()
+    ]
     if waiting:
         await asyncio.wait(waiting, timeout=timeout_s)
 
 
-def ending(task: asyncio.Task[None]) -> asyncio.Future[None]:
+def ending(task: asyncio.Task[Any]) -> asyncio.Future[None]:
     """Return a future of the running event loop that is done when a task of another one has ended."""
     here, loop = asyncio.get_running_loop(), task.get_loop()
     ended = here.create_future()

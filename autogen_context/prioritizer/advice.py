@@ -6,7 +6,7 @@ task. Cancellation passes through. The task stands in the prompt as data, in a f
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Annotated
@@ -14,7 +14,8 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from autogen_context.budget.task import Complexity, TaskDefinition
-from autogen_context.cache.values import Cache
+from autogen_context.cache.values import Cache, Forgets
+from autogen_context.forks import when_forked
 from autogen_context.language.phrases import ends_of
 from autogen_context.messages.message import content_digest
 from autogen_context.models.background import Background, is_cut_off
@@ -100,7 +101,18 @@ class Advising:
         self._background = background
         self._cache = cache
         self._key = ""
-        self._task: asyncio.Task[None] | None = None
+        self._begin_anew()
+        when_forked(self._begin_anew)
+
+    def _begin_anew(self) -> None:
+        self._task: asyncio.Task[None] | None = None  # in a forked process: the parent's
+
+    def forget(self, texts: Iterable[str]) -> None:
+        """Delete the advice on tasks with these texts, also from the cache."""
+        keys = [key_of(text) for text in texts if text]
+        self.known = {key: advice for key, advice in self.known.items() if key not in keys}
+        if isinstance(self._cache, Forgets):
+            self._cache.forget(KIND, keys)
 
     def ask(self, text: str) -> None:
         """Ask about a task, unless that was done; needs a running event loop."""

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from autogen_context.cache.files import read_regular
+from autogen_context.forks import when_forked
 from autogen_context.messages.message import Text, content_digest
 from autogen_context.messages.saved import read_saved, saved
 from autogen_context.messages.segment import Unit
@@ -143,6 +144,10 @@ class FilesProvider:
         self._messages = 0  # number of messages read
         self._resumed = 0  # number of messages read before the state was saved
         self._closed = False
+        when_forked(self._begin_anew)
+
+    def _begin_anew(self) -> None:
+        self._look = self._awaited = None  # its thread is the parent's
 
     @property
     def state(self) -> Mapping[str, object]:

@@ -18,6 +18,7 @@ from autogen_context.budget.task import TaskDefinition
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.tier import CacheLimits
 from autogen_context.cache.values import Cache, Guarded
+from autogen_context.forks import when_forked
 from autogen_context.messages.message import Text, content_digest
 from autogen_context.project.documents import KINDS, extracts
 from autogen_context.project.index import Index
@@ -128,6 +129,10 @@ class ProjectContext:
         self._index = Index(self.root, cache=Guarded(self._cache), most_files=most_files)
         self.head: Head | None = None
         self._newer: tuple[Head | None, int, list[Notice]] = None, -1, []
+        self._begin_anew()
+        when_forked(self._begin_anew)
+
+    def _begin_anew(self) -> None:
         self._lock = Lock()
 
     async def current(

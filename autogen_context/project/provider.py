@@ -12,6 +12,7 @@ from functools import partial
 
 from pydantic import StrictBool
 
+from autogen_context.forks import when_forked
 from autogen_context.messages.saved import read_saved, saved
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.project.file_changes import touches
@@ -73,6 +74,10 @@ class ProjectProvider:
         self._has_asked = False
         self._has_answered = start.head is not None
         self._closed = False
+        when_forked(self._begin_anew)
+
+    def _begin_anew(self) -> None:
+        self._query = None  # its thread is the parent's
 
     @property
     def state(self) -> Mapping[str, object]:

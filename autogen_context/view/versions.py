@@ -5,6 +5,7 @@ oldest are dropped first. The diff of a version with itself is empty, and its ``
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from typing_extensions import override
@@ -89,6 +90,14 @@ class Versions:
         return replace(
             self, kept=tuple((version, past.renamed(digests)) for version, past in self.kept)
         )
+
+    def without(self, positions: AbstractSet[int], lines: AbstractSet[str]) -> "Versions":
+        """Return the versions without what tells of messages at these positions, with these lines."""
+        kept = tuple(
+            (version, past.begun_anew().past if past.has_derived(positions, lines) else past)
+            for version, past in self.kept
+        )
+        return replace(self, kept=kept)
 
     def realigned(self, change: HostChange, candidates: Sequence[Candidate]) -> "Versions":
         """Return the versions after the host changed its list to these units."""

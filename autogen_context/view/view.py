@@ -5,6 +5,7 @@ branch starts from the same view, a rejected change leaves the view as it was, a
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Self
 
@@ -116,6 +117,23 @@ class Preamble:
         return bool(self.offer.parts) and not (self.text or self.is_placed)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """A statement of a message that the host no longer has."""
+
+    kind: Text
+    text: Text
+    author: Text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What still holds of the messages that a host cut from the front of its list, and the text that tells it."""
+
+    stated: tuple[Stated, ...] = ()
+    text: Text = ""
+
+
 def as_message(text: str) -> Message:
     """Return a text as a user message, the role that every chat template accepts at that place."""
     return Message(role="user", text=text, own=True)
@@ -135,6 +153,10 @@ class ContextView:
     pace: Pace = field(default_factory=Pace)
     calibration: Calibration = field(default_factory=Calibration)
     usage: BilledUsage = field(default_factory=BilledUsage)
+    record: Record = field(default_factory=Record)
+    forgotten: tuple[
+        tuple[Digest, int], ...
+    ] = ()  # messages, and how many of each, that a host may still hand in
 
     @property
     def tokens(self) -> int:
@@ -172,6 +194,26 @@ class ContextView:
             sent=min(self.sent, messages),
         )
 
+    def begun_anew(self) -> Self:
+        """Return the view without any decision, to decide on all units as on new ones."""
+        return replace(
+            self.changed(),
+            decisions=Decisions(),
+            notices=self.notices.anew(),
+            preamble=replace(self.preamble, at=0),
+            must_replan=True,
+            rewrites=self.rewrites + bool(self.sent),
+            sent=0,
+        )
+
+    def has_derived(self, positions: AbstractSet[int], lines: AbstractSet[str]) -> bool:
+        """Return True if a text of ours may tell what messages at these positions, with these lines, said."""
+        return any(
+            (each.hides and not positions.isdisjoint(range(each.start, each.stop)))
+            or not lines.isdisjoint(own_lines(each))
+            for each in self.decisions
+        )
+
     def realigned(self, change: HostChange, candidates: Sequence[Candidate]) -> Self:
         """Return the view after the host changed its list to these units; what stays is sent as it was.
 
@@ -195,6 +237,10 @@ class ContextView:
             stay.pop()
         if not stay or candidates[len(stay) - 1].unit.stop <= change.same:
             return self._cut_back(change.same)
+        notices_now = sum(map(has_notice, filter(None, stay)))
+        is_untold = sum(map(has_notice, self.decisions)) > notices_now
+        if is_untold and any(each.hides for each in stay if each):
+            return self.begun_anew()  # nothing would tell what is hidden
         decisions = Decisions(
             each or kept(c, CHANGED) for each, c in zip(stay, candidates[: len(stay)], strict=True)
         )
@@ -261,6 +307,26 @@ def written_in(decision: Decision) -> str:
     """Return the results that are sent in another form than the host's."""
     written = (piece.message.results for piece in decision.pieces if isinstance(piece, Written))
     return "\n".join(result.text for results in written for result in results)
+
+
+def own_texts(decision: Decision) -> Iterator[str]:
+    """Yield the texts of our own messages among what is sent for a unit."""
+    for piece in decision.sent:
+        if isinstance(piece, Written) and piece.index is None:
+            yield piece.message.text
+
+
+def own_lines(decision: Decision) -> Iterator[str]:
+    """Yield the lines of these texts, without marks of quoting."""
+    for text in own_texts(decision):
+        yield from (line.lstrip("->* \t").rstrip() for line in text.splitlines())
+
+
+def has_notice(decision: Decision) -> bool:
+    """Return True if a notice stands in the place of a unit."""
+    return decision.hides and any(
+        isinstance(piece, Written) and piece.index is None for piece in decision.pieces
+    )
 
 
 def told_before(decision: Decision) -> bool:

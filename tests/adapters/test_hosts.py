@@ -121,7 +121,7 @@ def test_the_agent_asks_back_what_left_its_window(read: Read) -> None:
     assert f"worker 2 wrote {ASKED_BACK}" in found
     assert read_log(2) in whole
     assert re.match(r"\[Original \w+[^,]*, line \d+ of \d+\]\n\d+\t\S", line)
-    assert unknown.startswith("No original is kept under the handle 'nowhere'.")
+    assert unknown.startswith('No original is kept under the handle "nowhere".')
 
 
 @feature("`original_store=`: another agent asks back what left the first one's window")
