@@ -28,7 +28,7 @@ _VERSION: Final = 1
 DIGEST_BYTES: Final = 16
 SEAL_BYTES: Final = _HEAD.size + DIGEST_BYTES
 _KEY_CHARS: Final = 64  # 32 random bytes in hex
-_TRIES, _PAUSE_S = 50, 0.01  # while another process writes the key that it has just made
+_TRIES, _PAUSE_S = 100, 0.02  # while another process writes the key that it has just made
 
 
 class Seal:
@@ -94,17 +94,18 @@ def folder_key(folder: Path, given: bytes) -> tuple[bytes, bool]:
     for _ in range(_TRIES):
         with suppress(FileExistsError):
             return _key_in(_made(path), given), True
-        if not is_loose(path):
-            with suppress(FileNotFoundError):
-                file = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-                with os.fdopen(file, "rb") as opened:
-                    text, found = opened.read(_KEY_CHARS + 1), os.fstat(file)
-                if len(text) == _KEY_CHARS:
-                    return _key_in((text, found.st_ino), given), False
+        with suppress(FileNotFoundError):  # another process has just deleted it
+            if is_loose(path):
+                break  # others could read it
+            file = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+            with os.fdopen(file, "rb") as opened:
+                text, found = opened.read(_KEY_CHARS + 1), os.fstat(file)
+            if len(text) == _KEY_CHARS:
+                return _key_in((text, found.st_ino), given), False
+            if time.time() - found.st_mtime > _TRIES * _PAUSE_S:
+                break  # who wrote it was killed
             time.sleep(_PAUSE_S)
-        else:
-            path.unlink(missing_ok=True)  # others could read it
-    path.unlink(missing_ok=True)  # its writer was killed
+    path.unlink(missing_ok=True)
     return _key_in(_made(path), given), True
 
 
