@@ -138,8 +138,9 @@ def test_a_team_shares_what_it_names(server: RedisServer) -> None:
         for team in ("readers", "readers", "writers")
     )
     zebra = lost(one, "zebra")
-    RedisOriginals(server, scope=Scope(tenant="acme", agent="readers")).flush()
-    server.submit()
+    sending = server.submit()
+    assert sending
+    sending.result()
     assert "zebra" in str(two.recall(zebra))
     assert "zebra is" in two.recall_context(query="zebra number")
     assert "zebra is" not in stranger.recall_context(query="zebra number")
