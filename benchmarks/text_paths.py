@@ -31,7 +31,6 @@ from autogen_context.messages.people import words_and_output
 from autogen_context.messages.piece import RoleRules, Verbatim
 from autogen_context.messages.segment import Unit, segment
 from autogen_context.messages.shell import action_of_command
-from autogen_context.messages.tool_action import is_failure
 from autogen_context.messages.tool_call import action_of
 from autogen_context.prioritizer.attention import ContextPart, LexicalIndex, relevances
 from autogen_context.prioritizer.blocks import blocks_of, parsed, strings_in
@@ -45,8 +44,9 @@ from autogen_context.recall.facts import Facts
 from autogen_context.recall.gate import Known, author_of, words_asked
 from autogen_context.recall.recall_tool import RecallContext
 from autogen_context.recall.recaller import Recaller
+from autogen_context.text.outcome import outcome_of
 from autogen_context.tokens.measure import Count, EstimateCounter
-from autogen_context.triggers.turn import labels_of, verdict_of
+from autogen_context.triggers.turn import labels_of
 from autogen_context.view.decision import Candidate
 
 Input = Callable[[int], str]
@@ -548,7 +548,8 @@ PATHS: Mapping[str, Path] = {
     "messages: a written file": lambda text: action_of(
         called(json.dumps({"path": "a.py", "content": text}), "write_file")
     ),
-    "messages: failure": is_failure,
+    "text: outcome": outcome_of,
+    "text: outcome of what was looked up": partial(outcome_of, is_content=True),
     # language
     **{
         f"language: {topic}": partial(found_as, topic)
@@ -631,7 +632,6 @@ PATHS: Mapping[str, Path] = {
     "compressor: prompt": lambda text: prompt_for(text, target_tokens=100),
     # triggers, project, tokens, recordings
     "triggers: labels": labels_of,
-    "triggers: verdict": verdict_of,
     "project: python": lambda text: symbols_of(text, "python"),
     "project: script": lambda text: symbols_of(text, "script"),
     "project: c": lambda text: symbols_of(text, "c"),

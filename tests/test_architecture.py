@@ -13,6 +13,7 @@ PACKAGE = Path(autogen_context.__file__).parent
 # One level a row; a file may import from the rows above its own, and from its own room.
 LEVELS = (
     {"errors", "argument"},
+    {"text"},
     {"language"},
     {"messages"},
     {"tokens"},

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from math import ceil
 
-from autogen_context.compressor.shorten import CountText, is_error_line
+from autogen_context.compressor.shorten import CountText
+from autogen_context.text.outcome import is_error_line
 
 ERROR_RANK = 6.0
 WANTED_RANK = 5.0  # plus up to 0.5; other ranks of a kind's lines should be lower

@@ -13,10 +13,9 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from autogen_context.compressor.shorten import CountText, is_error_line
+from autogen_context.compressor.shorten import CountText
 from autogen_context.compressor.steps import reopened, without_outdated
 from autogen_context.compressor.summaries import Span
-from autogen_context.language.phrases import ends_of
 from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.ledger import replaces, statements_in
 from autogen_context.ledger.reader import tells
@@ -24,10 +23,10 @@ from autogen_context.ledger.rendering import RANKS, render
 from autogen_context.messages.message import SYSTEM_ROLES, Message, without_images
 from autogen_context.messages.people import People, is_strong, is_users, people_in, words_and_output
 from autogen_context.messages.piece import Written, index_of, messages_of
-from autogen_context.messages.tool_action import ToolKind, answers_of, is_failure
+from autogen_context.messages.tool_action import RUNS, ToolKind, answers_of, outcome_of_call
 from autogen_context.prioritizer.blocks import marked, parsed, strings_in
-from autogen_context.prioritizer.category import END_CHARS
 from autogen_context.prioritizer.references import UnitText, unit_at
+from autogen_context.text.outcome import most_telling
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, kept, replaced
 from autogen_context.view.notice import Name
@@ -52,16 +51,26 @@ MOST_PARTS = 40  # of one subject
 LEAST_LINE_TOKENS = 4  # a shorter line is useless
 MOST_THINGS = 200  # in a log; beyond, the heaviest and then the latest are kept
 READINGS = re.compile(r"^- read .*(?:\n- read .*)+", re.MULTILINE)
-NAMED_ERROR = re.compile(r"[a-z](?:Error|Exception)\b")
 
 
 class Action(NamedTuple):
-    """The actions of one kind on one subject: count, parts, error of the last attempt, and number of failures."""
+    """The actions of one kind on one subject.
+
+    Attributes:
+        kind: what was done.
+        thing: to what.
+        parts: of it.
+        error: of the last attempt, if its result shows that it failed.
+        succeeded: whether the result of the last attempt shows that it succeeded.
+        failed: number of failures.
+        times: number of attempts.
+    """
 
     kind: ToolKind
     thing: str
     parts: tuple[str, ...] = ()
     error: str = ""
+    succeeded: bool = False
     failed: int = 0
     times: int = 1
 
@@ -84,10 +93,10 @@ class Action(NamedTuple):
             often = f" ({shortened(', '.join(self.parts))})"
         if self.error:
             ended = f": failed: {self.error}"
-        elif self.failed:
-            ended = ": failed, then went well"
-        else:
-            ended = ": went well" if self.kind in {"run", "test"} else ""
+        elif self.succeeded and self.kind in RUNS:
+            ended = ": failed, then went well" if self.failed else ": went well"
+        else:  # how it ended is not known, so nothing is said of it
+            ended = ": failed at first" if self.failed else ""
         return f"- {DONE[self.kind][0]} {self.thing}{often}{ended}"
 
 
@@ -149,8 +158,12 @@ def actions_in(text: UnitText) -> list[Action]:
         if len(views) == 1 and not views[0].whole:
             lines = views[0].lines
             part = f"{lines[0]}-{lines[1]}" if lines else views[0].part
-        error = error_of(action.kind, answer or "")
-        actions.append(Action(kind, thing, (part,) if part else (), error, failed=bool(error)))
+        outcome = outcome_of_call(action, answer)
+        error = (
+            shortened(most_telling(outcome.lines) or "no reason given") if outcome.failed else ""
+        )
+        parts = (part,) if part else ()
+        actions.append(Action(kind, thing, parts, error, outcome.succeeded, failed=bool(error)))
     return actions
 
 
@@ -158,17 +171,6 @@ def shortened(text: str) -> str:
     """Return a text on one line of bounded length."""
     line = " ".join(text.split())
     return line if len(line) <= LINE_CHARS else f"{line[:LINE_CHARS]}…"
-
-
-def error_of(kind: ToolKind, answer: str) -> str:
-    """Return the line of an answer that describes the failure; empty if it did not fail."""
-    failed = is_failure(answer)
-    if not failed and kind not in {"run", "test"}:
-        return ""
-    lines = [line for line in ends_of(answer, END_CHARS).split("\n") if is_error_line(line)]
-    telling = [line for line in lines if NAMED_ERROR.search(line)] or lines
-    first = answer.strip().partition("\n")[0]
-    return shortened(telling[-1] if telling else first if failed else "")
 
 
 # The notice

@@ -5,7 +5,6 @@ calls keep their names and ids, and arguments that were valid JSON stay valid JS
 """
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
@@ -13,15 +12,11 @@ from typing import Protocol
 from autogen_context.messages.message import Message, image_note
 from autogen_context.messages.piece import Piece, Written, index_of
 from autogen_context.prioritizer.blocks import parsed, with_strings
+from autogen_context.text.outcome import is_error_line
 from autogen_context.tokens.message_counter import MessageCounter
 
 CountText = Callable[[str], int]
 
-NONE = r"(?<!\b0 )(?<!\b[Nn]o )"  # "no error" and "0 failed" are not errors
-ERROR = re.compile(
-    rf"{NONE}(?i:\b(?:errors?|exceptions?|traceback|fail(?:s|ed|ing|ures?)?|fatal|panic(?:ked)?|critical|denied|refused"
-    r"|abort(?:ed|ing)?|timed out|not found|no such|unable to)\b)(?!s?[ =:]+0\b)|[A-Za-z](?:Error|Exception|Failure)\b"
-)
 ERROR_FRACTION = 0.25  # of the limit, for error lines from the middle
 HEAD_FRACTION = 0.5  # of the rest, for the head; the remainder for the tail
 BORDER_FRACTION = 0.2  # of head or tail that may be lost to cut at a line break
@@ -37,11 +32,6 @@ class Shorten(Protocol):
     """Protocol of functions that shorten a text to a limit, such as ``shorten_text``."""
 
     def __call__(self, text: str, /, *, room_tokens: int, count: CountText) -> str: ...  # noqa: D102
-
-
-def is_error_line(line: str) -> bool:
-    """Return True if a line reports an error, in the words of loggers, compilers and test runners."""
-    return ERROR.search(line) is not None
 
 
 def shorten_text(text: str, /, *, room_tokens: int, count: CountText) -> str:

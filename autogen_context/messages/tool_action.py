@@ -1,4 +1,4 @@
-"""What a tool call does, as a value: a read, write, search, run or test, on which files; and whether it failed.
+"""What a tool call does, as a value: a read, write, search, run or test, on which files; and how it ended.
 
 Paths are normalised: with ``/``, and without ``.`` and ``..`` inside.
 """
@@ -10,31 +10,23 @@ from typing import Literal
 
 from autogen_context.messages.message import ToolCall, content_digest
 from autogen_context.messages.segment import Unit, pair
+from autogen_context.text.outcome import UNKNOWN, ProgramOutcome, outcome_of
 
 ToolKind = Literal["read", "write", "search", "run", "test", "other"]
+
+RUNS: frozenset[ToolKind] = frozenset(
+    {"run", "test"}
+)  # run a program, whose output is about itself
 
 LAST_LINE = 2**31  # stands for the end of the file
 PATH_CHARS = 500  # longer strings are no paths
 PATCH_CHARS = 100_000  # read from the beginning of a patch
 KEY_CHARS = 200  # longer keys are replaced by a digest
-FAILURE_CHARS = 1_000  # longer results are no mere failure messages
 NO_PATH = frozenset("$*?`{}\n\0")  # variables and patterns, whose files are unknown
 
 _PATCHED = re.compile(
     r"^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ (?:b/)?|\*\*\* Move to: )([^\t\n]{1,500})",
     re.MULTILINE,
-)
-_FAILURE = re.compile(
-    r"^\W*(?:(?:error|exception|traceback|failed|failure|fatal|usage:|cannot|can't|could not|unable to|invalid|unknown)\b"
-    r"|(?:no|file not|not) (?:such|replacement|match|found))",
-    re.MULTILINE,
-)
-_FAILURE_PHRASES = (  # anywhere; separate searches are much faster than one pattern
-    "no such file or directory",
-    "command not found",
-    "permission denied",
-    "does not exist",
-    "did not appear verbatim",
 )
 
 
@@ -108,9 +100,8 @@ def answers_of(unit: Unit) -> list[tuple[ToolCall, str | None]]:
     return [(call, texts.get(id(call))) for call in calls]
 
 
-def is_failure(answer: str) -> bool:
-    """Whether a result is nothing but a failure message."""
-    if len(answer) > FAILURE_CHARS:
-        return False
-    text = answer.lower()
-    return any(phrase in text for phrase in _FAILURE_PHRASES) or _FAILURE.search(text) is not None
+def outcome_of_call(action: ToolAction, answer: str | None) -> ProgramOutcome:
+    """Return how a call ended, by its result; a pending call (``None``) has not."""
+    if answer is None:
+        return UNKNOWN
+    return outcome_of(answer, is_content=action.kind not in RUNS)

@@ -14,7 +14,14 @@ from typing import NamedTuple
 from autogen_context.messages.identifiers import NOTHING, values_of
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.segment import Unit
-from autogen_context.messages.tool_action import ToolAction, ToolKind, View, answers_of, is_failure
+from autogen_context.messages.tool_action import (
+    RUNS,
+    ToolAction,
+    ToolKind,
+    View,
+    answers_of,
+    outcome_of_call,
+)
 from autogen_context.messages.tool_call import BY_NAME, ToolKinds, actions_of
 from autogen_context.prioritizer.blocks import (
     Block,
@@ -27,7 +34,6 @@ from autogen_context.prioritizer.category import Category, category_of
 from autogen_context.view.decision import Candidate
 
 LEAST_FRACTION = 0.5  # of an older read's characters that a newer read needs to supersede it
-OUTCOMES: frozenset[ToolKind] = frozenset({"run", "test"})  # a failure is a result of these
 MOST_COMPARED = 200  # earlier views of a file compared with a new one
 TOLD_CHARS = 80  # of a command in a reason
 IN_CALL = 2**62  # size of content that is complete in the call itself
@@ -257,13 +263,16 @@ class Superseded:
         here, found, lasting = len(self), list[Shown](), False
         known = actions_of(unit) if actions is None else actions
         for action, (_, answer) in zip(known, answers_of(unit), strict=True):
-            worked, size = answer is not None and not is_failure(answer), len(answer or "")
+            worked = answer is not None and not outcome_of_call(action, answer).failed
+            size = len(answer or "")
             things: list[tuple[View | str, int, bool]] = [
                 (view, IN_CALL if view.path in action.writes else size, worked)
                 for view in action.views
             ]
             if action.key:
-                came_out = answer is not None and action.kind in OUTCOMES
+                came_out = (
+                    answer is not None and action.kind in RUNS
+                )  # a failure is a result of these
                 things.append((action.key, size, worked or came_out))
             for what, chars, counts in things:
                 shown = Shown(unit=here, kind=action.kind, what=what, chars=chars)

@@ -20,7 +20,7 @@ from autogen_context.cache.files import read_regular
 from autogen_context.messages.message import Text, content_digest
 from autogen_context.messages.saved import read_saved, saved
 from autogen_context.messages.segment import Unit
-from autogen_context.messages.tool_action import answers_of, is_failure
+from autogen_context.messages.tool_action import answers_of, outcome_of_call
 from autogen_context.messages.tool_call import ToolKinds, actions_of
 from autogen_context.project.index import Proof, changed
 from autogen_context.project.thread import in_thread, wait_for
@@ -251,7 +251,8 @@ def touches(unit: Unit, kinds: ToolKinds) -> Iterator[tuple[int, tuple[str, ...]
         return
     for action, (call, answer) in zip(actions_of(unit, kinds), answers_of(unit), strict=True):
         shown = tuple(view.path for view in action.views)
-        if (shown or action.writes) and answer is not None and not is_failure(answer):
+        is_of_files = answer is not None and bool(shown or action.writes)
+        if is_of_files and not outcome_of_call(action, answer).failed:
             yield hash((call, answer)), shown, action.writes
 
 

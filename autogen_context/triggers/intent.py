@@ -17,12 +17,12 @@ from pydantic import BaseModel, ConfigDict
 from autogen_context.argument import require_seconds
 from autogen_context.cache.values import Cache
 from autogen_context.messages.message import content_digest
+from autogen_context.messages.tool_action import RUNS
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.models.background import Background
 from autogen_context.models.completion import Complete, asked
 from autogen_context.triggers.turn import (
     NOTHING,
-    RUNNING,
     FileSort,
     Outcome,
     Outcomes,
@@ -79,7 +79,7 @@ def intent_of(turn: Turn, standing: Standing = AT_FIRST) -> Intent | None:
     said: list[Intent] = [each for one in reversed(clauses) for each in _SAYABLE if each in one]
     if "write" in kinds or outcome.tried - {"try"}:
         return _of_change(outcome.tried, said, standing)
-    if kinds & RUNNING or outcome.tried:
+    if kinds & RUNS or outcome.tried:
         return _of_run(said, standing, outcome, is_test="test" in kinds)
     seen = set(map(sort_of, outcome.seen))
     is_page = seen == {"document"} and "DOCUMENT" in said

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, Protocol
 from autogen_context.argument import require_kind
 from autogen_context.language.phrases import ends_of, listed, phrases
 from autogen_context.messages.segment import Unit
-from autogen_context.messages.tool_action import ToolAction, ToolKind, answers_of, is_failure
+from autogen_context.messages.tool_action import RUNS, ToolAction, answers_of, outcome_of_call
 from autogen_context.messages.tool_call import BY_NAME, ToolKinds, actions_of
 
 LEAST_TURNS = 4  # shorter scopes are not worth a summary
@@ -147,71 +147,6 @@ def labels_of(text: str) -> tuple[frozenset[str], ...]:
     return tuple(found)
 
 
-# Test results: counts in summary lines, else status words, a traceback, the exit code
-
-VERDICT_CHARS = (2_000, 8_000)  # read from the beginning and the end of the output
-LINE_CHARS = 300  # longer lines are no summary lines
-_BAD = "fails|fail|failed|failing|failures|failure|errors|error"
-_GOOD = "passes|passed|passing|pass|successes|success|succeeded"
-_OTHER = "tests run|tests|test|examples|specs|scenarios|runs|total|skipped|skip|pending|xfailed|xpassed|warnings|assertions"
-_COUNT = re.compile(
-    rf"(?<![\w.])(\d+) (?:(?:unit )?tests? )?({_BAD}|{_GOOD}|{_OTHER})(?![\w%])"
-    rf"|\b({_BAD}|{_GOOD}|{_OTHER})(?: *[:=] *| (?=\d+\s*$))(\d+)\b(?![%:/-]|\.\d)"
-    rf"(?! (?:{_BAD}|{_GOOD}|{_OTHER})\b(?! *[:=]))",  # "Tests: 1 failed" counts failures
-    re.IGNORECASE,
-)
-_BESIDE = re.compile(  # words allowed in a line with a single count
-    r"\b(?:tests?|suites?|files?|cases?|results?|run|ran|finished|completed|in|with|out|of|ok|passed|failed|m?s|seconds?)\b|(?<=\d)m?s\b",
-    re.IGNORECASE,
-)
-_COLOUR = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
-_FAILED = re.compile(
-    r"^\W{0,12}(?:FAILED\b|FAIL(?:\s|: (?!0)|$)|FAILURES!|ERRORS!|ERROR:? \w+(?: \(|\S*\.py)|BUILD FAIL|not ok \d|error: could not compile)"
-    r"|^\s*[✕✗✘❌] |\.\.\. (?:FAIL|FAILED|ERROR)\s*$|::\S+ (?:FAILED|ERROR)\b"
-    r"|^\W{0,3}(?i:(?:(?:command |process )?(?:finished |exited )?(?:with )?(?:exit|return)[ -]?|(?:process |command )?exited with )"
-    r"(?:code|status))\W{0,3}[1-9]\d{0,2}\W{0,3}$",
-    re.MULTILINE,
-)
-_PASSED = re.compile(
-    r"^\W{0,12}(?:OK(?:,.*| \(.*\))?\s*$|ok\s+\S+\s+(?:[\d.]+s|\(cached\))(?!.*no tests)|PASS(?:ED)?\s*$|PASS +\S+\.\w|BUILD SUCCESS"
-    r"|(?i:all) (?:\w+ ){0,3}(?i:tests|checks|cases) (?i:pass|succeed|successful))",
-    re.MULTILINE,
-)
-_NOT_RUN = re.compile(
-    r"no tests? (?:to run|ran|were)|not found|no module named|ModuleNotFound|no such|\b0 (?:tests|examples)\b(?! fail)",
-    re.IGNORECASE,
-)
-_TROUBLE = re.compile(
-    r"^Traceback \(most recent call last\)|^(?:\w+\.)*\w*(?:Error|Exception)\b(?::|\s*$)|^panic: |panicked at|^make: \*\*\*"
-    r"|:\d+: (?:fatal )?error\b|^error(?:\[\w+\])?: |Segmentation fault|[Tt]imed out|command not found|No such file or directory"
-    r"|(?:exit(?:ed)?(?: with)?(?: code| status)?|returncode)\W{0,3}[1-9]\d{0,2}\b",
-    re.MULTILINE,
-)
-
-
-@lru_cache(8)
-def verdict_of(text: str) -> Verdict | None:
-    """Read the result from test output; a single failure makes it ``"failed"``."""
-    text, bad, good = _COLOUR.sub("", ends_of(text, *VERDICT_CHARS)), list[int](), list[int]()
-    for line in text.split("\n"):
-        found = list(_COUNT.finditer(line)) if len(line) <= LINE_CHARS else []
-        if len(found) == 1 and re.search(r"[^\W\d_]", _BESIDE.sub("", _COUNT.sub("", line))):
-            continue  # a number in a sentence
-        for before, word, name, behind in (item.groups() for item in found):
-            kind, count = (word or name).lower(), int(before or behind)
-            bad += [count] if kind in _BAD.split("|") else []
-            good += [count] if kind in _GOOD.split("|") else []
-    if sum(bad) or _FAILED.search(text):
-        return "failed"
-    if sum(good):
-        return "passed"
-    if good or _NOT_RUN.search(text):
-        return None
-    if bad or _PASSED.search(text):
-        return "passed"
-    return "failed" if _TROUBLE.search(text) else None
-
-
 # The purpose of a file
 
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
@@ -246,7 +181,6 @@ def sort_of(path: str) -> FileSort:
 
 REMEMBERED = 500  # newest turns whose outcome is kept
 MOST_OPEN = 50  # of them, that triggers look back at
-RUNNING: frozenset[ToolKind] = frozenset({"run", "test"})
 _FINISHING = re.compile(  # tools that submit the work
     r"finish|submit|done|terminate|(?:task_)?complete|attempt_completion|final_answer|exit",
     re.IGNORECASE,
@@ -289,11 +223,11 @@ class Outcome(NamedTuple):
 def outcome_of(turn: Turn) -> Outcome:
     """Determine the outcome of a turn; cached, since each trigger asks for the same turn."""
     done = [(step, step.action, has_succeeded(step)) for step in turn.steps]
-    tested = {verdict_of(step.observation or "") for step, do, _ in done if do.kind == "test"}
+    tested = {verdict_of(step) for step, do, _ in done if do.kind == "test"}
     written = (  # a failed run may have written files
         path
         for step, do, succeeded in done
-        if succeeded or (step.observation is not None and do.kind in RUNNING)
+        if succeeded or (step.observation is not None and do.kind in RUNS)
         for path in do.writes
     )
     return Outcome(
@@ -314,21 +248,25 @@ def outcome_of(turn: Turn) -> Outcome:
         ),
         verdict="failed" if "failed" in tested else "passed" if "passed" in tested else None,
         edited=any(do.kind == "write" and succeeded for _, do, succeeded in done),
-        ran=any(do.kind in RUNNING for _, do, _ in done),
-        failed=any(do.kind in {"write", *RUNNING} and not succeeded for _, do, succeeded in done),
+        ran=any(do.kind in RUNS for _, do, _ in done),
+        failed=any(do.kind in {"write", *RUNS} and not succeeded for _, do, succeeded in done),
         finished=any(_FINISHING.fullmatch(step.tool) for step in turn.steps),
     )
 
 
 def has_succeeded(step: Step) -> bool:
-    """Whether a call has a result, and that reports no failure."""
-    answer = step.observation
-    if answer is None:
-        return False
-    if step.action.kind not in RUNNING:  # failures are reported in the first lines
-        return not is_failure("\n".join(answer[:300].split("\n")[:2]))
-    verdict = verdict_of(answer)
-    return verdict == "passed" if verdict else not _TROUBLE.search(answer[-2_000:])
+    """Whether a call has a result, and that shows no failure."""
+    return (
+        step.observation is not None and not outcome_of_call(step.action, step.observation).failed
+    )
+
+
+def verdict_of(step: Step) -> Verdict | None:
+    """Return the result of tests; ``None`` where the output shows none, or that they did not run."""
+    found = outcome_of_call(step.action, step.observation)
+    if found.failed:
+        return "failed" if found.has_run else None
+    return "passed" if found.succeeded else None
 
 
 class Outcomes:

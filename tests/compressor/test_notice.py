@@ -18,11 +18,15 @@ from autogen_context.compressor.summaries import REFUSED, Span, span_of
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message, ToolCall, ToolResult, joined_text
 from autogen_context.messages.piece import Written
-from autogen_context.prioritizer.references import References, UnitText
+from autogen_context.messages.tool_call import BY_NAME
+from autogen_context.prioritizer.references import References, Superseded, UnitText
+from autogen_context.project.file_changes import touches
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
+from autogen_context.triggers.turn import outcome_of, turn_of
 from autogen_context.view.decision import Decision, kept, replaced
 from support.counting import COUNTER
+from support.outputs import OUTPUTS
 from support.units import candidates_of, read_all
 from support.waiting import until
 from support.working import (
@@ -255,6 +259,46 @@ LINES = {
 def test_one_line_for_each_thing(line: str) -> None:
     """T1: what was done to it, how often, and how that ended; what was decided."""
     assert line in Talk(*LINES[line]).log().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("output", "ending"),
+    [
+        pytest.param(output, ending, id=f"{ending}: {name}")
+        for ending, outputs in OUTPUTS.items()
+        for name, output in outputs.items()
+    ],
+)
+def test_a_run_went_well_on_evidence_alone(output: str, ending: str) -> None:
+    """G5: of a failure the log says so, of a success as well, and of what shows neither nothing."""
+    line = Talk(calls("bash", {"command": "python run.py"}, output)).log()
+    assert ("failed" in line) == (ending == "failed")
+    assert ("went well" in line) == (ending == "succeeded")
+
+
+@pytest.mark.parametrize("output", [*OUTPUTS["failed"].values(), *OUTPUTS["unknown"].values()])
+def test_what_is_not_known_to_have_succeeded_is_not_said_to(output: str) -> None:
+    """Also where an earlier attempt failed."""
+    talk = Talk(FAILED, calls("bash", TESTED, output))
+    assert "went well" not in talk.log()
+
+
+@pytest.mark.parametrize("ending", OUTPUTS)
+def test_all_rooms_see_the_same_end(ending: str) -> None:
+    """The log, the triggers, what supersedes, and what is tracked on disk: a failed call shows no file and changes nothing."""
+    write = {"command": "cp b.py a.py && python run.py"}
+    for output in OUTPUTS[ending].values():
+        talk = Talk(calls("bash", write, output))
+        unit, has_failed = talk.units[0].unit, ending == "failed"
+        assert ("failed" in talk.log()) is has_failed
+        assert outcome_of(turn_of(unit, 0)).failed is has_failed
+        assert bool(list(touches(unit, BY_NAME))) is not has_failed
+    for output in OUTPUTS[ending].values():
+        shown = Talk(step("", "a.py"), step(output, "a.py"))
+        superseded = Superseded()
+        for text in shown.units:
+            superseded.add(text.unit)
+        assert (superseded.by(0) is None) is ("failed" in shown.log())
 
 
 def test_under_pressure_what_is_open_stays() -> None:

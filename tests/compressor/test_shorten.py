@@ -14,7 +14,6 @@ from autogen_context.compressor.shorten import (
     common_length,
     extract_of,
     fit_pieces,
-    is_error_line,
     mark_of,
     shorten_arguments,
     shorten_text,
@@ -23,6 +22,7 @@ from autogen_context.messages.message import Message, image_note
 from autogen_context.messages.piece import Verbatim, Written
 from autogen_context.messages.segment import Unit, segment
 from autogen_context.testing.transcripts import transcripts
+from autogen_context.text.outcome import is_error_line
 from support.counting import COUNTER
 from support.reducing import bound
 from support.units import read_all

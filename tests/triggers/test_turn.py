@@ -11,8 +11,8 @@ from autogen_context.triggers.turn import (
     Outcomes,
     Step,
     Verdict,
+    outcome_of,
     sort_of,
-    verdict_of,
 )
 from support.turns import called, edit, ran_tests, read, shell, turn
 
@@ -142,6 +142,11 @@ VERDICTS = {"passed": PASSES, "failed": FAILURES, None: NEITHER}
 NOISE = "a line of a log\n"
 
 
+def verdict_for(output: str) -> Verdict | None:
+    """What a turn that ran tests with this output has found."""
+    return outcome_of(turn(0, "", ran_tests(output))).verdict
+
+
 @pytest.mark.parametrize(
     ("text", "verdict"),
     [
@@ -152,9 +157,9 @@ NOISE = "a line of a log\n"
 )
 def test_what_runners_print(text: str, verdict: Verdict | None) -> None:
     """A failure among passes is a failure; none failed is a pass; what tells neither is neither; log lines change nothing."""
-    assert verdict_of(text) == verdict
-    assert verdict_of(f"{NOISE}{text}\n{NOISE}") == verdict
-    assert verdict_of(text.replace("\n", "\r\n")) == verdict
+    assert verdict_for(text) == verdict
+    assert verdict_for(f"{NOISE}{text}\n{NOISE}") == verdict
+    assert verdict_for(text.replace("\n", "\r\n")) == verdict
 
 
 @given(st.integers(0, 30), st.integers(0, 30), st.booleans(), st.booleans())
@@ -163,13 +168,13 @@ def test_counts_decide(failed: int, passed: int, swapped: bool, loud: bool) -> N
     counts = [f"{failed} failed", f"{passed} passed"]
     line = ", ".join(reversed(counts) if swapped else counts)
     expected = "failed" if failed else "passed" if passed else None
-    assert verdict_of(line.upper() if loud else line) == expected
+    assert verdict_for(line.upper() if loud else line) == expected
 
 
 def test_a_long_output_is_read_at_its_ends() -> None:
     """Whatever the length, a verdict at the end counts."""
-    assert verdict_of(f"{NOISE * 100_000}9 passed in 3s") == "passed"
-    assert verdict_of(f"1 failed, 3 passed\n{NOISE * 100_000}") == "failed"
+    assert verdict_for(f"{NOISE * 100_000}9 passed in 3s") == "passed"
+    assert verdict_for(f"1 failed, 3 passed\n{NOISE * 100_000}") == "failed"
 
 
 SORTS: dict[FileSort, str] = {

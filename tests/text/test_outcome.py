@@ -1,0 +1,82 @@
+"""How a program ended: what its frame says, else its summary, else its last word; where nothing shows it, nothing is said."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context.text.outcome import most_telling, outcome_of
+from support.outputs import OUTPUTS
+
+
+@pytest.mark.parametrize(
+    ("output", "ending"),
+    [
+        pytest.param(output, ending, id=f"{ending}: {name}")
+        for ending, outputs in OUTPUTS.items()
+        for name, output in outputs.items()
+    ],
+)
+def test_what_an_output_shows(output: str, ending: str) -> None:
+    """A failure and a success need evidence in the place where programs and harnesses put it; all else is unknown."""
+    assert outcome_of(output).ending == ending
+    assert outcome_of(output.replace("\n", "\r\n")).ending == ending
+    assert outcome_of(f"\x1b[31m{output}\x1b[0m\n").ending == ending
+
+
+CONTENT = {
+    "a file that does not exist": ("cat: a.txt: No such file or directory", "failed"),
+    "a tool's message": ("Error: file not found: src/a.py", "failed"),
+    "an edit that found nothing": ("ERROR:\nNo replacement was performed, old_str `x` did not appear verbatim in a.py.", "failed"),
+    "a fault": ('{"error": "no such order"}', "failed"),
+    "a log that was read": ("12:00 start\n12:01 exit code: 1\nSegmentation fault\n" * 9, "unknown"),
+    "a source file": ("import sys\n\nif bad:\n    sys.exit(1)\n", "unknown"),
+    "a test report": ("Failures of last week\n1 failed, 9 passed\n" * 20, "unknown"),
+    "a record": ('{"status": "failed", "id": 1, "a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "f": 6, "g": 7, "h": 8, "i": 9, "j": 1, "k": 2}', "unknown"),
+    "grep that found nothing": ("<returncode>1</returncode>\n<output>\n</output>", "unknown"),
+    "a frame": ("<returncode>2</returncode>\n<output>\nls: cannot access 'x': No such file or directory\n</output>", "failed"),
+}  # fmt: skip  # a row a case
+
+
+@pytest.mark.parametrize("name", CONTENT)
+def test_what_was_looked_up_is_no_evidence(name: str) -> None:
+    """Of what a reading or a search brought, the frame counts, or an output that is nothing but a message."""
+    output, ending = CONTENT[name]
+    assert outcome_of(output, is_content=True).ending == ending
+
+
+@given(st.integers(-300, 300), st.sampled_from(["exit code: {}", "Exited with status {}", "<returncode>{}</returncode>", '{{"returncode": {}}}']), st.booleans())  # fmt: skip
+def test_a_status_decides(code: int, form: str, first: bool) -> None:  # noqa: FBT001 - drawn
+    """Whatever the lines say that are no test summary: 0 is a success, any other number a failure."""
+    stated = form.format(code)
+    output = stated if form.startswith("{{") else "\n".join([stated, "all done"] if first else ["all done", stated])  # fmt: skip
+    assert outcome_of(output).ending == ("failed" if code else "succeeded")
+
+
+@given(st.integers(0, 30), st.integers(0, 30))
+def test_a_summary_goes_before_another_programs_status(failed: int, passed: int) -> None:
+    """``pytest | tail`` ends with 0 whatever the tests did."""
+    found = outcome_of(f"{failed} failed, {passed} passed in 0.1s\n[exit code: 0]")
+    assert found.ending == ("failed" if failed else "succeeded")
+
+
+@given(st.text(), st.booleans())
+def test_any_text_is_read(text: str, content: bool) -> None:  # noqa: FBT001 - drawn
+    """No output raises, and what tells of a failure stands in it or says its status."""
+    found = outcome_of(text, is_content=content)
+    assert bool(found.lines) <= found.failed
+    assert found.succeeded <= (found.evidence != "nothing")
+
+
+def test_what_tells_is_the_error() -> None:
+    """Of a summary and the line that names an exception, the latter; of a status alone, the status."""
+    assert most_telling(outcome_of("E   ValueError: 7\n1 failed").lines) == "E   ValueError: 7"
+    assert most_telling(outcome_of("ok\nexit code: 3").lines) == "exit code: 3"
+    assert "KeyError: 'port'" in most_telling(outcome_of("Traceback\nKeyError: 'port'").lines)
+
+
+def test_a_long_output_is_read_at_its_ends() -> None:
+    """Whatever the length, what is said at an end counts."""
+    noise = "a line of a log\n" * 100_000
+    assert outcome_of(f"{noise}9 passed in 3s").succeeded
+    assert outcome_of(f"1 failed, 3 passed\n{noise}").failed
+    assert outcome_of(f"{noise}Segmentation fault (core dumped)").failed
