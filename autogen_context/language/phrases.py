@@ -96,14 +96,6 @@ def tables_of(file: Traversable) -> Tables:
         raise ValueError(f"{file.name}: {error}") from error
 
 
-def ends_of(text: str, head_chars: int, tail_chars: int = 0, *, between: str = "\n") -> str:
-    """Return the beginning and the end of a text, or all of it if it is no longer; by default both of one length."""
-    tail_chars = tail_chars or head_chars
-    if len(text) <= head_chars + tail_chars:
-        return text
-    return f"{text[:head_chars]}{between}{text[-tail_chars:]}"
-
-
 class PhraseMatch(NamedTuple):
     """A match of a phrase in a text."""
 

@@ -8,12 +8,13 @@ pages or other agents: text cannot claim authority for itself. A rendered ledger
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from itertools import islice, takewhile
+from itertools import accumulate, islice, takewhile
 from typing import Literal, cast, get_args
 
 from autogen_context.argument import require_text
 from autogen_context.ledger.reader import (
     AUTHORITIES,
+    READ_CHARS,
     RULES,
     Author,
     Entry,
@@ -33,6 +34,7 @@ from autogen_context.ledger.rendering import (
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.openai_chat import messages_in
 from autogen_context.messages.people import People, is_users, people_in, words_and_output
+from autogen_context.text.work import TRANSCRIPT_CHARS
 
 LEADING_NUMBER = re.compile(r"\d[\d.,]*")
 Mark = tuple[str, ...]
@@ -281,10 +283,14 @@ def withdraws(statement: Statement, old: Entry) -> bool:
 
 
 def statements_in(text: str, author: Author) -> Iterator[tuple[Author, Statement]]:
-    """Yield the statements of a text or transcript, each with who makes it."""
-    for speaker, start, end in speeches(text, author):
-        for statement in read(text[start:end], speaker, start):
-            yield speaker, statement
+    """Yield the statements of a text or transcript, each with who makes it; of many speeches the first and the last are read."""
+    speeches_in = [*speeches(text, author)]
+    read_chars = (min(end - start, 2 * READ_CHARS[who]) for who, start, end in speeches_in)
+    before = [0, *accumulate(read_chars)]
+    for (speaker, start, end), chars in zip(speeches_in, before, strict=False):
+        if min(chars, before[-1] - chars) < TRANSCRIPT_CHARS:
+            for statement in read(text[start:end], speaker, start):
+                yield speaker, statement
 
 
 def speeches(text: str, author: Author) -> Iterator[tuple[Author, int, int]]:

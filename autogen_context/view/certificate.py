@@ -28,6 +28,8 @@ class Certificate:
         newest_present: the newest message is included, whole or shortened.
         instruction_present: the latest instruction is included, whole or shortened.
         orphans: positions in the host's list of units that arrived with a call or a result missing.
+        partly_read: positions in the host's list of messages that are longer than a stage reads (``text.work``): they are kept,
+            counted and recalled as any other, but statements, names and blocks are looked for at their ends.
     """
 
     limit_tokens: int
@@ -38,6 +40,7 @@ class Certificate:
     newest_present: bool
     instruction_present: bool = True
     orphans: tuple[int, ...] = ()
+    partly_read: tuple[int, ...] = ()
     assumed_tokens: int = 0
     fixed_tokens: int = 0
     rewrites: int = 0

@@ -17,6 +17,7 @@ from autogen_context.messages.message import SYSTEM_ROLES, HostFormat, Message
 from autogen_context.messages.people import words_and_output
 from autogen_context.messages.piece import Written, same_at_front
 from autogen_context.messages.segment import Unit, extend, repaired
+from autogen_context.text.work import NAME_CHARS, STATEMENT_CHARS
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, said_by
 from autogen_context.view.protected import Protection, Voices, is_instruction, protected_of
@@ -43,6 +44,7 @@ class Conversation:
         self._counter = counter
         self._mode: Orphans = orphans
         self.orphans: list[int] = []  # start positions of units that arrived incomplete
+        self.partly_read: list[int] = []  # positions of messages that are too long to be read whole
         self.voices = Voices([], [])
         self._same = len(digests)
 
@@ -97,6 +99,9 @@ class Conversation:
             candidate = self._candidate(unit, last=unit is units[-1])
             candidates.append(candidate)
             self.tokens += candidate.tokens
+            for position, message in enumerate(unit.messages, unit.start):
+                if is_partly_read(message):
+                    self.partly_read.append(position)
             role = unit.messages[0].role
             if role in SYSTEM_ROLES:
                 self.voices.systems.append(len(candidates) - 1)
@@ -108,8 +113,9 @@ class Conversation:
     def _forget_from(self, keep: int, stop: int) -> None:
         self.tokens -= sum(candidate.tokens for candidate in self.candidates[keep:])
         del self.candidates[keep:]
-        while self.orphans and self.orphans[-1] >= stop:
-            self.orphans.pop()
+        for positions in (self.orphans, self.partly_read):
+            while positions and positions[-1] >= stop:
+                positions.pop()
         for said in self.voices:
             while said and said[-1] >= keep:
                 said.pop()
@@ -224,6 +230,18 @@ class History:
             except (ValueError, RecursionError) as error:
                 raise InvalidTranscript(index=index, reason=str(error)) from error
         return found
+
+
+def is_partly_read(message: Message) -> bool:
+    """Return True if a text of a message is longer than what statements or names are looked for in."""
+    states = message.role in SYSTEM_ROLES or (message.role == "user" and not message.results)
+    if len(message.text) > 2 * (STATEMENT_CHARS if states else NAME_CHARS):
+        return True
+    for call in message.calls:
+        if len(call.arguments) > 2 * NAME_CHARS:
+            return True
+    sizes = [len(result.text) for result in message.results]
+    return max(sizes, default=0) > 2 * NAME_CHARS
 
 
 def digest_of(host: HostFormat, payload: object) -> bytes:
