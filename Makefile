@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo local test test-hosts fuzz check docs referee bench clean
+.PHONY: help demo local test test-hosts fuzz resolve check docs referee bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -51,7 +51,7 @@ local: $(VENV)/.local
 
 # The same run each time: the examples of Hypothesis (tests/conftest.py), the order of sets, the order of the tests.
 test: $(VENV)/.installed
-	@PYTHONDONTWRITEBYTECODE= PYTHONHASHSEED=0 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
+	@PYTHONDONTWRITEBYTECODE= PYTHONHASHSEED=0 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 $(if $(CI),--nothing-skipped)
 
 # make fuzz SECONDS=3600 TESTS=tests/ledger
 SECONDS ?= 600
@@ -74,11 +74,17 @@ $(OLD)/.installed: pyproject.toml | $(VENV)/.python
 test-hosts: $(OLD)/.installed
 	@PYTHONPATH=tests $(OLD)/bin/python -m pytest -p support.older_hosts -n 2 --dist loadfile --max-worker-restart 0 -o filterwarnings=ignore tests/adapters --ignore tests/adapters/test_distributed.py
 
+# A Python on which nothing is tested yet: whether there are wheels of all that is needed.
+resolve: $(VENV)/.python
+	@$(PIP) --dry-run --python-version 3.14 --only-binary :all: --target $(VENV)/none ".[all]" --group test
+
 check: $(VENV)/.installed
 	@$(BIN)/ruff format --check
 	@$(BIN)/ruff check
 	@$(BIN)/mypy
+	@for each in darwin win32; do $(BIN)/mypy --platform $$each --cache-dir .mypy_cache/$$each autogen_context || exit 1; done
 	@$(BIN)/pyright
+	@for each in Darwin Windows; do $(BIN)/pyright --pythonplatform $$each autogen_context || exit 1; done
 
 $(VENV)/.docs: pyproject.toml | $(VENV)/.python
 	@$(PIP) --editable . --group docs

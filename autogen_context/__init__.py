@@ -136,7 +136,11 @@ def __getattr__(name: str) -> object:
     """Import and return a public name from its module."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    home = f"{__name__}.{_HOMES[name]}"
+    try:
+        return getattr(import_module(home), name)
+    except AttributeError as error:  # from here it would say no more than: cannot import name
+        raise ImportError(f"{home} cannot be imported: {error}", name=home) from error
 
 
 def __dir__() -> list[str]:

@@ -82,6 +82,11 @@ def listed(name: str, value: object, *, give: str) -> Sequence[object]:
 
 def require_address(name: str, value: str) -> None:
     """Require an HTTP address."""
-    parts = urlsplit(value)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise wrong_argument(name, value, "an address like http://127.0.0.1:8000/v1")
+    give = "an address like http://127.0.0.1:8000/v1"
+    try:
+        parts = urlsplit(value)  # which drops some control characters, and refuses others
+        is_address = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError as error:
+        raise wrong_argument(name, value, f"{give}; {error}") from error
+    if not is_address or not value.isprintable() or " " in value:
+        raise wrong_argument(name, value, give)

@@ -11,6 +11,7 @@
     ├── CompletionFailed    a chat model gave no usable answer
     ├── EmbeddingFailed     an embedding model gave no usable vectors
     ├── ManagerClosed       a closed manager was asked to prepare a turn
+    ├── TurnUnderWay        a part that is called in a turn asked for another one
     ├── StateError          a saved state cannot be loaded
     ├── StoreUnavailable    a store did not answer, or returned an error
     ├── StoreRefused        a shared store rejected the credentials in its URL
@@ -141,6 +142,16 @@ class ManagerClosed(ContextError):
         super().__init__(
             "this manager is closed; create a new one and continue with "
             "load_state(closed.save_state())"
+        )
+
+
+class TurnUnderWay(ContextError):
+    """A part that is called in a turn, such as a compressor, asked the same manager for a turn."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this thread prepares a turn of this manager already; in a part of it, only read (usage, explain, save_state, "
+            "versions, recall) or pin"
         )
 
 

@@ -5,6 +5,7 @@ The window of the first one's manager overflows; the second has what left it, by
 
 import asyncio
 import os
+import secrets
 import subprocess
 import sys
 
@@ -46,5 +47,7 @@ if __name__ == "__main__":
         redis = RedisServer(os.environ["REDIS_URL"], limits=RedisLimits(timeout_s=5))
         asyncio.run(work(sys.argv[1], redis))
     else:
+        # What a worker reads was written by one with the key; without it nothing of the conversation is shared.
+        given = {"AUTOGEN_CONTEXT_STORE_KEY": secrets.token_hex(32), **os.environ}
         for worker in ("worker 1", "worker 2"):
-            subprocess.run([sys.executable, __file__, worker], check=True)  # noqa: S603
+            subprocess.run([sys.executable, __file__, worker], check=True, env=given)  # noqa: S603

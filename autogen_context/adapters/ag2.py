@@ -1,6 +1,7 @@
 """Adapter for AG2 1.x: keeps an agent within its context window through a middleware around each model call.
 
-Promise: every model request fits the window, system prompt and tools included; the history of a stream is never changed.
+Promise: every model request fits the window, system prompt and tools included; the history of a stream is never changed; a
+conversation is a stream or, in a network, which opens a stream for each turn, the agent's part in a channel.
 
 Why a middleware: a ``CompactStrategy`` rewrites the stored history permanently, between turns, and does not see the model
 calls within a turn; an ``AssemblyPolicy`` sees neither tools nor usage. ``on_llm_call`` wraps each request and response.
@@ -10,8 +11,10 @@ import asyncio
 import json
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import asdict, is_dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Self, cast
 
 from ag2 import Agent, tool
@@ -46,13 +49,19 @@ from autogen_context.models.completion import Complete, whole
 
 CONVERSATIONS = 64  # managers kept per agent; the least recently used one is closed
 STATE_PATH = "/autogen_context/{agent}/{stream}.json"  # in the agent's knowledge store
+# What a network's turn brings along (``ag2.network.policies``, whose import would load the network).
+CHANNEL, CLIENT = "ag2.network.channel", "ag2.network.agent_client"
+# The stream of each agent's outermost turn that is under way here.
+TURNS: ContextVar[Mapping[Agent, str]] = ContextVar(
+    "autogen_context_turns", default=MappingProxyType({})
+)
 CACHED_BESIDE = frozenset({"anthropic", "bedrock"})  # bill cached input apart from prompt_tokens
 
 
 class Ag2Context(AgentContext[BaseEvent], BaseMiddleware):
-    """The context that ``register`` returns for an AG2 1.x agent: its middleware, with one manager per stream.
+    """The context that ``register`` returns for an AG2 1.x agent: its middleware, with one manager per conversation.
 
-    ``manager`` and ``last_prepared`` belong to the stream that was prepared last. If the agent has a knowledge store, the
+    ``manager`` and ``last_prepared`` belong to the conversation that was prepared last. If the agent has a knowledge store, the
     state of each conversation is saved there after each turn, so that another process can continue it.
 
     Attributes:
@@ -68,21 +77,38 @@ class Ag2Context(AgentContext[BaseEvent], BaseMiddleware):
         """Return the middleware of a turn; one serves all, since its state is that of the streams."""
         return self
 
-    def manager_of(self, stream_id: object) -> IncrementalContextManager | None:
-        """Return the manager of the stream with this ``id``; ``None`` if it is unknown or was evicted."""
-        return self._managers.get(str(stream_id))
+    def manager_of(self, conversation: object) -> IncrementalContextManager | None:
+        """Return the manager of the stream with this ``id``, or of ``"<channel_id>:<agent_id>"`` in a network.
+
+        ``None`` if it is unknown or was evicted.
+        """
+        return self._managers.get(str(conversation))
+
+    @property
+    def conversations(self) -> Sequence[str]:
+        """What ``manager_of`` takes for the kept conversations, the one used last at the end."""
+        return tuple(self._managers)
+
+    def _conversation_in(self, context: Context) -> str:
+        """Return the key of a turn's conversation; a turn within a channel's turn, as of a sub-task, has its stream's."""
+        stream, channel = str(context.stream.id), channel_of(context, self.agent)
+        outer = TURNS.get().get(self.agent, stream)
+        return channel if channel and outer == stream else stream
 
     @override
     async def on_turn(self, call_next: Any, event: BaseEvent, context: Context) -> ModelResponse:
         """Run a turn, then save the state of the conversation in the agent's knowledge store, if it has one."""
+        key, turns = self._conversation_in(context), TURNS.get()
+        token = TURNS.set({self.agent: str(context.stream.id), **turns})
         try:
             response: ModelResponse = await call_next(event, context)
             return response
         finally:
-            store, manager = store_in(context), self.manager_of(context.stream.id)
+            TURNS.reset(token)
+            store, manager = store_in(context), self.manager_of(key)
             if store is not None and manager is not None:
                 state = await asyncio.to_thread(manager.save_state)
-                await store.write(self._path(context), json.dumps(state))
+                await store.write(self._path(key), json.dumps(state))
 
     @override
     async def on_llm_call(
@@ -98,10 +124,11 @@ class Ag2Context(AgentContext[BaseEvent], BaseMiddleware):
         response: ModelResponse = await call_next(sent, context)
         usage = response.usage
         if usage.prompt_tokens:
-            cached, billed = usage.cache_read_input_tokens or 0, usage.prompt_tokens
+            cached, billed = usage.cache_read_input_tokens, usage.prompt_tokens
             if response.provider in CACHED_BESIDE:
-                billed += cached + (usage.cache_creation_input_tokens or 0)
-            manager.record_usage(prepared, prompt_tokens=int(billed), cached_tokens=int(cached))
+                billed += (cached or 0) + (usage.cache_creation_input_tokens or 0)
+            known = None if cached is None else int(cached)
+            manager.record_usage(prepared, prompt_tokens=int(billed), cached_tokens=known)
         return response
 
     @override
@@ -110,29 +137,29 @@ class Ag2Context(AgentContext[BaseEvent], BaseMiddleware):
             await manager.aclose()
 
     async def _manager_in(self, context: Context) -> IncrementalContextManager:
-        """Return the manager of a stream; a new one is restored from the agent's knowledge store."""
-        key, store = str(context.stream.id), store_in(context)
+        """Return the manager of a conversation; a new one is restored from the agent's knowledge store."""
+        key, store = self._conversation_in(context), store_in(context)
         known = self._managers.pop(key, None)
         manager = known or (self._new_manager() if self._managers else self.manager)
         self._managers[key] = manager  # before others get their turn
-        state = None if known or store is None else await store.read(self._path(context))
+        state = None if known or store is None else await store.read(self._path(key))
         if state is not None:
-            take_up(manager, state, place=self._path(context))
+            take_up(manager, state, place=self._path(key))
         if len(self._managers) > CONVERSATIONS:
             _, oldest = self._managers.popitem(last=False)
             await oldest.aclose()
         return manager
 
-    def _path(self, context: Context) -> str:
-        return STATE_PATH.format(agent=self.agent.name, stream=context.stream.id)
+    def _path(self, key: str) -> str:
+        return STATE_PATH.format(agent=self.agent.name, stream=key.replace(":", "/"))
 
     def recall_tool(self) -> Tool:
-        """Return the ``recall_context`` tool, which retrieves originals for the stream that calls it."""
+        """Return the ``recall_context`` tool, which retrieves originals for the conversation that calls it."""
 
         async def recall_context(
             context: Context, handle: Any = "", query: Any = "", lines: Any = ""
         ) -> str:
-            manager = self.manager_of(context.stream.id)
+            manager = self.manager_of(self._conversation_in(context))
             if manager is None:
                 return NOTHING_LEFT
             arguments = {"handle": handle, "query": query, "lines": lines}
@@ -152,13 +179,21 @@ def register_ag2(agent: Agent, model: str | None, options: ManagerOptions) -> Ag
     if any(isinstance(each.middleware, Ag2Context) for each in agent.middleware):
         raise ValueError(REGISTERED)
     named = getattr(agent.config, "model", None)
-    said = {"model": named, "single_system": True, "reserve_tokens": 0}
+    said = {"model": named, "single_system": True, "reserve_tokens": 0, "agent": agent.name}
     options = completed(options, model, said=said, client=complete_with(agent))
     context = Ag2Context(agent, options)
     if agent.tools:
         agent.add_tool(context.recall_tool())
     agent.add_middleware(context)
     return context
+
+
+def channel_of(context: Context, agent: Agent) -> str:
+    """Return the channel and the participant of a network's turn of this agent; empty for any other turn."""
+    channel, client = context.dependencies.get(CHANNEL), context.dependencies.get(CLIENT)
+    if channel is None or client is None or client.agent is not agent:
+        return ""
+    return f"{channel.channel_id}:{client.agent_id}"
 
 
 def store_in(context: Context) -> KnowledgeStore | None:

@@ -145,7 +145,7 @@ class AgentFrameworkContext(AgentContext[Message], ChatMiddleware):
         def record(response: ChatResponse[Any]) -> ChatResponse[Any]:
             usage = response.usage_details or {}
             if billed := usage.get("input_token_count"):
-                cached = usage.get("cache_read_input_token_count") or 0
+                cached = usage.get("cache_read_input_token_count")
                 manager.record_usage(prepared, prompt_tokens=billed, cached_tokens=cached)
             return response
 
@@ -256,7 +256,7 @@ def register_agent_framework(
     if cast("object | None", agent.client) is None:
         raise ValueError("agent: it has no client and so sends nothing to a model; give it one")
     model_name = agent.default_options.get("model") or getattr(agent.client, "model", None)
-    said = {"model": model_name, "reserve_tokens": 0}
+    said = {"model": model_name, "reserve_tokens": 0, "agent": agent.name}
     options = completed(options, model, said=said, client=complete_with(agent))
     context = AgentFrameworkContext(agent, options)
     keep_history_here(agent)

@@ -54,6 +54,9 @@ __all__ = [
 # Attributes set by register: an AssistantAgent accepts a context only at construction. TOOLS is set only if it takes tools.
 CLIENT, CONTEXT, TOOLS = "_model_client", "_model_context", "_workbench"
 
+# Reserved for what a selector adds when a model's choice is no member, three times, and for the names before its messages.
+SELECTION_TOKENS = 300
+
 Tools = Sequence[Tool | ToolSchema]
 Request = Sequence[LLMMessage]
 Record = Callable[[CreateResult], None]
@@ -61,9 +64,11 @@ Record = Callable[[CreateResult], None]
 
 def register_agentchat(
     agent: object, model: str | None, options: ManagerOptions
-) -> ManagedChatCompletionContext:
+) -> AgentContext[LLMMessage]:
     """Keep an agent with a model client and a model context within its window; see ``autogen_context.register``."""
     attributes = vars(agent)
+    if "_participants" in attributes:
+        return register_team(agent, model, options)
     client, before = attributes.get(CLIENT), attributes.get(CONTEXT)
     if not isinstance(client, ChatCompletionClient) or not isinstance(
         before, ChatCompletionContext
@@ -81,7 +86,8 @@ def register_agentchat(
             "ManagedChatCompletionContext of its own"
         )
     if not isinstance(before, ManagedChatCompletionContext):
-        options = completed(options, model, said=said_by(client), client=client)
+        said = said_by(client) | {"agent": getattr(agent, "name", None)}
+        options = completed(options, model, said=said, client=client)
         context = ManagedChatCompletionContext(**options)
         context.go_on_with(before)
     elif model is None and not options:
@@ -101,6 +107,52 @@ def register_agentchat(
             changed[TOOLS] = RecallWorkbench(context, tools_of(benches), strict=strict)
     attributes.update(changed)
     return context
+
+
+def register_team(
+    team: object, model: str | None, options: ManagerOptions
+) -> AgentContext[LLMMessage]:
+    """Keep a team's own requests, which choose who speaks next, within the window; its members are registered each by itself."""
+    attributes = vars(team)
+    client, before = attributes.get(CLIENT), attributes.get(CONTEXT)
+    is_selector = {"_selector_prompt", CONTEXT} <= attributes.keys()
+    is_orchestrator = "_max_stalls" in attributes  # MagenticOne's
+    if not isinstance(client, ChatCompletionClient) or not (is_selector or is_orchestrator):
+        raise ValueError(
+            f"agent: a {type(team).__name__} asks no model by itself, or not in a way that is known here; register its members, "
+            "each by itself"
+        )
+    ours = (ManagedChatCompletionContext, *(() if is_selector else (ManagedChatCompletionClient,)))
+    if isinstance(before, ours) or isinstance(client, ours):
+        raise ValueError(REGISTERED)  # noqa: TRY004 - likewise
+    if attributes.get("_initialized"):
+        raise ValueError(
+            "agent: this team has run, and keeps what it began with; register a team before its first run"
+        )
+    if is_orchestrator:
+        managed = attributes[CLIENT] = ManagedChatCompletionClient(client, model, **options)
+        return managed
+    said = {**said_by(client), "reserve_tokens": SELECTION_TOKENS, "agent": attributes.get("_name")}
+    options = completed(options, model, said=said, client=client)
+    prompt = selector_prompt(team)
+    context = ManagedChatCompletionContext(system_message=prompt, tools=(), **options)
+    if isinstance(before, ChatCompletionContext):
+        context.go_on_with(before)
+    attributes[CONTEXT] = context
+    return context
+
+
+def selector_prompt(team: Any) -> str:
+    """Return what a selector's request has beside the history, which it makes into a text itself."""
+    attributes = cast("Mapping[str, Any]", vars(team))
+    participants = cast("Sequence[Any]", attributes["_participants"])
+    members: list[tuple[str, str]] = [(each.name, each.description) for each in participants]
+    prompt = str(attributes["_selector_prompt"])
+    return prompt.format(
+        roles="\n".join(f"{name}: {description}" for name, description in members),
+        participants=str([name for name, _ in members]),
+        history="",
+    )
 
 
 def takes_tools(benches: Any, attributes: Mapping[str, Any]) -> bool:

@@ -6,6 +6,7 @@ them into the window. The internal list is never returned; a conversation restor
 requests in another process.
 """
 
+import asyncio
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from operator import is_
@@ -169,13 +170,22 @@ class ManagedChatCompletionContext(
 
     def options_beside(self) -> ManagerOptions:
         """Return the options of a manager for requests beside the conversation: the same settings, nothing injected."""
-        return ManagerOptions(config=self.manager.config, counter=self._options.get("counter"))
+        given = self._options
+        return ManagerOptions(
+            config=self.manager.config, counter=given.get("counter"), limits=given.get("limits")
+        )
 
     @override
     async def clear(self) -> None:
-        """Clear the conversation: its messages, pins, versions and evicted originals."""
+        """Clear the conversation: its messages, pins, versions, and the originals of what left its window, wherever they are.
+
+        Raises:
+            StoreUnavailable: a store of originals cannot be written now, so some may still be there; the rest is cleared.
+        """
         await super().clear()
+        old = self.manager
         await self._begin_anew()
+        await asyncio.to_thread(old.clear_originals)
 
     async def _begin_anew(self) -> None:
         old, self.manager = self.manager, self._new_manager()

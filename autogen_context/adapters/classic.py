@@ -2,30 +2,25 @@
 
 Promise: every model request fits the window, with tool calls and results paired; the newest message, its tool calls and the
 termination word reach the agent unchanged, or, if the message is too long, as a shortened copy with the same role and
-ending; the host's own messages are never changed. A list that continues a known conversation goes to its manager; the number
-of managers is bounded. Nothing here imports the host.
+ending; the host's own messages are never changed. Nothing here imports the host.
 """
 
 import asyncio
 import copy
 import warnings
-from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
-from itertools import takewhile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import is_
-from threading import Lock, Thread, get_ident
-from typing import Any, TypeVar, Unpack
-from weakref import finalize
+from threading import get_ident
+from typing import Any, Unpack
 
-from autogen_context.adapters.classic_format import ClassicFormat, sent_fields
-from autogen_context.adapters.register import REGISTERED, AgentContext, completed
+from typing_extensions import override
+
+from autogen_context.adapters.classic_conversations import ChatDict, Conversations
+from autogen_context.adapters.register import REGISTERED, completed
 from autogen_context.errors import CompletionFailed
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.parts import ManagerOptions
 from autogen_context.manager.prepared import Prepared
-from autogen_context.manager.runner import ToolSchemas
-from autogen_context.messages.message import SYSTEM_ROLES
-from autogen_context.messages.openai_chat import fields_of
 from autogen_context.messages.tool_schema import (
     NOTHING_LEFT,
     RECALL_TOOL_NAME,
@@ -35,14 +30,12 @@ from autogen_context.messages.tool_schema import (
 )
 from autogen_context.models.completion import Complete, whole
 
-ChatDict = dict[str, Any]  # the host's own type
-T = TypeVar("T")
-
 BEFORE_REPLY = "process_all_messages_before_reply"
 BEFORE_CALL, AFTER_CALL = "safeguard_llm_inputs", "safeguard_llm_outputs"  # as in autogen 0.14
 OPENAI_TYPES = frozenset({"openai", "azure"})
 OF_THE_AGENT = frozenset({"tools", "functions", "tool_choice", "response_format", "cache_seed"})
-CONVERSATIONS = 8  # managers kept; few agents alternate between more than eight peers
+SELECTION_NAME = "speaker_selection_agent"  # the host's name for it
+SELECTION = "_speaker_selection_transforms"  # what a group adds to each of its selection agents
 
 
 class ContextTransform:
@@ -110,20 +103,19 @@ class ContextTransform:
         """
         check(agent)
         conversations = AgentConversations(agent, self._options)
-        agent.register_hook(BEFORE_REPLY, conversations.before_reply)
-        if BEFORE_CALL in agent.hook_lists:
-            agent.register_hook(BEFORE_CALL, conversations.before_call)
-            agent.register_hook(AFTER_CALL, conversations.after_call)
+        conversations.hook_into(agent)
         return conversations
 
 
 def register_classic(agent: Any, model: str | None, options: ManagerOptions) -> "Conversations":
     """Keep a ``ConversableAgent`` with a model within its context window; see ``autogen_context.register``."""
+    if hasattr(agent, "prepare_group_chat") or hasattr(agent, "groupchat"):
+        return register_selection(agent, model, options)
     if not agent.llm_config:
         raise ValueError(
             "agent: it has no llm_config and so sends nothing to a model; register the agents that do"
         )
-    said = {"model": next(iter(models_of(agent.llm_config))).get("model")}
+    said = {"model": next(iter(models_of(agent.llm_config))).get("model"), "agent": agent.name}
     options = completed(options, model, said=said, client=complete_with(agent))
     return ContextTransform(**options).add_to_agent(agent)
 
@@ -147,95 +139,6 @@ def check(agent: Any) -> None:
         )
 
 
-class Conversations(AgentContext[ChatDict]):
-    """The conversations of one agent, each with its own manager; the hooks do not name the peer.
-
-    If there is a model to ask or a project to read, a turn waits for them (within their time limit) on a separate event loop.
-
-    Attributes:
-        manager: the manager of the last turn's conversation; before the first turn, the one it will use.
-        last_prepared: the last prepared request; if the agent is known, it begins with its system message.
-    """
-
-    def __init__(self, options: ManagerOptions) -> None:
-        super().__init__(ClassicFormat(), options)
-        # Each manager with the last list it saw, most recently used last.
-        self._known: list[tuple[IncrementalContextManager, list[ChatDict]]] = []
-        self._lock = Lock()
-        self._waits = any(map(options.get, ("model_client", "vectors", "project")))
-
-    def prepare(
-        self, messages: list[ChatDict], *, system: str | None = None, tools: ToolSchemas = ()
-    ) -> list[ChatDict]:
-        """Return the list to send; ``system``, which the host adds itself, is counted but not included."""
-        if not messages:
-            return messages
-        with self._lock:
-            manager = self.manager = self._continued(messages)
-            own = [] if system is None else [{"role": "system", "content": system}]
-            if own and manager.config.single_system:  # only the agent's own may be a system message
-                messages = [
-                    {**each, "role": "user"} if each.get("role") in SYSTEM_ROLES else each
-                    for each in messages
-                ]
-            given = [*own, *messages]
-            self.last_prepared = (
-                self._waiting.run(manager.prepare(given, tools))
-                if self._waits
-                else manager.prepare_nowait(given, tools)
-            )
-            return self.last_prepared.messages[len(own) :]
-
-    @cached_property
-    def _waiting(self) -> "Waiting":
-        return Waiting()
-
-    def _continued(self, messages: list[ChatDict]) -> IncrementalContextManager:
-        """Return the manager whose last list shares the longest prefix with ``messages``; a new one if none qualifies.
-
-        The prefix must cover at least half of the last list; less means another conversation with the same beginning, and
-        the two would undo each other's compactions. Ties go to the most recently used manager.
-        """
-        shares = [(shared(seen, messages), i) for i, (_, seen) in enumerate(self._known)]
-        enough = [(n, i) for n, i in shares if n and 2 * n >= len(self._known[i][1])]
-        if enough:
-            manager, _ = self._known.pop(max(enough)[1])
-        else:
-            manager = self._new_manager() if self._known else self.manager
-        self._known = [*self._known, (manager, list(messages))][-CONVERSATIONS:]
-        return manager
-
-
-def shared(seen: Sequence[ChatDict], messages: Sequence[ChatDict]) -> int:
-    """Return the length of the common prefix; compares by identity first, since most messages are the same objects."""
-    at = sum(1 for _ in takewhile(bool, map(is_, seen, messages)))
-    return at + sum(1 for _ in takewhile(bool, map(is_same, seen[at:], messages[at:])))
-
-
-def is_same(one: ChatDict, other: ChatDict) -> bool:
-    """Return True if two messages are equal as sent."""
-    return one == other or sent_fields(fields_of(one)) == sent_fields(fields_of(other))
-
-
-class Waiting:
-    """An event loop in a daemon thread, for synchronous hooks; it stops when this object is garbage-collected."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        Thread(target=serve, args=(self._loop,), name="autogen_context", daemon=True).start()
-        finalize(self, self._loop.call_soon_threadsafe, self._loop.stop)
-
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine on the loop and wait for its result."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
-
-
-def serve(loop: asyncio.AbstractEventLoop) -> None:
-    """Run the loop until it is stopped, then cancel its pending tasks."""
-    with asyncio.Runner(loop_factory=lambda: loop) as runner:
-        runner.get_loop().run_forever()
-
-
 class AgentConversations(Conversations):
     """The conversations of one agent, and its hooks. Its system message and tools are read at each turn, since they can change.
 
@@ -250,19 +153,36 @@ class AgentConversations(Conversations):
         self._agent = agent
         self._call: tuple[int, int, IncrementalContextManager, Prepared[ChatDict]] | None = None
 
+    def hook_into(self, agent: Any) -> None:
+        """Add the hooks to an agent."""
+        agent.register_hook(BEFORE_REPLY, self.before_reply)
+        if BEFORE_CALL in agent.hook_lists:
+            agent.register_hook(BEFORE_CALL, self.before_call)
+            agent.register_hook(AFTER_CALL, self.after_call)
+
     def before_reply(self, messages: list[ChatDict]) -> list[ChatDict]:
         """Return the list to send; an agent with tools has the recall tool by then, so that it is counted."""
         agent = self._agent
         last: object = messages[-1] if messages else None
         is_call = isinstance(last, dict) and (last.get("tool_calls") or last.get("function_call"))
         config: Mapping[str, Any] = agent.llm_config or {}
+        answering: Sequence[Answering] = ()
         if (
             config.get("tools") and isinstance(last, dict) and not is_call
         ):  # the model is asked next
-            give_recall_tool(agent, self)
+            answering = give_recall_tool(agent, self._peer_of(messages))
             config = agent.llm_config
         tools: list[Any] = [*(config.get("tools") or ()), *(config.get("functions") or ())]
-        return self.prepare(messages, system=agent.system_message, tools=tools)
+        manager, prepared = self._turn(messages, agent.system_message, tools)
+        for each in answering:
+            each.manager = manager
+        return prepared
+
+    @override
+    def _peer_of(self, messages: list[ChatDict]) -> object:
+        chats = [(peer, said) for peer, said in self._agent.chat_messages.items() if said]
+        own = [peer for peer, said in chats if said is messages]
+        return next(iter(own or [peer for peer, said in chats if said[0] is messages[0]]), None)
 
     def before_call(self, messages: list[ChatDict]) -> list[ChatDict]:
         """Store the tokens billed so far if this call sends the list prepared last."""
@@ -298,13 +218,14 @@ def billed(agent: Any) -> int:
     return sum(of["prompt_tokens"] for key, of in usage.items() if key != "total_cost")
 
 
-def give_recall_tool(agent: Any, conversations: Conversations) -> None:
-    """Add the recall tool to an agent with tools, and its function to their executors.
+def give_recall_tool(agent: Any, peer: object) -> "Sequence[Answering]":
+    """Add the recall tool to an agent with tools, and its function to their executors; return what answers in this chat.
 
     In classic AutoGen tool calls are not run by the agent that asks the model but by its peer, or in a group by any member
     with the function. The executors are known before the agent's reply.
     """
-    for executor in executors_of(agent):
+    several: list[Answering] = []
+    for executor in executors_of(agent, peer):
         recall = executor.function_map.get(RECALL_TOOL_NAME)
         if recall is None:
             recall = Answering().recall_context
@@ -316,30 +237,94 @@ def give_recall_tool(agent: Any, conversations: Conversations) -> None:
                 "cannot be asked back",
                 stacklevel=3,
             )
-            return
-        answering.conversations = conversations
+            return ()
+        several.append(answering)
     if not has_recall_tool(agent.llm_config["tools"]):
         agent.update_tool_signature(recall_tool_schema(), is_remove=False)
+    return several
 
 
-def executors_of(agent: Any) -> Iterator[Any]:
-    """Yield the agents that may run its tool calls: itself, its peers, and group members with functions."""
-    for peer in [agent, *agent.chat_messages]:
-        members = getattr(getattr(peer, "groupchat", None), "agents", ())
-        running = [peer, *(each for each in members if getattr(each, "function_map", None))]
-        yield from (each for each in running if hasattr(each, "register_function"))
+def executors_of(agent: Any, peer: object) -> Iterator[Any]:
+    """Yield the agents that may run its tool calls: itself, its peer (else all it has), and group members with functions."""
+    for each in [agent, *(agent.chat_messages if peer is None else [peer])]:
+        members = getattr(getattr(each, "groupchat", None), "agents", ())
+        running = [each, *(one for one in members if getattr(one, "function_map", None))]
+        yield from (one for one in running if hasattr(one, "register_function"))
 
 
 class Answering:
-    """The recall function of one executor; it is not told the caller and answers for the agent that replied last."""
+    """The recall function of one executor; it is not told the caller and answers for the chat in which it was asked last."""
 
-    conversations: Conversations | None = None
+    manager: IncrementalContextManager | None = None
 
     def recall_context(self, **arguments: object) -> str:
         """Answer a tool call; for the arguments see ``RECALL_ARGUMENTS``."""
-        if self.conversations is None or self.conversations.last_prepared is None:
-            return NOTHING_LEFT
-        return answer_recall(self.conversations.manager, arguments)
+        return NOTHING_LEFT if self.manager is None else answer_recall(self.manager, arguments)
+
+
+class SpeakerSelection(AgentConversations):
+    """The requests by which a group's next speaker is chosen: the agent is new each time, the group's messages are not.
+
+    Stands in the place of a ``TransformMessages`` that the group adds to the agent.
+    """
+
+    def __init__(self, options: ManagerOptions) -> None:
+        super().__init__(None, options)
+
+    def add_to_agent(self, agent: Any) -> None:
+        """Prepare the requests of the group's newest selection agent."""
+        self._agent = agent
+        self.hook_into(agent)
+
+    @override
+    def _peer_of(self, messages: list[ChatDict]) -> object:
+        return self  # one group
+
+
+def register_selection(chosen: Any, model: str | None, options: ManagerOptions) -> SpeakerSelection:
+    """Keep the requests that choose the next speaker within the window: of a ``GroupChatManager``, or of a ``Pattern``."""
+    group = getattr(chosen, "groupchat", None)
+    if group is None:  # a pattern, which makes its group when a chat begins
+        config, holder, asks = chosen.group_manager_args.get("llm_config"), chosen, True
+    else:
+        config, holder = group.select_speaker_auto_llm_config or chosen.llm_config, group
+        asks = group.speaker_selection_method == "auto" and hasattr(group, SELECTION)
+    if not (config and asks):
+        raise ValueError(
+            f"agent: this {type(chosen).__name__} asks no model who speaks next (that takes the method 'auto' and an llm_config; "
+            "pyautogen has the place for it from 0.2.36 on); register the members of the group, each by itself"
+        )
+    if getattr(holder, SELECTION, None).__class__ is SpeakerSelection:
+        raise ValueError(REGISTERED)
+    said = {"model": next(iter(models_of(config))).get("model"), "agent": SELECTION_NAME}
+    selection = SpeakerSelection(completed(options, model, said=said))
+    if group is None:
+        chosen.prepare_group_chat = prepared_with(selection, chosen.prepare_group_chat)
+        setattr(chosen, SELECTION, selection)
+    else:
+        select_with(selection, chosen)
+    return selection
+
+
+def select_with(selection: SpeakerSelection, manager: Any) -> None:
+    """Set the speaker selection of a manager's group, and of the copy of it with which the manager replies."""
+    replies: Sequence[Mapping[str, Any]] = manager._reply_func_list  # noqa: SLF001 - the copy is nowhere else
+    for group in [manager.groupchat, *(reply["config"] for reply in replies)]:
+        if hasattr(group, SELECTION):
+            setattr(group, SELECTION, selection)
+
+
+def prepared_with(selection: SpeakerSelection, prepare: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a pattern's ``prepare_group_chat`` that gives the group it makes its speaker selection."""
+
+    def prepare_group_chat(*given: Any, **named: Any) -> Any:
+        parts = prepare(*given, **named)
+        for part in parts:
+            if hasattr(part, "groupchat"):
+                select_with(selection, part)
+        return parts
+
+    return prepare_group_chat
 
 
 def complete_with(agent: Any) -> Complete:

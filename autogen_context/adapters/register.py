@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Unpack
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import StateError
 from autogen_context.manager.manager import IncrementalContextManager
-from autogen_context.manager.parts import ManagerOptions, events_of, metrics_of
+from autogen_context.manager.parts import ManagerOptions, events_of, limits_of, metrics_of
 from autogen_context.manager.prepared import Payload, Prepared
 from autogen_context.messages.message import HostFormat, Message
 from autogen_context.models.completion import ModelClient
 
 if TYPE_CHECKING:
+    from autogen_context.manager.forgetting import Forgotten
     from autogen_context.prioritizer.selection import Explanation
 
 # Reserve for an unknown system prompt (about a page), and for unknown tools (about a dozen). AgentChat's default prompt has
@@ -40,6 +41,8 @@ class Host(NamedTuple):
 HOSTS: Mapping[str, Host] = {  # by the base class of its agents
     "ChatAgent": Host("autogen_agentchat", "agentchat", "autogen-agentchat>=0.5.7"),
     "ConversableAgent": Host("autogen", "classic", "pyautogen>=0.2.15"),
+    "Pattern": Host("autogen", "classic", "autogen>=0.9"),
+    "Team": Host("autogen_agentchat", "agentchat", "autogen-agentchat>=0.5.7"),
     "Agent": Host("ag2", "ag2", "ag2>=1.2"),
     "RawAgent": Host("agent_framework", "agent_framework", "agent-framework-core>=1.11"),
 }
@@ -62,7 +65,9 @@ class AgentContext(Generic[Payload]):
     """
 
     def __init__(self, host: HostFormat, options: ManagerOptions) -> None:
-        self._options = options
+        config = options.get("config") or ContextConfig()
+        shared: ManagerOptions = {"limits": limits_of(config), **options}
+        self._options = options = shared
         self._new_manager = partial(IncrementalContextManager, host=host, **options)
         self.manager = self._new_manager()
         self.last_prepared: Prepared[Payload] | None = None
@@ -78,6 +83,12 @@ class AgentContext(Generic[Payload]):
     def explain(self, message: Payload) -> "Explanation":
         """Explain what the last turn did with a message; raise ``NotInHistory`` if it was not part of the turn."""
         return self.manager.explain(message)
+
+    def forget(
+        self, message: Payload | None = None, *, handle: str = "", query: str = ""
+    ) -> "Forgotten":
+        """Forget a message, an original or all that has a text; as of ``IncrementalContextManager.forget``."""
+        return self.manager.forget(message, handle=handle, query=query)
 
     def recall(self, handle: str) -> Sequence[Message]:
         """Return the originals of shortened or evicted content; raise ``OriginalNotFound`` if they are not stored."""
@@ -99,7 +110,9 @@ def register(
     Args:
         agent: an ``AssistantAgent`` of autogen-agentchat 0.5.7 to 0.7 (its ``_model_client``, ``_model_context`` and
             ``_workbench`` are set, since there is no public API for it), a ``ConversableAgent`` of classic AutoGen (through
-            its hooks), or an ``Agent`` of AG2 1.x or of Microsoft Agent Framework (through a middleware).
+            its hooks), or an ``Agent`` of AG2 1.x or of Microsoft Agent Framework (through a middleware). What asks a model
+            who speaks next is taken as well: a ``SelectorGroupChat`` or ``MagenticOneGroupChat`` of autogen-agentchat, a
+            ``GroupChatManager`` or ``AutoPattern`` of classic AutoGen; their members are registered each by itself.
         model: name of the agent's model; by default read from the agent's own settings.
         options: as for ``IncrementalContextManager``; start with ``window_tokens``.
 
@@ -125,7 +138,8 @@ def register(
     raise ValueError(
         f"agent: {found} is no agent of a known host; known are an AssistantAgent of autogen-agentchat 0.5.7 to 0.7, a "
         "ConversableAgent of classic AutoGen (autogen, pyautogen up to 0.9), and an Agent of AG2 1.x (ag2) or of Microsoft "
-        "Agent Framework 1.x; with a list of OpenAI messages use IncrementalContextManager"
+        "Agent Framework 1.x, and what selects the speaker in a team of AgentChat or classic AutoGen; of any other team or workflow "
+        "register the agents, each by itself; with a list of OpenAI messages use IncrementalContextManager"
     )
 
 

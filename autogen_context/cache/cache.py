@@ -11,12 +11,14 @@ import os
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from inspect import isawaitable, iscoroutinefunction
 from os import PathLike
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypeVar, cast, overload
 
 from autogen_context.argument import require_path, require_seconds, require_text, wrong_argument
@@ -28,24 +30,26 @@ from autogen_context.cache.entry import (
     entry_from_bytes,
 )
 from autogen_context.cache.fingerprint import (
+    ChangedPaths,
     Compare,
     FileReading,
     FingerprintReader,
     absolute_names,
-    is_touched,
 )
 from autogen_context.cache.tier import (
     EVERYTHING,
     CacheLimits,
     CacheStats,
     Memory,
+    Scope,
     SharedTier,
     Tier,
     TierStats,
 )
 from autogen_context.cache.values import Values
-from autogen_context.errors import StoreUnavailable
+from autogen_context.errors import StoreRefused, StoreUnavailable
 from autogen_context.messages.message import content_digest
+from autogen_context.models.background import wait_for
 
 if TYPE_CHECKING:
     from autogen_context.cache.watch import FileWatch
@@ -66,8 +70,12 @@ class _Request(NamedTuple):
     names: tuple[str, ...]
 
 
+_Place = tuple[asyncio.AbstractEventLoop, _Request]
+"""No event loop can wait for the work of another one."""
+
+
 class _Work:
-    """A look-up or build in progress. While it ``is_current``, equal requests join it, and its result may be cached.
+    """A look-up or build in progress. While it ``is_current``, equal requests of its loop join it, and its result may be cached.
 
     Attributes:
         source: where the entry was found.
@@ -89,13 +97,20 @@ class _Work:
 
 
 class ContextCache(Values):
-    """Values by key, cached in memory and optionally on disk and on a server. Belongs to one event loop.
+    """Values by key, cached in memory and optionally on disk and on a server.
+
+    Any number of event loops and threads may share it; equal requests of one loop share a look-up and a build.
 
     Args:
         directory: the folder that stores values for later processes; created with access for the owner only. Values are
-            not encrypted.
+            not encrypted, and sealed, so that a damaged or planted one is a miss.
         shared: the store shared between machines: the url of a Redis server, a ``RedisTier``, or any other
-            ``SharedTier``. It is closed with the cache.
+            ``SharedTier``. It is closed with the cache. Without a key (``key``, or that of the tier) only values built from files
+            that are here with the same content are read from a server: anybody who can write to it could write the others.
+        scope: whose values these are: others' are not read, and ``clear`` leaves them. Agents that are given one cache share
+            under this name what they remember; without it each has its own there, by its tenant and name.
+        key: seals what is kept in the folder, and on the server of a url: at least 16 random characters, the same for all that
+            share. Default: ``AUTOGEN_CONTEXT_STORE_KEY``, or else a key of the folder's own.
         watch: drops entries as soon as their files change. Every value is checked against its files in any case.
         compare: ``times`` compares file metadata; ``content`` reads all files at each request. Use ``content`` for
             memory-mapped writes, network folders and Windows, where times do not show every change.
@@ -112,6 +127,8 @@ class ContextCache(Values):
         directory: str | PathLike[str] | None = None,
         *,
         shared: SharedTier | str | None = None,
+        scope: Scope | None = None,
+        key: str | bytes | None = None,
         watch: "FileWatch | None" = None,
         compare: Compare = "times",
         limits: CacheLimits = CacheLimits(),  # noqa: B008 - it is frozen
@@ -120,7 +137,8 @@ class ContextCache(Values):
         if isinstance(shared, str):
             from autogen_context.cache.redis_tier import RedisTier  # noqa: PLC0415 - optional dependency
 
-            shared = RedisTier(shared)
+            whose = scope or Scope()
+            shared = RedisTier(shared, tenant=whose.tenant, agent=whose.agent, key=key)
         if shared is not None and not hasattr(shared, "listen"):
             raise wrong_argument("shared", shared, "the url of a server, or a RedisTier")
         if directory is not None:
@@ -128,15 +146,19 @@ class ContextCache(Values):
         if watch is not None and not hasattr(watch, "listen"):
             raise wrong_argument("watch", watch, "a FileWatch")
         self._reader = FingerprintReader(compare=compare, pattern_contents=shared is not None)
-        super().__init__(None if directory is None else Path(directory), shared, limits)
+        folder = None if directory is None else Path(directory)
+        super().__init__(folder, shared, limits, scope=scope, key=key)
         self._memory = Memory[CacheEntry](entries=limits.entries, limit_bytes=limits.memory_bytes)
         self._clock = clock
-        self._works: dict[_Request, _Work] = {}
+        self._works: dict[_Place, _Work] = {}
         self._outdated: set[str] = set()  # rows of entries found stale or reported changed
         self._trusted_from = -math.inf
         self._answered = Counter[Source]()
         self._builds = 0
         self._invalidated = 0
+        self._on_disk = None if self._disk is None else _Deletions(self._disk, self._thread)
+        self._far = ThreadPoolExecutor(1, thread_name_prefix="context-cache-far")
+        self._on_server = None if shared is None else _Deletions(shared, self._far)
         self._endings = [watch.listen(self._heard_of_paths)] if watch is not None else []
         if shared is not None:
             self._endings.append(shared.listen(self._heard_of_row))
@@ -191,13 +213,14 @@ class ContextCache(Values):
             raise wrong_argument("builder", builder, "a function that makes the value")
         if ttl_s is not None:
             require_seconds("ttl_s", ttl_s)
-        request = _Request(key, row_of(key), absolute_names(depends_on))
+        request = _Request(key, self._prefix + row_of(key), absolute_names(depends_on))
         asked_at = time.monotonic()
         source: Source = "memory"
         while (entry := await self._in_memory(request)) is None:
-            work = self._works.get(request)
+            place = asyncio.get_running_loop(), request
+            work = self._works.get(place)
             if work is None or work.task.done():  # done, but its callback has not run yet
-                work = self._works[request] = _Work(request, builder, ttl_s, self._find)
+                work = self._works[place] = _Work(request, builder, ttl_s, self._find)
                 work.task.add_done_callback(partial(self._detach, work))
             entry, source = await self._result(work), work.source
             # Work that started before this request may have read older files; work started from now on has not.
@@ -207,7 +230,7 @@ class ContextCache(Values):
         return cast("ValueT", decoded(entry.data))  # as the builder returns
 
     async def clear(self) -> None:
-        """Delete everything: in memory, on disk, and on the server everything in the namespace.
+        """Delete everything of this scope: in memory, on disk, and on the server everything in the namespace.
 
         Raises:
             StoreUnavailable: a file or server is unavailable, so some values may not be deleted.
@@ -221,7 +244,7 @@ class ContextCache(Values):
     async def invalidate(self, key: str) -> None:
         """Drop the entry under a key in every tier; a request made after this returns gets no value built before it."""
         self._invalidated += 1
-        row = row_of(key)
+        row = self._prefix + row_of(key)
         self._detach_where(lambda request: request.row == row)
         await self._forget(row)
 
@@ -250,8 +273,7 @@ class ContextCache(Values):
         """Wait for builds in progress, stop listening, write pending values, and close disk and server."""
         while self._endings:
             self._endings.pop()()
-        if tasks := [work.task for work in self._works.values()]:
-            await asyncio.wait(tasks)
+        await wait_for([work.task for work in list(self._works.values())])
         await self._in_thread(self._close)
         if self._shared is not None:
             await asyncio.to_thread(self._shared.close)
@@ -279,11 +301,12 @@ class ContextCache(Values):
     def _detach(self, work: _Work, *_: object) -> None:
         """Have no request join this work, and its result not cached. May be called in any thread."""
         work.is_current = False
-        if self._works.get(work.request) is work:
-            self._works.pop(work.request, None)
+        place = work.task.get_loop(), work.request
+        if self._works.get(place) is work:
+            self._works.pop(place, None)
 
     def _detach_where(self, concerns: Callable[[_Request], bool]) -> None:
-        for request, work in list(self._works.items()):
+        for (_, request), work in list(self._works.items()):
             if concerns(request):
                 self._detach(work)
 
@@ -337,9 +360,10 @@ class ContextCache(Values):
 
     async def _from_disk(self, work: _Work) -> CacheEntry | None:
         """Return the entry on disk, and put it into memory."""
-        if self._disk is None:
+        row = work.request.row
+        if self._disk is None or (self._on_disk is not None and row in self._on_disk):
             return None
-        entry = _entry(await self._in_thread(partial(self._disk.read, work.request.row)))
+        entry = _entry(await self._in_thread(partial(self._disk.read, row)))
         current = await self._current(entry, work.request)
         if current:
             work.source = "disk"
@@ -349,12 +373,14 @@ class ContextCache(Values):
     async def _from_elsewhere(self, work: _Work, reading: FileReading) -> CacheEntry | None:
         """Return the server's entry if all its files were read there and have the same contents as the files here."""
         row = work.request.row
-        if self._shared is None:
+        if self._shared is None or (self._on_server is not None and row in self._on_server):
             return None
         found = await asyncio.to_thread(self._shared.read_all, [row])
         entry = _entry(found.get(row))
         contents = [one.content or None for one in reading.fingerprints]
-        if entry is None or [one.content for one in entry.dependencies] != contents:
+        if entry is None or not (self._is_believed or entry.dependencies):
+            return None
+        if [one.content for one in entry.dependencies] != contents:
             return None
         entry = replace(entry, dependencies=reading.fingerprints, built_at=self._clock())
         if not self._answers(entry, work.request):
@@ -373,20 +399,21 @@ class ContextCache(Values):
             return
         self._memory.put(row, entry, size_bytes=entry.size_bytes)
         values, ttl_s = {row: entry_as_bytes(entry)}, left_s if left_s < math.inf else None
-        if on_disk and self._disk is not None:
+        if on_disk and self._disk is not None and self._on_disk is not None:
+            self._on_disk.drop(row)
             await self._in_thread(partial(self._disk.write, values, ttl_s=ttl_s))
-        if shared is not None and work.is_current:
+        if shared is not None and self._on_server is not None and work.is_current:
+            self._on_server.drop(row)
             await asyncio.to_thread(partial(shared.write, values, ttl_s=ttl_s))
         if not work.is_current:
             await self._forget(row)
 
     async def _forget(self, row: str) -> None:
-        """Delete an entry in every tier; where that fails, it is no longer read."""
+        """Delete an entry in every tier; from now on it is no longer read."""
         self._memory.forget([row])
-        if self._disk is not None:
-            await self._in_thread(partial(_forget_on, self._disk, row))
-        if self._shared is not None:
-            await asyncio.to_thread(_forget_on, self._shared, row)
+        due = [each.add(row) for each in (self._on_disk, self._on_server) if each is not None]
+        if pending := [asyncio.wrap_future(each) for each in due if not each.done()]:
+            await asyncio.wait(pending)
 
     async def _current(self, entry: CacheEntry | None, request: _Request) -> CacheEntry | None:
         """Return the entry, with current file times, if it answers the request and its files are unchanged."""
@@ -407,11 +434,9 @@ class ContextCache(Values):
 
     def _heard_of_paths(self, paths: Collection[Path]) -> None:
         """Drop entries that may have changed from memory; entries on disk are checked when they are read."""
-        changed = [str(path) for path in paths]
+        changed = ChangedPaths(map(str, paths))
         self._outdated.update(
-            self._memory.forget_where(
-                lambda entry: any(is_touched(n, path) for n in entry.names for path in changed)
-            )
+            self._memory.forget_where(lambda entry: any(map(changed.touch, entry.names)))
         )
 
     def _heard_of_row(self, row: str) -> None:
@@ -425,8 +450,8 @@ class ContextCache(Values):
             return
         self._detach_where(lambda request: request.row == row)
         self._memory.forget([row])
-        if self._disk is not None:
-            self._thread.submit(_forget_on, self._disk, row)
+        if self._on_disk is not None:
+            self._on_disk.add(row)
 
 
 def _entry(data: bytes | None) -> CacheEntry | None:
@@ -436,9 +461,38 @@ def _entry(data: bytes | None) -> CacheEntry | None:
     return None
 
 
-def _forget_on(tier: Tier, name: str) -> None:
-    with suppress(StoreUnavailable):
-        tier.forget([name])
+class _Deletions:
+    """Deletes names of a tier in the background, all that are due at once."""
+
+    def __init__(self, tier: Tier, thread: ThreadPoolExecutor) -> None:
+        self._tier, self._thread = tier, thread
+        self._due: set[str] = set()
+        self._job: Future[None] | None = None  # not begun
+        self._lock = Lock()
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._due
+
+    def add(self, name: str) -> "Future[None]":
+        """Have a name deleted. Returns what is done when it is."""
+        with self._lock:
+            self._due.add(name)
+            if self._job is None:
+                self._job = self._thread.submit(self._delete)
+            return self._job
+
+    def drop(self, name: str) -> None:
+        """Leave a name that has a new value."""
+        with self._lock:
+            self._due.discard(name)
+
+    def _delete(self) -> None:
+        with self._lock:
+            self._job, names = None, set(self._due)
+        with suppress(StoreUnavailable, StoreRefused):
+            self._tier.forget(names)
+        with self._lock:
+            self._due -= names
 
 
 def row_of(key: str) -> str:

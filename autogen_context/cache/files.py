@@ -26,12 +26,18 @@ TOOL_FOLDERS = frozenset(
     }
 )
 RULES_FILE = ".gitignore"
+OWN_RULES_FILE = ".git/info/exclude"  # rules of this clone alone; any .gitignore goes before them
 
 _MOST_RULES_BYTES = 256 * 1024  # per .gitignore; a larger file is skipped
 _CHUNK_BYTES = 1024 * 1024
-# A system that lacks a flag has no such files either.
-_FLAG_NAMES = ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY")
-_READ_FLAGS: int = reduce(int.__or__, (getattr(os, name, 0) for name in _FLAG_NAMES), os.O_RDONLY)
+
+
+def open_flags(*names: str) -> int:
+    """Return those of these flags of ``os.open`` that this system has; without one, it has no such files either."""
+    return reduce(int.__or__, (getattr(os, name, 0) for name in names), os.O_RDONLY)
+
+
+_READ_FLAGS = open_flags("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY")
 # The tokens of a pattern; a set may contain a slash, and an unclosed bracket makes the line invalid.
 _TOKEN = re.compile(
     r"(?P<many>\*+)|(?P<one>\?)|\[(?P<inverse>[!^]?)(?P<set>\]?(?:\[:[a-z]+:\]|\\.|[^\]\\])*)\]"
@@ -61,7 +67,7 @@ class Listing(NamedTuple):
 
 def levels(root: str) -> Iterator[Listing]:
     """Yield the listing of a folder and of each folder below it that is not ignored, breadth first, sorted by name."""
-    waiting: deque[tuple[str, _Rules]] = deque([(root, [])])
+    waiting: deque[tuple[str, _Rules]] = deque([(root, _rules_in(root, OWN_RULES_FILE))])
     while waiting:
         folder, above = waiting.popleft()
         rules = _rules_in(folder) + above
@@ -76,14 +82,14 @@ def levels(root: str) -> Iterator[Listing]:
         yield Listing(tuple(files), tuple(folders))
 
 
-def _rules_in(folder: str) -> "_Rules":
-    path = os.path.join(folder, RULES_FILE)  # noqa: PTH118 - names may have any bytes, and speed matters
+def _rules_in(folder: str, name: str = RULES_FILE) -> "_Rules":
+    path = os.path.join(folder, name)  # noqa: PTH118 - names may have any bytes, and speed matters
     try:
         content = read_regular(path, most_bytes=_MOST_RULES_BYTES)
     except OSError:
         return []
     own = GitIgnore(line.removesuffix("\r") for line in os.fsdecode(content).split("\n"))
-    return [(own, len(path) - len(RULES_FILE))]
+    return [(own, len(path) - len(name))]
 
 
 def _is_ignored(entry: os.DirEntry[str], rules: "_Rules", *, is_folder: bool) -> bool:

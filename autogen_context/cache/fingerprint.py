@@ -11,6 +11,7 @@ import os
 import re
 import stat
 import time
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from fnmatch import translate
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple, cast, get_args
 
 from autogen_context.argument import require_choice, require_several
+from autogen_context.cache.files import open_flags
 from autogen_context.messages.message import content_digest
 
 Compare = Literal["times", "content"]
@@ -34,7 +36,7 @@ _CHUNK_BYTES = 1024 * 1024
 _MOST_BYTES = 64 * 1024 * 1024  # of a larger file, only the times are used
 _FEW = 64  # at a few microseconds each, cheaper than switching to a thread
 # A path may become a pipe or a terminal between stat and open.
-_OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+_OPEN = open_flags("O_CLOEXEC", "O_NONBLOCK", "O_NOCTTY", "O_BINARY")
 _MAGIC = re.compile(r"[*?\[]")
 
 _Listed = dict[str, list["os.DirEntry[str]"]]
@@ -205,11 +207,22 @@ def absolute_names(depends_on: object) -> tuple[str, ...]:
     return tuple(names)
 
 
-def is_touched(name: str, path: str) -> bool:
-    """Return True if a change at or below a path may affect a dependency; false positives are possible."""
-    root = _split(name)[0] if _is_pattern(name) else name
-    near, changed = os.path.join(root, ""), os.path.join(path, "")
-    return near.startswith(changed) or (root != name and changed.startswith(near))
+class ChangedPaths:
+    """Paths at or below which something changed; asking costs the same for one path and for many."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._all = {os.path.join(path, "") for path in paths}
+        self._sorted = sorted(self._all)
+
+    def touch(self, name: str) -> bool:
+        """Return True if they may affect a dependency; false positives are possible."""
+        root = _split(name)[0] if _is_pattern(name) else name
+        near = os.path.join(root, "")
+        ends = (at for at, char in enumerate(near, 1) if char == os.sep)
+        if any(near[:end] in self._all for end in ends):
+            return True
+        at = bisect_left(self._sorted, near)
+        return root != name and at < len(self._sorted) and self._sorted[at].startswith(near)
 
 
 def _is_pattern(name: str) -> bool:

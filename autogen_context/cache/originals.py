@@ -11,40 +11,73 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from copy import copy
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import RLock
+from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 from typing_extensions import override
 
 from autogen_context.argument import require_seconds, require_whole
 from autogen_context.cache.tier import Memory, Scope, Tier
 from autogen_context.errors import OriginalNotFound, StoreRefused, StoreUnavailable
+from autogen_context.forks import when_forked
 from autogen_context.messages.message import Message
 from autogen_context.messages.saved import messages_as_bytes, messages_from_bytes
 
 if TYPE_CHECKING:
     from autogen_context.cache.redis_server import RedisServer
+    from autogen_context.cache.redis_tier import RedisTier
 
+ResultT = TypeVar("ResultT")
 Entry = tuple[str, tuple[Message, ...]]
 
 MESSAGE_BYTES = 200  # approximate overhead of a message
 
 _LOGGER = logging.getLogger(__name__)
 _FOLDER = "originals"
+NOBODY: Final = Scope()  # whoever gets it completes it
 
 
 class OriginalTier:
-    """The originals of one scope in any ``Tier`` outside this process's memory."""
+    """The originals of one scope in any ``Tier`` outside this process's memory.
+
+    A scope that names an agent, or a team, is shared by everybody who names it. A manager that gets a tier whose scope names
+    none keeps its conversation's originals there under a scope of their own.
+
+    Args:
+        tier: where they are kept. What it returns is believed, unless it has ``is_authenticated`` and that is false.
+        scope: the owner of these originals.
+    """
 
     def __init__(self, tier: Tier, *, scope: Scope) -> None:
         self._tier = tier
-        self.prefix = f"{scope.key}:"
+        self.scope = scope
+        self._is_told = False
+
+    @property
+    def prefix(self) -> str:
+        """What the names of this scope begin with in the tier."""
+        return f"{self.scope.key}:"
+
+    @property
+    def is_authenticated(self) -> bool:
+        """Whether what stands in the tier can only have been written by who may."""
+        return bool(getattr(self._tier, "is_authenticated", True))
+
+    def of(self, scope: Scope, *, key: str | None = None) -> Self:  # noqa: ARG002 - for tiers with a key
+        """Return the originals of another scope in the same place; ``key`` is for a place that has none."""
+        other = copy(self)
+        other.scope = scope
+        return other
 
     def write(self, entries: Iterable[Entry], *, ttl_s: float | None = None) -> list[str]:
         """Store entries as the newest. Returns the handles of this scope not stored or evicted, oldest first."""
         values = {self._name(handle): messages_as_bytes(messages) for handle, messages in entries}
-        gone = self._tier.write(values, ttl_s=ttl_s)
+        if not self.is_authenticated:
+            return self._handles(values)
+        gone = self._tried(lambda: self._tier.write(values, ttl_s=ttl_s), list(values))
         own = self._handles(gone)
         if len(own) < len(gone):
             _LOGGER.warning(
@@ -55,15 +88,15 @@ class OriginalTier:
 
     def read(self, handle: str) -> tuple[Message, ...] | None:
         """Return the messages under a handle; ``None`` if missing, damaged or expired. Never raises."""
+        if not self.is_authenticated:
+            return None
         name = self._name(handle)
-        with suppress(StoreRefused, ValueError):  # the data is not trusted
-            value = self._tier.read_all([name]).get(name)
-            return None if value is None else messages_from_bytes(value)
-        return None
+        value = self._tried(lambda: self._tier.read_all([name]).get(name), None)
+        return self._tried(lambda: None if value is None else messages_from_bytes(value), None)
 
     def handles(self) -> list[str]:
         """Return the handles stored in this scope by any process, oldest first; empty if the tier cannot list them."""
-        return self._handles(self._tier.names())
+        return self._handles(self._tried(self._tier.names, [])) if self.is_authenticated else []
 
     def forget(self, handles: str | Iterable[str]) -> None:
         """Delete handles. Raises ``StoreUnavailable`` if one may still be stored, or ``StoreRefused``."""
@@ -71,16 +104,31 @@ class OriginalTier:
 
     def clear(self) -> None:
         """Delete all originals of this scope, whichever process wrote them. Raises what ``forget`` does."""
-        self._tier.clear()
+        self._tier.forget([name for name in self._tier.names() if name.startswith(self.prefix)])
+
+    def _tried(self, action: Callable[[], ResultT], otherwise: ResultT) -> ResultT:
+        """Return what the tier says; ``otherwise`` if it fails, which must not end a turn."""
+        try:
+            return action()
+        except Exception as error:  # noqa: BLE001 - any that a custom tier may raise
+            if not self._is_told and not isinstance(error, ValueError | StoreRefused):
+                self._is_told = True
+                reason = type(error).__name__
+                _LOGGER.warning("a store of originals failed (%s); continuing without it", reason)
+            return otherwise
 
     def _name(self, handle: str) -> str:
         """Return the name of a handle in the tier; hex, since a model may ask for any text."""
         return self.prefix + handle.encode("utf-8", "surrogatepass").hex()
 
     def _handles(self, names: Iterable[str]) -> list[str]:
-        """Return the handles of this scope among names of the tier."""
+        """Return the handles of this scope among names of the tier; what is no name of ours stands for none."""
         own = (name.removeprefix(self.prefix) for name in names if name.startswith(self.prefix))
-        return [bytes.fromhex(name).decode("utf-8", "surrogatepass") for name in own]
+        handles: list[str] = []
+        for name in own:
+            with suppress(ValueError):
+                handles.append(bytes.fromhex(name).decode("utf-8", "surrogatepass"))
+        return handles
 
 
 class OriginalStore:
@@ -91,7 +139,9 @@ class OriginalStore:
         entries: initial entries, oldest first.
         tiers: further stores, such as a ``DiskOriginals`` or a ``RedisOriginals``; each gets every entry, and they are
             read in this order. Without tiers, an entry evicted from memory is lost.
-        shared: one more tier, shared by a team of agents; ``handles`` includes what others stored there.
+        shared: one more tier, shared by a team of agents; ``handles`` includes what others stored there, and ``clear`` leaves
+            that alone.
+        earlier: tiers of the conversations that this one began as, which are only read.
         ttl_s: the time to live in seconds since the entry was last stored.
         clock: returns the time in seconds.
 
@@ -109,6 +159,7 @@ class OriginalStore:
         *,
         tiers: Sequence[OriginalTier] = (),
         shared: OriginalTier | None = None,
+        earlier: Sequence[OriginalTier] = (),
         ttl_s: float = math.inf,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -118,12 +169,20 @@ class OriginalStore:
         self.evicted = 0
         self._memory = Memory[tuple[Message, ...]](limit_bytes=limit_bytes)
         self._tiers = tuple(tiers) if shared is None else (*tiers, shared)
-        self._shared = shared
+        self._shared, self._earlier = shared, tuple(earlier)
+        self._forgotten: frozenset[str] = (
+            frozenset()
+        )  # not read from earlier conversations, which keep them
         self._ttl_s = ttl_s
         self._clock = clock
         # Entries stored here and not lost: when they expire, and how many places still have them.
         self._known: dict[str, tuple[float, int]] = {}
+        self._begin_anew()
+        when_forked(self._begin_anew)
         self.put_all(entries)
+
+    def _begin_anew(self) -> None:
+        self._lock = RLock()  # of ``_known``; nothing is waited for under it
 
     def __contains__(self, handle: str) -> bool:
         """Return True if memory or a tier has an original under the handle."""
@@ -143,10 +202,15 @@ class OriginalStore:
     @property
     def _own(self) -> tuple[str, ...]:
         now = self._clock()
-        return tuple(handle for handle, (expires_at, _) in self._known.items() if expires_at > now)
+        with self._lock:
+            known = list(self._known.items())
+        return tuple(handle for handle, (expires_at, _) in known if expires_at > now)
 
     def put(self, handle: str, messages: tuple[Message, ...]) -> None:
-        """Store messages under a handle as the newest entry, replacing any previous one."""
+        """Store messages under a handle as the newest entry.
+
+        A handle that has other messages keeps them, with a warning: ``forget`` it first.
+        """
         self.put_all([(handle, messages)])
 
     def put_text(self, handle: str, text: str) -> None:
@@ -155,21 +219,40 @@ class OriginalStore:
 
     def put_all(self, entries: Iterable[Entry]) -> None:
         """Store several entries; eviction, its log message, and each tier's write happen once for all."""
-        new, now = dict(entries), self._clock()
-        by_expiry = self._known.items()
-        over = [handle for handle, _ in takewhile(lambda each: each[1][0] <= now, by_expiry)]
-        gone: list[str] = []
-        for handle in (*over, *new):
-            self._known.pop(handle, None)
-        self._memory.forget(over)
-        expiry_and_places = now + self._ttl_s, 1 + len(self._tiers)
+        self._drop_expired()
+        new, gone = self._without_taken(entries), list[str]()
+        expiry_and_places = self._clock() + self._ttl_s, 1 + len(self._tiers)
+        with self._lock:
+            for handle in new:
+                self._known.pop(handle, None)
+            self._known |= dict.fromkeys(new, expiry_and_places)
         for handle, messages in new.items():
-            self._known[handle] = expiry_and_places
             gone += self._memory.put(handle, messages, size_bytes=size_of(messages))
         for tier in self._tiers if new else ():
             ttl_s = None if self._ttl_s == math.inf else self._ttl_s
             gone += tier.write(new.items(), ttl_s=ttl_s)
         self._report(gone)
+
+    def _drop_expired(self) -> None:
+        now = self._clock()
+        with self._lock:
+            by_expiry = self._known.items()
+            over = [handle for handle, _ in takewhile(lambda each: each[1][0] <= now, by_expiry)]
+            for handle in over:
+                del self._known[handle]
+        self._memory.forget(over)
+
+    def _without_taken(self, entries: Iterable[Entry]) -> dict[str, tuple[Message, ...]]:
+        """Return entries by handle, without those whose handle has other messages."""
+        new: dict[str, tuple[Message, ...]] = {}
+        for handle, messages in entries:
+            known = new.get(handle, self._found(handle) if handle in self._known else None)
+            if known is None or known == messages:
+                new.pop(handle, None)  # the last one is the newest
+                new[handle] = messages
+            else:
+                _LOGGER.warning("an original was not stored: its handle has another one")
+        return new
 
     def get(self, handle: str) -> tuple[Message, ...]:
         """Return the messages under a handle.
@@ -189,16 +272,23 @@ class OriginalStore:
             StoreUnavailable: a tier cannot be written now, so entries may still be there; they are gone from the others.
         """
         names = listed_handles(handles)
+        with self._lock:
+            for name in names:
+                self._known.pop(name, None)
+            self._forgotten |= frozenset(names)
         self._memory.forget(names)
-        for name in names:
-            self._known.pop(name, None)
         self._delete(lambda tier: tier.forget(names))
 
     def clear(self) -> None:
-        """Delete everything, in each tier all originals of its scope, by any process. Raises what ``forget`` does."""
-        self._memory.forget(list(self._known))
-        self._known.clear()
-        self._delete(lambda tier: tier.clear())
+        """Delete everything, in each tier all originals of its scope, by any process; of those shared, what was put here.
+
+        Raises what ``forget`` does.
+        """
+        with self._lock:
+            handles, self._earlier = list(self._known), ()
+            self._known.clear()
+        self._memory.forget_where(lambda _: True)
+        self._delete(lambda tier: tier.forget(handles) if tier is self._shared else tier.clear())
 
     def _delete(self, delete: Callable[[OriginalTier], None]) -> None:
         """Delete from every tier, even if an earlier one fails; then raise the first error."""
@@ -212,24 +302,26 @@ class OriginalStore:
             raise errors[0]
 
     def _found(self, handle: str) -> tuple[Message, ...] | None:
-        if handle in self._known and self._known[handle][0] <= self._clock():
+        if self._known.get(handle, (math.inf, 0))[0] <= self._clock():
             return None
         messages = self._memory.look(handle)
         if messages is not None:
             return messages
-        found = (tier.read(handle) for tier in self._tiers)
+        earlier = () if handle in self._forgotten else self._earlier
+        found = (tier.read(handle) for tier in (*self._tiers, *earlier))
         return next((messages for messages in found if messages is not None), None)
 
     def _report(self, gone: Iterable[str]) -> None:
         left = 0
-        for handle in gone:
-            expires_at, places = self._known.get(handle, (0.0, 1))
-            if places > 1:
-                self._known[handle] = expires_at, places - 1
-            else:
-                self._known.pop(handle, None)
-                left += 1
-        before, self.evicted = self.evicted, self.evicted + left
+        with self._lock:
+            for handle in gone:
+                expires_at, places = self._known.get(handle, (0.0, 1))
+                if places > 1:
+                    self._known[handle] = expires_at, places - 1
+                else:
+                    self._known.pop(handle, None)
+                    left += 1
+            before, self.evicted = self.evicted, self.evicted + left
         if self.evicted.bit_length() > before.bit_length():  # the first, and when it has doubled
             numbers = {"limit_bytes": self.limit_bytes, "left": left, "evicted": self.evicted}
             _LOGGER.warning(
@@ -243,20 +335,27 @@ class DiskOriginals(OriginalTier):
 
     Args:
         directory: the folder, which may also be that of a cache. Readable by its owner only; not encrypted.
-        scope: the owner of these originals.
+        scope: the owner of these originals; empty for a manager that names its own.
         limit_bytes: the limit for the originals of all scopes in the folder, as JSON.
+        key: seals the originals; default: ``AUTOGEN_CONTEXT_STORE_KEY``, or else a key of the folder's own.
 
     Raises:
-        ValueError: ``directory`` is not a folder, or the limit is negative.
+        ValueError: ``directory`` is not a folder, the limit is negative, or the key is too short.
     """
 
     def __init__(
-        self, directory: str | os.PathLike[str], *, scope: Scope, limit_bytes: int = 1024**3
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        scope: Scope = NOBODY,
+        limit_bytes: int = 1024**3,
+        key: str | bytes | None = None,
     ) -> None:
         from autogen_context.cache.store import DiskStore  # noqa: PLC0415 - only needed with a folder
 
         DiskStore(directory)  # so that an error names the given path
-        self.store = DiskStore(Path(directory) / _FOLDER, limit_bytes=limit_bytes)
+        folder = Path(directory) / _FOLDER
+        self.store = DiskStore(folder, limit_bytes=limit_bytes, key=key)
         super().__init__(self.store, scope=scope)
 
     @override
@@ -268,25 +367,56 @@ class RedisOriginals(OriginalTier):
     """The originals of one scope on a server, so that one worker can read by handle what another stored.
 
     A turn never waits for a write, and at most ``timeout_s`` for a read. An original expires after seven days at most, or
-    earlier if the server evicts it.
+    earlier if the server evicts it. Without a key (of the server, or ``AUTOGEN_CONTEXT_STORE_KEY``) nothing is shared.
 
     Args:
         server: the server, or its url.
-        scope: the owner of these originals.
+        scope: the owner of these originals; empty for a manager that names its own.
+        key: seals the originals; default: the server's.
 
     Raises:
         StoreRefused: the server rejects the credentials in the url within ``timeout_s``.
+        ValueError: the key is too short to be a secret.
     """
 
-    def __init__(self, server: "RedisServer | str", *, scope: Scope) -> None:
+    def __init__(
+        self,
+        server: "RedisServer | str",
+        *,
+        scope: Scope = NOBODY,
+        key: str | bytes | None = None,
+    ) -> None:
         from autogen_context.cache.redis_server import server_of  # noqa: PLC0415 - optional
-        from autogen_context.cache.redis_tier import RedisTier  # noqa: PLC0415 - as above
 
-        line = server_of(server)
-        self._shared = RedisTier(line, tenant=scope.tenant, agent=scope.agent, kind="original")
-        super().__init__(self._shared, scope=scope)
+        self._server, self._key = server_of(server), key
+        super().__init__(self._tier_of(scope), scope=scope)
         with suppress(StoreUnavailable):  # it may connect later
-            line.ask(lambda redis: redis.ping())  # pyright: ignore[reportUnknownMemberType] - its options have no types
+            self._server.ask(lambda redis: redis.ping())  # pyright: ignore[reportUnknownMemberType] - its options have no types
+
+    def _tier_of(self, scope: Scope) -> "RedisTier":
+        from autogen_context.cache.redis_tier import RedisTier  # noqa: PLC0415 - optional
+
+        self._shared = RedisTier(
+            self._server,
+            tenant=scope.tenant,
+            agent=scope.agent,
+            conversation=scope.conversation,
+            kind="original",
+            key=self._key,
+        )
+        return self._shared
+
+    @override
+    def of(self, scope: Scope, *, key: str | None = None) -> Self:
+        other = super().of(scope)
+        if not self.is_authenticated:
+            other._key = key  # noqa: SLF001 - of the same class
+        other._tier = other._tier_of(scope)  # noqa: SLF001 - likewise
+        return other
+
+    @override
+    def clear(self) -> None:
+        self._shared.clear()
 
     def flush(self) -> None:
         """Wait until pending writes are on the server.

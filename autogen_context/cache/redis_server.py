@@ -7,7 +7,6 @@ contain a password. Closing is optional: pending writes are sent at the end of t
 
 import asyncio
 import logging
-import os
 import re
 import time
 from collections.abc import Callable
@@ -22,7 +21,9 @@ from urllib.parse import urlsplit
 from weakref import ref
 
 from autogen_context.argument import require_kind
+from autogen_context.cache.seal import KEY_VARIABLE, store_key
 from autogen_context.errors import ContextError, MissingExtra, StoreRefused, StoreUnavailable
+from autogen_context.forks import when_forked
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -85,14 +86,19 @@ class RedisServer:
     Args:
         url: ``redis://user:password@host:port/database``, ``rediss://`` for TLS, ``unix://`` for a socket.
         limits: timeouts and size limits.
+        key: seals what is written, so that nobody without it can write what is read here; the same for all who share, at least
+            16 random characters. Default: ``AUTOGEN_CONTEXT_STORE_KEY``.
 
     Raises:
-        ValueError: the url has none of these forms.
+        ValueError: the url has none of these forms, or the key is too short to be a secret.
         MissingExtra: ``redis`` is not installed.
     """
 
-    def __init__(self, url: str, *, limits: RedisLimits | None = None) -> None:
+    def __init__(
+        self, url: str, *, limits: RedisLimits | None = None, key: str | bytes | None = None
+    ) -> None:
         self.limits = limits or RedisLimits()
+        self.key = store_key(key)
         self.name = shown_url(url)
         try:
             parts = urlsplit(url)
@@ -109,10 +115,15 @@ class RedisServer:
         self._hurried = _client(url, self.limits.timeout_s)
         self._unsent: set[RedisTier] = set()  # with pending writes, and being served soon
         self._fault: ServerFault | None = None  # why it is away
-        self._served = False
+        self._served = self._is_told = False
         self._tries, self._since_s = 0, time.monotonic()  # to reconnect, and the last success
-        self._lock = Lock()
-        self._worker, self._process = ThreadPoolExecutor(1, "context-redis"), os.getpid()
+        self._begin_anew()
+        when_forked(self._begin_anew)
+
+    def _begin_anew(self) -> None:
+        self._lock, self._worker = Lock(), ThreadPoolExecutor(1, "context-redis")
+        self._unsent.clear()  # by the parent, which has the thread
+        self._fault = None
 
     @property
     def away(self) -> bool:
@@ -151,6 +162,18 @@ class RedisServer:
             return self._worker.submit(self._work)
         return None
 
+    def warn_of_no_key(self) -> None:
+        """Say once that what needs a key is not shared."""
+        if not self._is_told:
+            self._is_told = True
+            numbers = {"store": self.name}
+            _LOGGER.warning(
+                "a store without a key shares only values built from files that both sides have, since anybody who can write to "
+                "it could say anything: give all who share the same RedisServer(..., key=) or %s",
+                KEY_VARIABLE,
+                extra=numbers,
+            )
+
     def connect(self) -> None:
         """Wait at most ``patience_s`` for the connection. Raises only ``StoreRefused``, for rejected credentials."""
         with suppress(StoreUnavailable):
@@ -188,9 +211,6 @@ class RedisServer:
         """Raise unless a command may be sent."""
         if self.closed.is_set():
             raise StoreUnavailable(self.name, reason="it was closed")
-        if self._process != os.getpid():  # a forked child has no threads: it begins anew
-            self._worker, self._process = ThreadPoolExecutor(1, "context-redis"), os.getpid()
-            self._fault = None
         if (fault := self._fault) is not None:  # read once: another thread may reconnect
             raise self._error(fault)
 

@@ -1,7 +1,7 @@
 """A tier on a Redis server, shared by several machines: values by name, and notifications of deletions.
 
-Promise: the contract of ``SharedTier``, within the limits of the server. A read returns what anyone last wrote under this
-name of this namespace, or nothing. Namespaces are isolated. A name deleted while the server is away is no longer read here,
+Promise: the contract of ``SharedTier``, within the limits of the server. A read returns what somebody with the key wrote under
+this name of this namespace, or nothing, whatever stands on the server. Namespaces are isolated. A name deleted while the server is away is no longer read here,
 and is deleted when the server is back; all other machines are notified.
 """
 
@@ -12,13 +12,16 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
+from hmac import compare_digest
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 from uuid import uuid4
 
 from autogen_context.cache.redis_server import RedisServer, fault_of, server_of
-from autogen_context.cache.tier import EVERYTHING, Scope, sealed, unsealed
+from autogen_context.cache.seal import DIGEST_BYTES, SEAL_BYTES, Seal, store_key
+from autogen_context.cache.tier import EVERYTHING, Scope
 from autogen_context.errors import StoreRefused, StoreUnavailable
+from autogen_context.forks import when_forked
 from autogen_context.messages.message import content_digest
 
 if TYPE_CHECKING:
@@ -30,7 +33,9 @@ LONGEST_TTL_S = 7 * 24 * 3600.0
 _LOGGER = logging.getLogger(__name__)
 _AT_ONCE = 200  # orders per batch
 _SCANNED = 1_000  # keys per SCAN step
-_SEAL_BYTES = 4
+_MOST_NAMES = 20_000  # listed; the newest
+_MOST_NAME_CHARS = 4_000
+_LONGEST_NOTICE = 1_000_000  # in bytes
 
 
 class _Order(NamedTuple):
@@ -47,8 +52,18 @@ class RedisTier:
         server: the server, or its url.
         tenant: the owner of the values, which all agents of the tenant share.
         agent: restricts the values to one agent of the tenant.
+        conversation: restricts them to one conversation of the agent.
         kind: what the values are; those of one kind are apart from those of the other. The names of originals are also
             stored on the server, unencrypted, so that ``names`` can list them.
+        key: seals the values; default: that of the server.
+
+    Attributes:
+        is_authenticated: whether there is a key. Without one anybody who can write to the server can write what is read here:
+            originals, and what is remembered by content, are not read then, and values built from files only if they name
+            files that are here with the same content.
+
+    Raises:
+        ValueError: the key is too short to be a secret.
     """
 
     def __init__(
@@ -57,18 +72,29 @@ class RedisTier:
         *,
         tenant: str = "",
         agent: str = "",
+        conversation: str = "",
         kind: Literal["cache", "original"] = "cache",
+        key: str | bytes | None = None,
     ) -> None:
         self._server = server_of(server)
-        scope = Scope(tenant=tenant, agent=agent)
+        self._given = tenant, kind, key
+        scope = Scope(tenant=tenant, agent=agent, conversation=conversation)
         # The prefix of all keys, which reveals no tenant or agent; also the channel for deletions.
-        self.namespace = f"autogen-context:1:{kind}:{scope.key}"
+        self.namespace = f"autogen-context:2:{kind}:{scope.key}"
+        self._seal = Seal(self._server.key if key is None else store_key(key), place=self.namespace)
+        self.is_authenticated = self._seal.is_keyed
+        if not self.is_authenticated:
+            self._server.warn_of_no_key()
         # The names, in a sorted set by expiry.
         self._list = f"{self.namespace}:names" if kind == "original" else ""
         self._orders: dict[str, _Order] = {}  # pending, oldest first
-        self._lock, self._sending = Lock(), Lock()
+        self._begin_anew()
+        when_forked(self._begin_anew)
         self._own = uuid4().hex  # sender id, to skip own notices
         self._endings: list[Event] = []  # of the threads that listen
+
+    def _begin_anew(self) -> None:
+        self._lock, self._sending = Lock(), Lock()
 
     @property
     def waiting(self) -> int:
@@ -83,32 +109,54 @@ class RedisTier:
         """
         waiting = {name: self._orders.get(name) for name in names}
         asked = [name for name, order in waiting.items() if order is None]
-        longest = self._server.limits.value_bytes + _SEAL_BYTES  # caps foreign values
+        longest = self._server.limits.value_bytes + SEAL_BYTES  # caps foreign values
 
-        def get(redis: "Redis") -> dict[str, bytes | None]:
+        def get(redis: "Redis") -> list[object]:
             with redis.pipeline(transaction=False) as pipeline:  # pyright: ignore[reportUnknownMemberType] - its options have no types
                 for name in asked:
                     pipeline.getrange(self._key(name), 0, longest)
-                rows = zip(asked, cast("list[bytes]", pipeline.execute()), strict=True)
-                return {name: unsealed(self._key(name), data) for name, data in rows}
+                rows = pipeline.execute(raise_on_error=False)
+            if rows and all(isinstance(row, Exception) for row in rows):
+                raise cast("Exception", rows[0])  # it is no matter of a row
+            return rows
 
         values = {name: order.value for name, order in waiting.items() if order is not None}
         if asked:
             with suppress(StoreUnavailable):
-                values |= self._server.ask(get)
+                rows = zip(asked, self._server.ask(get), strict=False)
+                values |= {name: self._opened(name, row) for name, row in rows}
         return {name: value for name, value in values.items() if value is not None}
 
+    def _opened(self, name: str, row: object) -> bytes | None:
+        """Return a value; ``None`` if nothing, something damaged, or no text at all stands under its key."""
+        return self._seal.opened(self._key(name), row) if isinstance(row, bytes) else None
+
     def names(self) -> list[str]:
-        """Return the names that anyone wrote and that have not expired; empty while the server is away."""
+        """Return the names that were written with the key and have not expired; empty while the server is away."""
 
-        def listed(redis: "Redis") -> list[str]:
+        def listed(redis: "Redis") -> object:
             now_ms = time.time_ns() // 10**6
-            found = redis.zrangebyscore(self._list, now_ms, "+inf")  # pyright: ignore[reportUnknownMemberType] - as above
-            return [name.decode() for name in cast("list[bytes]", found)]
+            return redis.zrevrangebyscore(self._list, "+inf", now_ms, start=0, num=_MOST_NAMES)  # pyright: ignore[reportUnknownMemberType] - as above
 
+        found: object = ()
         with suppress(StoreUnavailable, StoreRefused):
-            return self._server.ask(listed) if self._list else []
-        return []
+            found = self._server.ask(listed) if self._list else ()
+        members = cast("list[object]", found if isinstance(found, list) else [])
+        return [name for each in reversed(members) if (name := self._name_in(each))]
+
+    def _member(self, name: str) -> bytes:
+        """Return what stands in the list for a name: the name, and a digest that nobody else can make."""
+        data = name.encode("utf-8", "surrogatepass")
+        return self._seal.digest("name", data).hex().encode() + data
+
+    def _name_in(self, member: object) -> str:
+        """Return the name that a member of the list stands for; empty if it was not written with the key."""
+        if not isinstance(member, bytes) or len(member) > _MOST_NAME_CHARS:
+            return ""
+        with suppress(ValueError):
+            name = member[2 * DIGEST_BYTES :].decode("utf-8", "surrogatepass")
+            return name if compare_digest(member, self._member(name)) else ""
+        return ""
 
     def write(self, values: Mapping[str, bytes], *, ttl_s: float | None = None) -> list[str]:
         """Queue values for writing. Returns the names of values that are too large or were dropped from the full queue."""
@@ -217,15 +265,24 @@ class RedisTier:
                 if order.value is None:
                     pipeline.unlink(key)
                 else:
-                    pipeline.set(key, sealed(key, order.value), px=order.ttl_ms)
+                    ttl_s = order.ttl_ms / 1_000
+                    value = self._seal.closed(key, order.value, ttl_s=ttl_s)
+                    pipeline.set(key, value, px=order.ttl_ms)
+            until: dict[bytes, int] = {}
             if self._list:
-                until = {n: now_ms + o.ttl_ms for n, o in due.items() if o.value is not None}
-                pipeline.zrem(self._list, *due)
+                kept = {self._member(n): o for n, o in due.items() if o.value is not None}
+                until |= {member: now_ms + order.ttl_ms for member, order in kept.items()}
+                pipeline.zrem(self._list, *map(self._member, due))
                 if until:
                     pipeline.zadd(self._list, until)
                 pipeline.zremrangebyscore(self._list, 0, now_ms)
                 pipeline.pexpire(self._list, int(LONGEST_TTL_S * 1_000))
-            said = dict(zip(due, pipeline.execute(raise_on_error=False), strict=False))
+            told = pipeline.execute(raise_on_error=False)
+        said = dict(zip(due, told, strict=False))
+        if self._list and any(str(each).startswith("WRONGTYPE") for each in told[len(due) :]):
+            redis.unlink(self._list)  # it is no list of names
+            if until:
+                redis.zadd(self._list, until)  # pyright: ignore[reportUnknownMemberType] - as above
         if deleted := [name for name, order in due.items() if order.value is None]:
             self._tell(redis, deleted)
         failed = {name: error for name, error in said.items() if isinstance(error, Exception)}
@@ -279,6 +336,8 @@ class RedisTier:
 
     def _names_in(self, notice: bytes) -> list[str]:
         """Return the names in a notice from others; empty if it is an own or malformed one."""
+        if len(notice) > _LONGEST_NOTICE:
+            return [EVERYTHING]
         with suppress(ValueError, RecursionError, TypeError):
             text = notice.decode("utf-8", "surrogatepass")
             sender, *names = cast("list[object]", json.loads(text))

@@ -1,12 +1,13 @@
 """Bytes by name in a folder: the disk store of the cache, the originals and the vectors.
 
-Promise: a read returns what was last written under the name, or nothing. A damaged or locked file, or a full disk, costs
-cached values but raises no error on read or write; a failing file is left alone for a while. Reading an intact file executes
-and writes nothing: it loads no pickle, touches no other file and waits for no writer. The store stays within its limit and
-reports evictions.
+Promise: a read returns what this store wrote last under the name, or nothing. A damaged, planted or locked file, a full disk, or
+a folder that is not ours costs cached values but raises no error on read or write; what cannot be trusted is put aside once,
+what fails is left alone for a while. Reading an intact file executes and writes nothing: it loads no pickle, touches no other
+file and waits for no writer. The store stays within its limit and reports evictions; no number in the file decides how much
+work that is.
 
 It uses diskcache with a custom ``Disk``: by default diskcache unpickles any row marked as a pickle (CVE-2025-69872), reads
-the file that a row names, deletes that file with the row, and writes at each read.
+the file that a row names, deletes that file with the row, writes at each read, and takes its settings from the file.
 """
 
 import logging
@@ -16,8 +17,9 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import RLock
 from typing import Any, Final, Literal, TypeVar, cast
 
@@ -25,26 +27,66 @@ import diskcache  # type: ignore[import-untyped]  # it has no types
 from typing_extensions import override
 
 from autogen_context.argument import require_whole
-from autogen_context.cache.tier import sealed, unsealed
+from autogen_context.cache.seal import (
+    KEY_FILE,
+    SEAL_BYTES,
+    Seal,
+    folder_key,
+    store_key,
+    take_file,
+    take_folder,
+)
 from autogen_context.errors import StoreUnavailable
+from autogen_context.forks import when_forked
 
 ResultT = TypeVar("ResultT")
 
 FILE: Final = "cache.db"  # diskcache's name for it
+ASIDE: Final = f"{FILE}.damaged"  # what could not be trusted, until something is deleted
 ROW_BYTES: Final = 200  # approximate overhead of a row
+SUBFOLDERS: Final = ("originals", "values")
 
 _LOGGER = logging.getLogger(__name__)
 _LOCKED_S = 2.0  # how long one process waits for another's lock
 _REST_S = 30.0  # how long a file that failed is left alone
 _RAW: Final = 1  # diskcache's mode for a value stored in its row
+_BESIDE: Final = ("-wal", "-shm", "-journal")
+_OURS: Final = frozenset({FILE, ASIDE, KEY_FILE, *SUBFOLDERS, *(FILE + each for each in _BESIDE)})
+# Of SQLite's machine: a call looks at each row of a file once or twice, in some twenty steps; a damaged tree has no end.
+_STEPS_AT_ONCE: Final = 100_000
+_LEAST_STEPS: Final = 20_000_000
+_STEPS_A_BYTE: Final = 4
+_SETTINGS: Final = {
+    "statistics": 0,
+    "tag_index": 0,
+    "eviction_policy": "least-recently-stored",  # creates the index by store time
+    "size_limit": 2**30,
+    "cull_limit": 10,
+    "disk_min_file_size": 2**15,
+    "disk_pickle_protocol": 0,
+}
+_KNOWN: Final = frozenset({*_SETTINGS, *diskcache.core.DEFAULT_SETTINGS, *diskcache.core.METADATA})
+_PRAGMAS: Final = {
+    "auto_vacuum": "1",
+    "journal_mode": "wal",
+    "synchronous": "1",
+    "secure_delete": "1",
+    "mmap_size": "0",  # truncating a mapped file would crash the process
+    "trusted_schema": "0",
+}
+_HELD: Final = f"length(value) - {SEAL_BYTES} + {ROW_BYTES}"
 
 
 class DiskStore:
     """A ``Tier`` in a folder. Thread-safe; several processes may share the folder.
 
-    The folder is created at the first write, with access for its owner only. To stay within ``limit_bytes``, the least
-    recently written values are evicted. ``keep_open`` is faster, for callers that use one thread and call ``close``; without
-    it, deleted data is overwritten in the file when the call returns.
+    The folder is created at the first write, with access for its owner only. A folder or file of another user, or a link, is
+    not used; rights of others on ours are taken away. To stay within ``limit_bytes``, the least recently written values are
+    evicted. ``keep_open`` is faster, for callers that use one thread and call ``close``; without it, deleted data is
+    overwritten in the file when the call returns.
+
+    Each value is sealed with a ``key``: given, from ``AUTOGEN_CONTEXT_STORE_KEY``, or else the folder's own in ``cache.key``.
+    A copy of the folder opens only with a key that was given.
     """
 
     def __init__(
@@ -53,9 +95,10 @@ class DiskStore:
         *,
         limit_bytes: int = 1024**3,
         keep_open: bool = False,
+        key: str | bytes | None = None,
     ) -> None:
         folder = Path(directory)
-        if folder.exists() and not folder.is_dir():
+        if os.path.lexists(folder) and not os.path.isdir(folder):  # noqa: PTH112 - raises nothing
             raise ValueError(f"directory={str(folder)!r}: give a folder; this is not one")
         if os.path.expandvars(folder) != str(folder):  # diskcache would open another folder
             raise ValueError(f"directory={str(folder)!r}: give a path without variables")
@@ -63,16 +106,25 @@ class DiskStore:
         self.path = folder.absolute() / FILE
         self._limit_bytes = limit_bytes
         self._keep_open = keep_open
+        self._key = store_key(key)
         self._rests_until = -math.inf
         self._table: _Table | None = None
         self._forgotten: set[str] = set()  # names whose deletion is pending
-        self._lock = RLock()
+        self._told: set[str] = set()
+        self._begin_anew()
+        when_forked(self._begin_anew)
+
+    def _begin_anew(self) -> None:
+        self._lock = RLock()  # diskcache itself opens the file anew in a forked process
 
     @property
     def held_bytes(self) -> int:
         """The size of the database file and its write-ahead log."""
-        files = (self.path, self.path.with_name(f"{FILE}-wal"))
-        return sum(file.stat().st_size for file in files if file.exists())
+        held = 0
+        for file in (self.path, self.path.with_name(f"{FILE}-wal")):
+            with suppress(OSError):
+                held += file.stat().st_size
+        return held
 
     def read(self, name: str) -> bytes | None:
         """Return the value under a name; ``None`` if it is missing, damaged or expired."""
@@ -83,10 +135,13 @@ class DiskStore:
 
         def read(table: "_Table") -> dict[str, bytes]:
             self._delete_forgotten(table)
-            rows = {name: table.row(name) for name in names if name not in self._forgotten}
-            values = {name: unsealed(name, row) for name, row in rows.items() if row is not None}
+            wanted = (name for name in names if name not in self._forgotten)
+            rows = {name: table.row(name, most_bytes=self._limit_bytes) for name in wanted}
+            values = {
+                name: table.seal.opened(name, row) for name, row in rows.items() if row is not None
+            }
             if None in values.values():
-                _LOGGER.warning("%s has a damaged or foreign row", self.path)
+                self._tell("%s has a damaged or foreign row; it is not read", self.path)
             return {name: value for name, value in values.items() if value is not None}
 
         return self._tried(read, {})
@@ -95,14 +150,14 @@ class DiskStore:
         """Store values, replacing those under their names. Returns the names not stored or evicted, oldest first."""
         most_bytes = self._limit_bytes - ROW_BYTES
         gone = [name for name, value in values.items() if len(value) > most_bytes]
-        fitting = {name: sealed(name, values[name]) for name in values if name not in gone}
+        fitting = {name: values[name] for name in values if name not in gone}
 
         def write(table: "_Table") -> list[str]:
             self._delete_forgotten(table)
             table.room_bytes, table.gone = self._limit_bytes, []
             with table.transact():
                 for name, value in fitting.items():
-                    table.set(name, value, expire=ttl_s)
+                    table.set(name, table.seal.closed(name, value, ttl_s=ttl_s), expire=ttl_s)
             return table.gone
 
         self._forgotten |= set(gone)  # older values under these names are stale
@@ -110,34 +165,37 @@ class DiskStore:
 
     def forget(self, names: Iterable[str]) -> None:
         """Delete names. If this raises ``StoreUnavailable``, they are no longer read here, and are deleted later."""
-        if self.path.exists():
+        if self._is_there():
             self._forgotten |= set(names)
             self._done(self._delete_forgotten, None)
+        self._delete_aside()
 
     def clear(self, prefix: str = "") -> None:
         """Delete everything, or all names with a prefix. Raises ``StoreUnavailable`` if that fails for now."""
-
-        def delete(table: "_Table") -> None:
-            with table.transact():
-                for name in cast("list[object]", list(table)):
-                    if isinstance(name, str) and name.startswith(prefix):
-                        table.delete(name)
-
-        self._done(delete, None)
+        self._done(partial(_Table.delete_all, prefix=prefix), None)
+        self._delete_aside()
 
     def names(self) -> list[str]:
         """Return the names of all rows, oldest first; empty if the file cannot be read now."""
-        nothing: list[object] = []
-        rows = self._tried(list[object], nothing)
-        return [name for name in rows if isinstance(name, str) and name not in self._forgotten]
+        nothing: list[str] = []
+        return [name for name in self._tried(_Table.names, nothing) if name not in self._forgotten]
 
     def items(self) -> Iterator[tuple[str, bytes | None]]:
         """Yield each name and value, ``None`` for a damaged or foreign row. May raise ``StoreUnavailable``."""
+
+        def value(table: "_Table", name: str) -> tuple[bool, bytes | None]:
+            row = table.row(name, most_bytes=self._limit_bytes)
+            return row is not None, table.seal.opened(name, row or b"")
+
         try:
-            for name in self._run(list[object]) if self.path.exists() else []:
-                row = self._run(partial(_Table.row, name=name)) if isinstance(name, str) else b""
-                if row is not None:
-                    yield str(name), unsealed(str(name), row)
+            if not self._is_there():
+                return
+            for name in self._run(_Table.names):
+                is_there, data = self._run(partial(value, name=name))
+                if is_there:
+                    yield name, data
+            for key in self._run(_Table.damaged_keys):
+                yield key, None
         except Exception as error:  # as in _done
             raise StoreUnavailable(str(self.path), reason=str(error)) from error
 
@@ -147,10 +205,27 @@ class DiskStore:
         if table is not None:
             table.close()
 
+    def _is_there(self) -> bool:
+        return os.path.lexists(self.path)  # unlike Path.exists, it raises nothing
+
     def _delete_forgotten(self, table: "_Table") -> None:
-        for name in sorted(self._forgotten):
-            table.delete(name)
-            self._forgotten.discard(name)
+        if self._forgotten:
+            table.delete_names(self._forgotten)
+            self._forgotten.clear()
+
+    def _delete_aside(self) -> None:
+        """Delete what was put aside: who deletes something may mean what is in it."""
+        aside = self.path.with_name(ASIDE)
+        try:
+            aside.unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreUnavailable(str(aside), reason=str(error)) from error
+
+    def _tell(self, text: str, *parts: object) -> None:
+        """Warn of something once, until the file works again."""
+        if text not in self._told:
+            self._told.add(text)
+            _LOGGER.warning(text, *parts)
 
     def _tried(
         self, action: "Callable[[_Table], ResultT]", otherwise: ResultT, *, creates: bool = False
@@ -161,76 +236,145 @@ class DiskStore:
         try:
             return self._done(action, otherwise, creates=creates)
         except StoreUnavailable as error:
-            _LOGGER.warning("%s; continuing without it", error)
+            self._tell("%s; continuing without it", error)
             self._rests_until = time.monotonic() + _REST_S
             return otherwise
 
     def _done(
         self, action: "Callable[[_Table], ResultT]", otherwise: ResultT, *, creates: bool = False
     ) -> ResultT:
-        """Run an action; return ``otherwise`` if there is no file, or if it is damaged, in which case it is deleted.
+        """Run an action; return ``otherwise`` if there is no file, or if it cannot be trusted and is put aside.
+
+        With ``creates`` the action is then tried once more, on a new file.
 
         Raises:
             StoreUnavailable: the file is locked, the disk is full, or another error that may pass.
         """
-        if not creates and not self.path.exists():
-            return otherwise
-        try:
-            return self._run(action)
-        except Exception as error:  # diskcache may raise any on a damaged table
-            reason = f"it cannot be written now; nothing was deleted ({error})"
-            if not _is_passing(error):
-                with suppress(OSError):
-                    self._remove()
-                    _LOGGER.warning("%s was damaged and is deleted: %s", self.path, error)
-                    return otherwise
-            raise StoreUnavailable(str(self.path), reason=reason) from error
+        for is_last in (not creates, True):
+            if not creates and not self._is_there():
+                return otherwise
+            try:
+                return self._run(action)
+            except Exception as error:  # diskcache may raise any on a damaged table
+                reason = f"it cannot be written now; nothing was deleted ({error})"
+                if _is_passing(error) or not self._is_put_aside(error):
+                    raise StoreUnavailable(str(self.path), reason=reason) from error
+            if is_last:
+                break
+        return otherwise
 
     def _run(self, action: Callable[["_Table"], ResultT]) -> ResultT:
         with self._lock:
-            if self._table is not None and not self.path.exists():  # someone deleted the file
-                self.close()
+            if self._table is not None and self._table.number != _number_of(self.path):
+                self.close()  # someone deleted or replaced the file
             if self._table is None:
-                self._table = _opened(self.path)
+                self._table = self._opened()
+            table = self._table
+            table.steps_left = _LEAST_STEPS + _STEPS_A_BYTE * self.held_bytes
             try:
-                return action(self._table)
+                table.require_ours()
+                return action(table)
             finally:
                 if not self._keep_open:
-                    self._table.close()
+                    table.close()
 
-    def _remove(self) -> None:
-        """Delete the file and its write-ahead log, which SQLite would otherwise apply to the next file."""
+    def _opened(self) -> "_Table":
+        """Open the file, or make one, ours alone; settings that are not ours are deleted."""
+        path = self.path
+        take_folder(path.parent, ours=_OURS)
+        for suffix in ("", *_BESIDE):
+            take_file(path.with_name(FILE + suffix))
+        secret, is_new = folder_key(path.parent, self._key)
+        if is_new and path.exists() and path.stat().st_size:
+            self._put_aside("its key is not there")
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
+        with closing(_connected(path, timeout_s=_LOCKED_S)) as probe:
+            probe.execute(
+                "BEGIN IMMEDIATE"
+            )  # diskcache itself would wait a minute for a locked file
+            if _require_schema(probe):
+                known = ", ".join(f"'{name}'" for name in sorted(_KNOWN))
+                probe.execute(f"DELETE FROM Settings WHERE key NOT IN ({known})")  # noqa: S608 - our own names
+            probe.execute("COMMIT")
+        table = _Table(str(path.parent), timeout=_LOCKED_S, disk=_PlainDisk, **_SETTINGS)
+        table.seal = Seal(secret, place="folder")
+        table.number = _number_of(path)
+        return table
+
+    def _is_put_aside(self, error: Exception) -> bool:
+        try:
+            self._put_aside(str(error))
+        except OSError:
+            return False
+        return True
+
+    def _put_aside(self, why: str) -> None:
+        """Rename the file, and delete its write-ahead log, which SQLite would otherwise apply to the next file."""
         with self._lock:
             self.close()
-            for suffix in ("", "-wal", "-shm"):
+            aside = self.path.with_name(ASIDE)
+            self.path.replace(aside)
+            for suffix in _BESIDE:
                 self.path.with_name(FILE + suffix).unlink(missing_ok=True)
             self._forgotten.clear()
+            self._tell("%s cannot be trusted and is put aside as %s: %s", self.path, aside, why)
 
 
-def _opened(path: Path) -> "_Table":
-    """Open the file; a new one is readable by its owner only."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    with closing(sqlite3.connect(path, timeout=_LOCKED_S)) as probe:
-        probe.execute("BEGIN IMMEDIATE")  # diskcache itself would wait a minute for a locked file
-    table = _Table(
-        str(path.parent),
-        timeout=_LOCKED_S,
-        disk=_PlainDisk,
-        eviction_policy="least-recently-stored",  # creates the index by store time
-        sqlite_secure_delete=1,
-        sqlite_mmap_size=0,  # truncating a mapped file would crash the process
-        sqlite_trusted_schema=0,
-    )
-    table.reset("eviction_policy", "none", update=False)  # so that reads write nothing
-    return table
+def _number_of(path: Path) -> int:
+    """Return what tells a file from another one under its name; 0 without a file."""
+    with suppress(OSError):
+        return path.stat().st_ino
+    return 0
+
+
+def _connected(path: Path, *, timeout_s: float) -> sqlite3.Connection:
+    """Connect to a file; nothing in it decides how."""
+    connection = sqlite3.connect(path, timeout=timeout_s, isolation_level=None)
+    try:
+        connection.text_factory = _text
+        for name, value in _PRAGMAS.items():
+            known = connection.execute(f"PRAGMA {name}").fetchone()
+            if known is None or str(known[0]) != value:
+                connection.execute(f"PRAGMA {name} = {value}").fetchall()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")  # a damaged name is another name
+
+
+def _require_schema(connection: sqlite3.Connection) -> bool:
+    """Return whether there are tables. Raise ``sqlite3.DatabaseError`` if there is something that diskcache does not make."""
+    found = _schema_in(connection)
+    if found and not found <= _schema():
+        raise sqlite3.DatabaseError("it has tables, views or triggers that are not ours")
+    return any(name == "Settings" for _, name, _, _ in found)
+
+
+def _schema_in(connection: sqlite3.Connection) -> frozenset[tuple[object, ...]]:
+    rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT 100")
+    return frozenset(rows.fetchall())
+
+
+@cache
+def _schema() -> frozenset[tuple[object, ...]]:
+    """Return what the installed diskcache makes; views and triggers of others could run on every call."""
+    with (
+        TemporaryDirectory() as folder,
+        closing(_Table(folder, timeout=_LOCKED_S, disk=_PlainDisk, **_SETTINGS)) as table,
+    ):
+        return _schema_in(table.connection)
 
 
 def _is_passing(error: Exception) -> bool:
     """Return True if an error may go away without a new file: locks, a full or failing disk, missing rights."""
-    if isinstance(error, sqlite3.OperationalError):  # without a code: text that cannot be decoded
-        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
-        return code & 0xFF != sqlite3.SQLITE_ERROR  # a table or column is missing
+    if isinstance(error, sqlite3.OperationalError):
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        # a table or column is missing; a statement has no end
+        return code not in {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_INTERRUPT}
     return isinstance(error, OSError | MemoryError | sqlite3.DataError | diskcache.Timeout)
 
 
@@ -238,14 +382,101 @@ _Cache: Any = diskcache.Cache  # it has no types, and the inferred ones are too 
 
 
 class _Table(_Cache):  # type: ignore[misc]  # as above
-    """A diskcache table that reports which rows it evicts."""
+    """A diskcache table that reports which rows it evicts, and believes no number in the file.
 
+    Attributes:
+        seal: of its values.
+        number: which file it is.
+        steps_left: how many steps of SQLite's machine the current call may take.
+    """
+
+    seal: Seal
+    number: int = 0
     room_bytes: float = math.inf
     gone: list[str]
+    steps_left: int = _LEAST_STEPS
+    _known_version: int = -1  # of the schema
+    _is_measured: bool = False
 
-    def row(self, name: str) -> bytes | None:
-        """Return the raw row under a name; ``None`` if it is missing or expired."""
-        return cast("bytes | None", self.get(name))  # the type that ``_PlainDisk.fetch`` returns
+    def __init__(self, directory: str, **settings: object) -> None:
+        try:
+            super().__init__(directory, **settings)  # pyright: ignore[reportUnknownMemberType]
+        except Exception:  # diskcache leaves a damaged file open
+            self.close()
+            raise
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The connection of this thread."""
+        return self._con
+
+    @property
+    def _con(self) -> sqlite3.Connection:  # pyright: ignore[reportIncompatibleVariableOverride] - the base class is ``Any``
+        """As diskcache's own, without its settings from the file."""
+        kept: Any = self._local
+        if getattr(kept, "pid", None) != os.getpid():  # a forked child needs one of its own
+            self.close()
+            kept.pid = os.getpid()
+        if getattr(kept, "con", None) is None:
+            kept.con = _connected(Path(self._directory) / FILE, timeout_s=self._timeout)
+            kept.con.set_progress_handler(self._stepped, _STEPS_AT_ONCE)
+        return cast("sqlite3.Connection", kept.con)
+
+    def _stepped(self) -> bool:
+        self.steps_left -= _STEPS_AT_ONCE
+        return self.steps_left < 0
+
+    @override
+    def reset(self, key: str, value: object = diskcache.core.ENOVAL, update: bool = True) -> object:
+        """Set an attribute; ``sqlite_…`` settings of the file are no pragmas here."""
+        if value is not diskcache.core.ENOVAL:
+            setattr(self, key, value)
+        return value
+
+    def require_ours(self) -> None:
+        """Raise ``sqlite3.DatabaseError`` if somebody has changed the tables."""
+        (version,) = self.connection.execute("PRAGMA schema_version").fetchone()
+        if version != self._known_version:
+            _require_schema(self.connection)
+            self._known_version = version
+
+    def row(self, name: str, *, most_bytes: int) -> bytes | None:
+        """Return the sealed value under a name; ``None`` if it is missing or expired, nothing if it is no value of ours."""
+        found = self.connection.execute(
+            f"SELECT CASE WHEN mode = {_RAW} AND typeof(value) = 'blob' AND length(value) <= ? THEN value END FROM Cache"  # noqa: S608 - a number
+            " WHERE key = ? AND raw = 1 AND (expire_time IS NULL OR expire_time > ?)",
+            (most_bytes + SEAL_BYTES, name, time.time()),
+        ).fetchone()
+        return None if found is None else found[0] or b""
+
+    def names(self) -> list[str]:
+        """Return all names, oldest first."""
+        found = self.connection.execute(
+            "SELECT key FROM Cache WHERE typeof(key) = 'text' AND raw = 1 ORDER BY store_time, rowid"
+        )
+        return [name for (name,) in found]
+
+    def damaged_keys(self) -> list[str]:
+        """Return what is no name of ours, as text."""
+        found = self.connection.execute(
+            "SELECT CAST(key AS TEXT) FROM Cache WHERE typeof(key) != 'text' OR raw IS NOT 1"
+        )
+        return [str(key) for (key,) in found]
+
+    def delete_names(self, names: Iterable[str]) -> None:
+        """Delete rows by name, and all that have no name of ours: nobody knows what they were."""
+        with self.transact():
+            self.connection.executemany(
+                "DELETE FROM Cache WHERE key = ?", [(name,) for name in sorted(names)]
+            )
+            self.connection.execute("DELETE FROM Cache WHERE key < '' OR key >= x'' OR key IS NULL")
+
+    def delete_all(self, prefix: str) -> None:
+        """Delete all rows whose name has a prefix."""
+        with self.transact():
+            self.connection.execute(
+                "DELETE FROM Cache WHERE substr(key, 1, ?) = ?", (len(prefix), prefix)
+            )
 
     @override
     def _cull(  # pyright: ignore[reportGeneralTypeIssues] - the base class is ``Any``
@@ -253,13 +484,37 @@ class _Table(_Cache):  # type: ignore[misc]  # as above
     ) -> None:
         """Delete expired rows, then the oldest until the rest fits; diskcache calls this after each write."""
         sql("DELETE FROM Cache WHERE expire_time < ?", (now,))
-        excess = self.reset("size") - self.room_bytes
-        while excess > 0:
-            oldest = sql("SELECT rowid, key, size FROM Cache ORDER BY store_time, rowid LIMIT 1")
-            for rowid, name, size in oldest.fetchall():
-                sql("DELETE FROM Cache WHERE rowid = ?", (rowid,))
-                self.gone.append(str(name))
-                excess -= size
+        held = self._held(sql)
+        if held is not None and held <= self.room_bytes:
+            return
+        if held is None or not self._is_measured:  # the sum is a number in the file
+            held = self._measured(sql)
+        rowids: list[tuple[int]] = []
+        oldest = sql(f"SELECT rowid, key, {_HELD} FROM Cache ORDER BY store_time, rowid")  # noqa: S608 - numbers
+        for rowid, name, size in oldest:
+            if held <= self.room_bytes:
+                break
+            rowids.append((rowid,))
+            self.gone.append(str(name))
+            held -= size
+        self.connection.executemany("DELETE FROM Cache WHERE rowid = ?", rowids)
+        if held > self.room_bytes:  # nothing is left: it was changed since it was measured
+            self._is_measured = False
+
+    def _held(self, sql: Callable[..., Any]) -> int | None:
+        """Return the sum of all sizes as diskcache's triggers keep it; ``None`` if it cannot be."""
+        found = sql("SELECT value FROM Settings WHERE key = 'size'").fetchone()
+        held: object = found[0] if found else None
+        return held if isinstance(held, int) and held >= 0 else None
+
+    def _measured(self, sql: Callable[..., Any]) -> int:
+        """Return the sum of all sizes as they are, and correct what the file says; what is no row of ours is deleted."""
+        sql("DELETE FROM Cache WHERE typeof(key) != 'text' OR typeof(value) != 'blob'")
+        sql(f"UPDATE Cache SET size = {_HELD} WHERE size IS NOT {_HELD}")  # noqa: S608 - numbers
+        (held,) = sql(f"SELECT COALESCE(SUM({_HELD}), 0) FROM Cache").fetchone()  # noqa: S608 - numbers
+        sql("INSERT OR REPLACE INTO Settings VALUES ('size', ?)", (held,))
+        self._is_measured = True
+        return int(held)
 
 
 class _PlainDisk(diskcache.Disk):  # type: ignore[misc]  # it has no types
@@ -270,19 +525,10 @@ class _PlainDisk(diskcache.Disk):  # type: ignore[misc]  # it has no types
         return key, True
 
     @override
-    def get(self, key: str, raw: bool) -> str:
-        return key
-
-    @override
     def store(  # pyright: ignore[reportIncompatibleMethodOverride] - its types are inferred
         self, value: bytes, read: bool, key: object = None
     ) -> tuple[int, Literal[1], None, bytes]:
-        return len(value) - 4 + ROW_BYTES, _RAW, None, value  # without the seal
-
-    @override
-    def fetch(self, mode: int, filename: object, value: object, read: bool) -> bytes:
-        """Return the bytes; for any other kind of row, bytes that ``unsealed`` rejects."""
-        return value if mode == _RAW and isinstance(value, bytes) else b""
+        return len(value) - SEAL_BYTES + ROW_BYTES, _RAW, None, value
 
     @override
     def remove(self, file_path: str) -> None:

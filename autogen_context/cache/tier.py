@@ -1,6 +1,6 @@
 """Tiers of a cache: memory, and the protocol that a folder, a server or a custom store implements.
 
-Also the cache's limits and statistics, scopes, and checksums.
+Also the cache's limits and statistics, and scopes.
 """
 
 import math
@@ -9,18 +9,16 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from threading import Lock
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
-from zlib import crc32
 
 from typing_extensions import override
 
 from autogen_context.argument import require_whole
+from autogen_context.forks import when_forked
 from autogen_context.messages.message import content_digest
 
 ValueT = TypeVar("ValueT")
 
 EVERYTHING: Final = ""  # reported instead of a name: any name may be invalid
-
-_CRC_BYTES: Final = 4
 
 
 class Tier(Protocol):
@@ -155,27 +153,18 @@ class Scope:
 
     Attributes:
         tenant: the customer, user or project whose data must be isolated from others.
-        agent: the agent's name.
+        agent: the agent's name, or that of a team whose members share.
+        conversation: identifies one conversation of the agent; empty for all of them.
     """
 
     tenant: str = ""
     agent: str = ""
+    conversation: str = ""
 
     @property
     def key(self) -> str:
         """A digest that identifies the scope in stores without revealing the names."""
-        return content_digest(self.tenant, self.agent).hex()
-
-
-def sealed(name: str, data: bytes) -> bytes:
-    """Return the data prefixed with a checksum of the data and its name."""
-    return crc32(data, crc32(name.encode())).to_bytes(_CRC_BYTES, "big") + data
-
-
-def unsealed(name: str, value: bytes) -> bytes | None:
-    """Return the data if the checksum matches this name and data, else ``None``."""
-    data = value[_CRC_BYTES:]
-    return data if sealed(name, data) == value else None
+        return content_digest(self.tenant, self.agent, self.conversation).hex()
 
 
 class Memory(Generic[ValueT]):
@@ -189,6 +178,10 @@ class Memory(Generic[ValueT]):
         self._limit_bytes = limit_bytes
         self._most_entries = entries
         self._held: OrderedDict[str, tuple[ValueT, int]] = OrderedDict()
+        self._begin_anew()
+        when_forked(self._begin_anew)
+
+    def _begin_anew(self) -> None:
         self._lock = Lock()
 
     def __len__(self) -> int:

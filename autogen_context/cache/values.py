@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from autogen_context.cache.entry import decoded, encoded
-from autogen_context.cache.tier import CacheLimits, Memory, SharedTier, Tier
+from autogen_context.cache.tier import CacheLimits, Memory, Scope, SharedTier, Tier
+from autogen_context.forks import when_forked
 from autogen_context.messages.message import content_digest
 
 if TYPE_CHECKING:
@@ -49,6 +50,15 @@ class Cache(Protocol):
 
 
 @runtime_checkable
+class Forgets(Protocol):
+    """A cache that deletes values, such as ``ContextCache``."""
+
+    def forget(self, kind: str, keys: Collection[str], /) -> None:
+        """Delete the values under these keys, wherever they are kept."""
+        ...
+
+
+@runtime_checkable
 class Counting(Protocol):
     """A cache that counts its requests, such as ``ContextCache``."""
 
@@ -71,16 +81,31 @@ class Values:
     """Values in memory, and optionally in a folder and on a server; the limits apply to each kind separately."""
 
     def __init__(
-        self, directory: Path | None, shared: SharedTier | None, limits: CacheLimits
+        self,
+        directory: Path | None,
+        shared: SharedTier | None,
+        limits: CacheLimits,
+        *,
+        scope: Scope | None = None,
+        key: str | bytes | None = None,
     ) -> None:
         self._directory, self._shared, self._limits = directory, shared, limits
+        self.scope = scope
+        self._prefix = "" if scope is None else f"{scope.key}:"
+        self._key = key
+        self._is_believed = bool(getattr(shared, "is_authenticated", True))
         self._looked = self._found = 0
         self._memories: dict[str, Memory[bytes]] = {}
         self._disks: dict[Path, DiskStore] = {}  # by folder
         self._due: deque[tuple[str, str, bytes]] = deque()  # kind, name and data to be written
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="context-cache")  # for disk access
+        self._begin_anew()
+        when_forked(self._begin_anew)
         # For what is built from files.
         self._disk = None if directory is None else self._disk_in(directory)
+
+    def _begin_anew(self) -> None:
+        self._due.clear()  # in a forked process: its parent writes them
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="context-cache")  # for disk access
 
     def remembered(self, kind: str, key: str, /) -> object:
         """Return the value remembered under a kind and a key if it is in memory, a new object each time. Never waits.
@@ -90,7 +115,7 @@ class Values:
         Raises:
             ValueError: ``kind`` is not a short lowercase name.
         """
-        data = self._memory_of(kind).use(_name(kind, key))
+        data = self._memory_of(kind).use(self._name(kind, key))
         self._looked += 1
         self._found += data is not None
         return None if data is None else decoded(data)
@@ -106,7 +131,7 @@ class Values:
         Raises:
             ValueError: ``kind`` or ``value`` is invalid.
         """
-        data, name = encoded(value), _name(kind, key)
+        data, name = encoded(value), self._name(kind, key)
         self._memory_of(kind).put(name, data, size_bytes=len(data) + _VALUE_BYTES)
         if self._disk is not None or self._shared is not None:
             self._due.append((kind, name, data))
@@ -115,9 +140,28 @@ class Values:
     async def warm(self, kind: str, keys: Collection[str], /) -> None:
         """Load the values under these keys from disk and server into memory."""
         memory = self._memory_of(kind)
-        missing = [name for key in keys if (name := _name(kind, key)) not in memory]
+        missing = [name for key in keys if (name := self._name(kind, key)) not in memory]
         if missing and (self._disk is not None or self._shared is not None):
             await self._in_thread(partial(self._read, kind, missing))
+
+    def forget(self, kind: str, keys: Collection[str], /) -> None:
+        """Delete values: from memory now, from disk and server in the thread."""
+        names = {self._name(kind, key) for key in keys}
+        self._memory_of(kind).forget(names)
+        if names and (self._disk is not None or self._shared is not None):
+            self._thread.submit(self._delete, kind, names)
+
+    def _delete(self, kind: str, names: Collection[str]) -> None:
+        self._write()  # what is due may be one of them
+        for tier in self._tiers(kind):
+            try:
+                tier.forget(names)
+            except Exception as error:
+                _LOGGER.warning("values were not deleted; they expire", exc_info=error)
+
+    def _name(self, kind: str, key: str) -> str:
+        """Return the stored name of a value: a digest, so that keys may have any length and characters."""
+        return f"{self._prefix}{kind}/{content_digest(key).hex()}"
 
     async def _in_thread(self, action: Callable[[], ResultT]) -> ResultT:
         return await asyncio.wrap_future(self._thread.submit(action))
@@ -136,13 +180,16 @@ class Values:
         if folder not in self._disks:
             from autogen_context.cache.store import DiskStore  # noqa: PLC0415 - only needed with a folder
 
-            limit_bytes = self._limits.disk_bytes
-            self._disks[folder] = DiskStore(folder, limit_bytes=limit_bytes, keep_open=True)
+            self._disks[folder] = DiskStore(
+                folder, limit_bytes=self._limits.disk_bytes, keep_open=True, key=self._key
+            )
         return self._disks[folder]
 
     def _tiers(self, kind: str) -> list[Tier]:
         """Return the tiers of a kind besides memory, disk first; called only in the thread."""
-        tiers: list[Tier] = [] if self._shared is None else [self._shared]
+        tiers: list[Tier] = []
+        if self._shared is not None and self._is_believed:
+            tiers.append(self._shared)
         if self._directory is not None:
             tiers.insert(0, self._disk_in(self._directory / _FOLDER / kind))
         return tiers
@@ -167,12 +214,12 @@ class Values:
                 tier.write(values)
 
     def _clear(self) -> None:
-        """Delete everything in memory and on disk, in the thread. Raises what ``DiskStore.clear`` does."""
+        """Delete everything of this scope in memory and on disk, in the thread. Raises what ``DiskStore.clear`` does."""
         self._memories.clear()
         self._due.clear()
         if self._directory is not None:
             for folder in (self._directory, *self._directory.glob(f"{_FOLDER}/*/")):
-                self._disk_in(folder).clear()
+                self._disk_in(folder).clear(self._prefix)
 
     def _close(self) -> None:
         for disk in self._disks.values():
@@ -180,28 +227,39 @@ class Values:
 
 
 class Guarded:
-    """A wrapper for a custom cache: any exception becomes a miss; only the first is logged."""
+    """A wrapper for a custom cache: any exception becomes a miss; only the first is logged.
 
-    def __init__(self, cache: Cache) -> None:
+    With a ``scope`` it has keys of its own in the cache, unless the cache has a scope itself: that was given to be shared.
+    """
+
+    def __init__(self, cache: Cache, *, scope: Scope | None = None) -> None:
         self._cache = cache
+        is_own = scope is not None and getattr(cache, "scope", None) is None
+        self._prefix = f"{scope.key}:" if scope is not None and is_own else ""
         self._warned = False
 
     def remembered(self, kind: str, key: str, /) -> object:
         """Return the cache's value, ``None`` on failure."""
         with self._guard():
-            return self._cache.remembered(kind, key)
+            return self._cache.remembered(kind, self._prefix + key)
         return None
 
     def remember(self, kind: str, key: str, value: object, /) -> None:
         """Store a value in the cache."""
         with self._guard():
-            self._cache.remember(kind, key, value)
+            self._cache.remember(kind, self._prefix + key, value)
+
+    def forget(self, kind: str, keys: Collection[str], /) -> None:
+        """Delete values, if the cache can."""
+        with self._guard():
+            if isinstance(self._cache, Forgets):
+                self._cache.forget(kind, [self._prefix + key for key in keys])
 
     async def warm(self, kind: str, keys: Collection[str], /) -> None:
         """Let the cache load values; give up after 5 s, about the time of a model call."""
         with self._guard():
             async with asyncio.timeout(_LONGEST_WARMING_S):  # wait_for may swallow a cancellation
-                await self._cache.warm(kind, keys)
+                await self._cache.warm(kind, [self._prefix + key for key in keys])
 
     @contextmanager
     def _guard(self) -> Generator[None]:
@@ -211,8 +269,3 @@ class Guarded:
             if not self._warned:
                 _LOGGER.warning("a cache failed; its values are computed again", exc_info=error)
             self._warned = True
-
-
-def _name(kind: str, key: str) -> str:
-    """Return the stored name of a value: a digest, so that keys may have any length and characters."""
-    return f"{kind}/{content_digest(key).hex()}"

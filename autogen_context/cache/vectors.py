@@ -1,12 +1,13 @@
 """The embedding vectors of texts, computed once per content and available in memory when a turn needs them.
 
-Promise: ``ready`` never waits, computes or reads from disk. Concurrent requests for the same text share one computation. A
-failing model has no effect but ``EmbeddingFailed``.
+Promise: ``ready`` never waits, computes or reads from disk. Concurrent requests of an event loop for the same text share one
+computation. A failing model has no effect but ``EmbeddingFailed``.
 """
 
 import asyncio
 from array import array
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from weakref import WeakKeyDictionary
 
 from autogen_context.cache.tier import Memory
 from autogen_context.cache.values import Cache, Guarded
@@ -16,6 +17,7 @@ from autogen_context.models.embedder import Embedder
 from autogen_context.models.similarity import unit_vector
 
 Vectors = Mapping[str, Sequence[float]]
+Flights = dict[str, asyncio.Future[Vectors]]
 
 _KIND = "embedding"  # the kind in the cache
 _FLOAT_BYTES = 4
@@ -26,8 +28,8 @@ _BATCH_TEXTS = 64  # finished batches survive a later failure, and a turn can ru
 class VectorStore:
     """Vectors by content: an LRU cache in memory, and all vectors in a cache if one is given.
 
-    Each vector has length 1, so that the dot product of two is their cosine similarity. A store belongs to one event loop;
-    ``ready`` may be called from any thread.
+    Each vector has length 1, so that the dot product of two is their cosine similarity. Conversations in any number of event
+    loops and threads may share a store.
 
     Args:
         embedder: the model; its name is part of every key.
@@ -49,7 +51,8 @@ class VectorStore:
         self._embedder = embedder
         self._cache = None if cache is None else Guarded(cache)
         self._memory = Memory[Sequence[float]](entries=entries)
-        self._flights: dict[str, asyncio.Future[Vectors]] = {}
+        # By event loop, since no loop can wait for another's.
+        self._flights = WeakKeyDictionary[asyncio.AbstractEventLoop, Flights]()
         self._dimensions: int | None = None
 
     def keep_in(self, cache: Cache) -> None:
@@ -59,6 +62,13 @@ class VectorStore:
     def ready(self, text: str) -> Sequence[float] | None:
         """Return the vector of a text if it is in memory, else ``None``."""
         return self._memory.use(self._key(text))
+
+    def forget(self, texts: Iterable[str]) -> None:
+        """Delete the vectors of these texts, wherever they are kept."""
+        keys = [self._key(text) for text in texts]
+        self._memory.forget(keys)
+        if self._cache is not None:
+            self._cache.forget(_KIND, keys)
 
     async def vectors(self, texts: Sequence[str]) -> list[Sequence[float]]:
         """Return the vector of each text, in order; those neither in memory nor in the cache are computed in batches.
@@ -83,12 +93,14 @@ class VectorStore:
 
     async def _some_of(self, missing: Mapping[str, str]) -> Vectors:
         """Load or compute a batch, or wait for another caller's; may be empty if that caller was cancelled."""
-        free = [key for key in missing if key not in self._flights]
+        loop = asyncio.get_running_loop()
+        flights = self._flights.setdefault(loop, {})
+        free = [key for key in missing if key not in flights]
         if not free:
-            return await asyncio.shield(self._flights[next(iter(missing))])
+            return await asyncio.shield(flights[next(iter(missing))])
         batch = {key: missing[key] for key in free[:_BATCH_TEXTS]}
-        flight = asyncio.get_running_loop().create_future()
-        self._flights |= dict.fromkeys(batch, flight)
+        flight = loop.create_future()
+        flights |= dict.fromkeys(batch, flight)
         found: dict[str, Sequence[float]] = {}
         try:
             found |= await self._kept(batch)
@@ -106,7 +118,7 @@ class VectorStore:
             raise
         finally:
             for key in batch:
-                del self._flights[key]
+                del flights[key]
             if not flight.done():
                 flight.set_result(found)
         return found

@@ -1,7 +1,7 @@
 """Select knowledge base entries and user facts relevant to a question and place them, marked as data, before it.
 
 Promise: the selection fits its share of the window and names its sources. Entries are quoted line by line in a block labelled
-as data, which no entry can end. Changed files are read before the next question; an unchanged folder is not read again, even in
+as data, which no entry can end, without secrets. Changed files are read before the next question; an unchanged folder is not read again, even in
 a later process. A folder that cannot be read loses its entries, never the answer.
 """
 
@@ -33,7 +33,9 @@ from autogen_context.prioritizer.attention import (
     relatedness,
     relevances,
 )
+from autogen_context.project.secrets import without_secrets
 from autogen_context.recall.facts import Fact, Facts
+from autogen_context.text.quote import bracketed
 from autogen_context.text.work import ends_of
 from autogen_context.view.notice import Notice, ProviderTurn, ProviderUpdate
 
@@ -51,7 +53,7 @@ GOES_ON_SCORE = 0.3  # 0..1; least relevance of an earlier question's entry to a
 QUERY_CHARS = 2_000  # at each end of a message; the middle is a paste
 LEAST_ENTRY = 40  # tokens; with less room, an entry is left out, not shortened
 MOST_BYTES = 1024 * 1024  # of one file
-FOLDER, WORDINGS = "knowledge 1", "wordings"  # in the cache; a number for the form of what is kept
+FOLDER, WORDINGS = "knowledge 2", "wordings"  # in the cache; a number for the form of what is kept
 WORDING_WEIGHT = 0.8  # of scores for an alternative wording
 WORDINGS_PROMPT = (
     "Write three other wordings of the question below, as a text that answers it might put it, each on a line of its own. "
@@ -196,7 +198,7 @@ def shown_ends(text: str) -> str:
 
 
 def read_folder(folder: str) -> Folder:
-    """Read and index the entries below a folder, without hidden files and what cannot be read."""
+    """Read and index the entries below a folder, without hidden files, secrets, and what cannot be read."""
     texts: dict[str, str] = {}
     for place, folders, names in os.walk(folder):
         folders[:] = [each for each in folders if not each.startswith(".")]
@@ -205,7 +207,7 @@ def read_folder(folder: str) -> Folder:
                 path = f"{place}/{name}"
                 with suppress(OSError):
                     text = read_regular(path, most_bytes=MOST_BYTES).decode("utf-8", "replace")
-                    texts[path[len(folder) + 1 :]] = text.removeprefix("\ufeff")
+                    texts[path[len(folder) + 1 :]] = without_secrets(text.removeprefix("\ufeff"))
     entries = [each for name in sorted(texts) for each in entries_in(name, texts[name])]
     index = LexicalIndex()
     for entry in entries:
@@ -324,5 +326,5 @@ def questions(turn: ProviderTurn) -> Iterator[str]:
 
 
 def quotable(source: str) -> str:
-    """Return a source name on one line, without square brackets."""
-    return " ".join(source.split()).replace("[", "(").replace("]", ")")
+    """Return a source name for square brackets."""
+    return bracketed(source)

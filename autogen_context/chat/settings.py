@@ -18,6 +18,7 @@ class ChatSettings:
 
     model: str = DEFAULT_MODEL
     base_url: str = ""  # of an OpenAI-compatible endpoint; empty for OpenAI's own
+    base_url_file: str = ""  # the file that named it
     api_key: str = ""
     limit_tokens: int = DEFAULT_LIMIT  # of a request
     knowledge: Path | None = None

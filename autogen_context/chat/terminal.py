@@ -1,14 +1,14 @@
 """The terminal interface of a chat: the prompt, streamed answers and commands.
 
 Promise: Ctrl-C ends an answer, not the chat; what was typed is kept in the conversation and the prompt history; an error is one
-line; control characters from a model or a file are never printed.
+line; what a model, a file or a name has of control characters is never printed: ``_print`` and ``_table`` print all.
 """
 
 import asyncio
 import gc
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from importlib import import_module
@@ -25,6 +25,7 @@ from typing_extensions import override
 
 from autogen_context.chat.settings import ChatSettings, shown
 from autogen_context.errors import ContextError
+from autogen_context.report import printable
 
 if TYPE_CHECKING:  # imported in the background, after the prompt appears
     from autogen_context.chat.session import ChatSession
@@ -127,7 +128,11 @@ class Terminal:
                 return line.removesuffix("\n")
 
             return piped
-        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._interrupted)
+        loop = asyncio.get_running_loop()
+        try:
+            loop.add_signal_handler(signal.SIGINT, self._interrupted)
+        except NotImplementedError:  # loops of Windows have none
+            signal.signal(signal.SIGINT, lambda *_: loop.call_soon_threadsafe(self._interrupted))
         keys = KeyBindings()
 
         @keys.add("escape", "enter")
@@ -204,7 +209,7 @@ class Terminal:
     async def _stream(self, text: str) -> None:
         async with aclosing(self._session.ask(text)) as pieces:
             async for piece in pieces:
-                self._console.print(Text(printable(piece)), end="", soft_wrap=True)
+                self._print(piece, end="")
         self._console.print()
         if sources := self._session.exchanges[-1].sources:
             self._say(f"Sources: {', '.join(sources)}")
@@ -212,13 +217,10 @@ class Terminal:
     # Commands
 
     async def _help(self, _: str) -> None:
-        from rich.table import Table  # noqa: PLC0415 - keeps the prompt fast
-
-        table = Table.grid(padding=(0, 2))
-        for name, command in self._commands.items():
-            table.add_row(Text(f"{name} {command.usage}".strip()), Text(command.help))
-        table.add_row(Text("exit"), Text("end the chat, as Ctrl-D does"))
-        self._console.print(table)
+        rows = [
+            (f"{name} {each.usage}".strip(), each.help) for name, each in self._commands.items()
+        ]
+        self._table([*rows, ("exit", "end the chat, as Ctrl-D does")])
         self._say("Esc Enter begins another line; Ctrl-C ends an answer.")
 
     async def _save(self, name: str) -> None:
@@ -231,8 +233,8 @@ class Terminal:
             self._say(f"What you leave is saved in {await self._session.save()}.")
         await self._session.load(name)
         for each in self._session.exchanges[-2:]:
-            self._console.print(Text(f"{PROMPT}{shown(each.said)}", style="bold"))
-            self._console.print(Text(shown(each.answer) or "(no answer)"))
+            self._print(f"{PROMPT}{shown(each.said)}", style="bold")
+            self._print(shown(each.answer) or "(no answer)")
         self._say(f"Loaded {name}: {len(self._session.exchanges)} questions so far.")
 
     async def _branch(self, name: str) -> None:
@@ -248,9 +250,7 @@ class Terminal:
             self._say("Nothing was sent yet.")
             return
         bound = session.context.last_prepared.certificate.bound
-        from rich.table import Table  # noqa: PLC0415 - as above
-
-        table = Table.grid(padding=(0, 2))
+        rows: list[tuple[str, ...]] = []
         for share in session.shares():
             is_margin = share.section == "margin"  # the free part of the limit
             most = session.settings.limit_tokens if is_margin else share.most
@@ -258,20 +258,21 @@ class Terminal:
             bar = f"{'█' * full}{'░' * (BAR - full)}"
             percent = f"{100 * share.most / session.settings.limit_tokens:.0f} %"
             said = f"free, {share.most:,} planned" if is_margin else f"of {share.most:,}"
-            table.add_row(share.section, bar, f"{share.used:,}", said, percent)
-        self._console.print(table)
+            rows.append((share.section, bar, f"{share.used:,}", said, percent))
+        self._table(rows)
         self._say(
             f"The last request has at most {bound.tokens:,} of {session.settings.limit_tokens:,} tokens. "
             "A section may use what others leave unused."
         )
-        why = Table.grid(padding=(0, 2))
-        for each in session.provider.selected:
-            why.add_row("told", "", "", Text(f"[{each.entry.source}], score {each.score:.2f}"))
+        selected = session.provider.selected
+        rows = [
+            ("told", "", "", f"[{each.entry.source}], score {each.score:.2f}") for each in selected
+        ]
         for action, reason, count, before, after in session.decisions():
             tokens = f"{before:,}" if before == after else f"{before:,} → {after:,}"
-            why.add_row(action, str(count), tokens, reason)
-        self._console.print(Text("what became of messages: how many, tokens, why", style="dim"))
-        self._console.print(why)
+            rows.append((action, str(count), tokens, reason))
+        self._say("what became of messages: how many, tokens, why")
+        self._table(rows)
 
     async def _why(self, text: str) -> None:
         if not text:
@@ -332,7 +333,21 @@ class Terminal:
 
     def _say(self, line: str) -> None:
         """Print a line of the chat itself, dimmed."""
-        self._console.print(Text(printable(line), style="dim"))
+        self._print(line, style="dim")
+
+    def _print(self, text: str, *, style: str = "", end: str = "\n") -> None:
+        """Print a text; nothing in it acts on the terminal."""
+        clean = Text(printable(text, keeps="\n\t"), style=style)
+        self._console.print(clean, end=end, soft_wrap=not end)
+
+    def _table(self, rows: Iterable[Sequence[str]]) -> None:
+        """Print rows of cells; nothing in them acts on the terminal."""
+        from rich.table import Table  # noqa: PLC0415 - keeps the prompt fast
+
+        table = Table.grid(padding=(0, 2))
+        for row in rows:
+            table.add_row(*(Text(printable(cell)) for cell in row))
+        self._console.print(table)
 
 
 def model_line(settings: ChatSettings) -> str:
@@ -341,7 +356,10 @@ def model_line(settings: ChatSettings) -> str:
         return (
             "The scripted model answers, since there is neither OPENAI_API_KEY nor OPENAI_BASE_URL."
         )
-    return f"{settings.model} answers{f' at {settings.base_url}' if settings.base_url else ''}."
+    named = f" (named in {settings.base_url_file})" if settings.base_url_file else ""
+    return (
+        f"{settings.model} answers{f' at {settings.base_url}' if settings.base_url else ''}{named}."
+    )
 
 
 async def made_ready(settings: ChatSettings) -> "ChatSession":
@@ -351,11 +369,6 @@ async def made_ready(settings: ChatSettings) -> "ChatSession":
     session: ChatSession = loaded.ChatSession(settings)
     await session.knowledge.refresh()
     return session
-
-
-def printable(text: str) -> str:
-    """Replace control characters other than newline and tab with ``?``."""
-    return "".join(char if char.isprintable() or char in "\n\t" else "?" for char in text)
 
 
 def one_line(error: BaseException) -> str:

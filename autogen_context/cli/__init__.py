@@ -1,10 +1,14 @@
 """The ``autogen-context`` command: one module per subcommand; :mod:`autogen_context.cli.main` defines all options."""
 
 import json
+import logging
 import sys
+import warnings
 from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
+
+from typing_extensions import override
 
 from autogen_context.report import printable
 
@@ -19,6 +23,28 @@ def print_lines(*lines: str) -> None:
 def tell(kind: str, text: str) -> None:
     """Print an error or a warning on standard error, on one line."""
     sys.stderr.write(f"autogen-context: {kind}: {printable(' '.join(text.split()))}\n")
+
+
+class Telling(logging.Handler):
+    """Prints what is logged as ``tell`` does."""
+
+    @override
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print a record."""
+        tell(record.levelname.lower(), record.getMessage())
+
+
+@contextmanager
+def telling() -> Generator[None]:
+    """Print what the package warns of and logs while the block runs as ``tell`` does."""
+    logger, handler = logging.getLogger("autogen_context"), Telling(logging.WARNING)
+    logger.addHandler(handler)
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: tell("warning", str(message))
+        try:
+            yield
+        finally:
+            logger.removeHandler(handler)
 
 
 def print_json(found: object) -> None:

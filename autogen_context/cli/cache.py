@@ -49,8 +49,8 @@ def stats(disk: DiskStore, *, as_json: bool) -> None:
         facts = {"entries": len(found), "values_bytes": values_bytes, "disk_bytes": held_bytes}
         print_json({"file": disk.path, **facts})
         return
-    print_lines(f"{disk.path}: {len(found):,} entries")
-    print(f"  {values_bytes:>14,} bytes of values\n  {held_bytes:>14,} bytes on disk")  # noqa: T201
+    print_lines(f"{disk.path}: {len(found):,} entries", f"  {values_bytes:>14,} bytes of values")
+    print_lines(f"  {held_bytes:>14,} bytes on disk")
 
 
 def verify(disk: DiskStore, *, as_json: bool) -> int:

@@ -1,18 +1,40 @@
 """``autogen-context chat``: chat with an agent that answers from a knowledge folder within a hard token limit.
 
-Promise: settings come from arguments, else the environment, else ``.env`` in the working directory, else the defaults.
+Promise: settings come from arguments, else the environment, else ``.env`` in the working directory, else the defaults. A URL
+from ``.env``, which may be somebody else's, is used with the key of that file alone, and never instead of an endpoint that the
+environment names; the chat says so.
 """
 
 import asyncio
 import logging
 import os
+import stat
 import warnings
+from collections.abc import Mapping
+from io import StringIO
 from pathlib import Path
+from typing import NamedTuple
 
 from dotenv import dotenv_values
 
+from autogen_context.argument import require_address
+from autogen_context.cache.files import read_regular
 from autogen_context.chat.settings import DEFAULT_LIMIT, DEFAULT_MODEL, ChatSettings
 from autogen_context.chat.terminal import Terminal
+from autogen_context.cli import tell
+
+ENV_FILE = ".env"
+MOST_BYTES = 64 * 1024  # of it
+LOG = "chat_debug.log"
+URL, KEY = "OPENAI_BASE_URL", "OPENAI_API_KEY"
+
+
+class Endpoint(NamedTuple):
+    """Where the model is asked: URL, empty for OpenAI's own, key, and the file that named the URL."""
+
+    base_url: str
+    api_key: str
+    file: str = ""
 
 
 def run_chat(
@@ -26,7 +48,9 @@ def run_chat(
     expand: bool,
 ) -> int:
     """Run the chat and return the exit code; ``ValueError`` for an invalid setting."""
-    variables = {**dotenv_values(".env"), **os.environ}
+    in_file = settings_in(Path(ENV_FILE))
+    endpoint = endpoint_of(base_url, os.environ, in_file)
+    variables = {**in_file, **os.environ}
     said = variables.get("MAX_TOKENS") or str(DEFAULT_LIMIT)
     if limit is None and not said.isdecimal():
         raise ValueError(
@@ -34,8 +58,9 @@ def run_chat(
         )
     settings = ChatSettings(
         model=model or variables.get("OPENAI_MODEL") or DEFAULT_MODEL,
-        base_url=base_url or variables.get("OPENAI_BASE_URL") or "",
-        api_key=variables.get("OPENAI_API_KEY") or "",
+        base_url=endpoint.base_url,
+        base_url_file=endpoint.file,
+        api_key=endpoint.api_key,
         limit_tokens=int(said) if limit is None else limit,
         knowledge=knowledge,
         embeddings=embeddings,
@@ -43,9 +68,53 @@ def run_chat(
     )
     if variables.get("DEBUG") in (None, "", "0", "false"):
         warnings.simplefilter("ignore")
-        logging.getLogger().addHandler(logging.StreamHandler())
         logging.getLogger().setLevel(logging.CRITICAL)
         logging.getLogger("autogen_context.chat.knowledge").setLevel(logging.WARNING)
     else:
-        logging.basicConfig(filename="chat_debug.log", level=logging.DEBUG)
+        log = os.open(
+            LOG, os.O_CREAT | os.O_APPEND | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0), 0o600
+        )
+        logging.basicConfig(stream=os.fdopen(log, "a", encoding="utf-8"), level=logging.DEBUG)
     return asyncio.run(Terminal(settings).run(load=load))
+
+
+def settings_in(file: Path) -> Mapping[str, str]:
+    """Return the settings in a ``.env`` file; none, and a warning, if it is a link or others may write it.
+
+    Its values are taken as they stand: ``${NAME}`` would fetch what the environment keeps for itself.
+    """
+    try:
+        text = read_regular(file, most_bytes=MOST_BYTES).decode("utf-8", "replace")
+        found = file.lstat()
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        tell("warning", f"{file} is not used: {error.strerror}")
+        return {}
+    own = getattr(os, "geteuid", lambda: found.st_uid)()
+    if found.st_uid not in (own, 0) or found.st_mode & stat.S_IWOTH:
+        tell("warning", f"{file} is not used: it is another user's, or others may write it")
+        return {}
+    values = dotenv_values(stream=StringIO(text), interpolate=False)
+    return {name: value for name, value in values.items() if value}
+
+
+def endpoint_of(
+    base_url: str | None, environ: Mapping[str, str], in_file: Mapping[str, str]
+) -> Endpoint:
+    """Choose the endpoint from an argument, else the environment, else a file; ``ValueError`` for an invalid URL."""
+    key = environ.get(KEY, "")
+    if url := base_url or environ.get(URL):
+        require_address("--base-url" if base_url else URL, url)
+        return Endpoint(url, key or in_file.get(KEY, ""))
+    url = in_file.get(URL, "")
+    if not url:
+        return Endpoint("", key or in_file.get(KEY, ""))
+    require_address(f"{URL} in {ENV_FILE}", url)
+    if key:
+        tell(
+            "warning",
+            f"{URL} in {ENV_FILE} is not used, since {KEY} is set elsewhere; name it with --base-url",
+        )
+        return Endpoint("", key)
+    return Endpoint(url, in_file.get(KEY, ""), ENV_FILE)

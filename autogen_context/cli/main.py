@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, Literal, cast
 
 from autogen_context import __version__
-from autogen_context.cli import tell
+from autogen_context.cli import tell, telling
 from autogen_context.errors import ContextError, MissingExtra
 
 try:
@@ -44,7 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         read = get_command(app).main(argv, prog_name="autogen-context", standalone_mode=False)
         # --help, --version and completion return an exit code, a subcommand the action to run.
-        code = read if isinstance(read, int) else cast(Action, read)() or 0
+        with telling():
+            code = read if isinstance(read, int) else cast(Action, read)() or 0
         sys.stdout.flush()  # a closed pipe shows here, not at exit
     except BrokenPipeError:  # e.g. ``head``: the flush at exit must not fail too
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

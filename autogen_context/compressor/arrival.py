@@ -18,9 +18,15 @@ from autogen_context.compressor.kinds import OUTPUT, reducer_for, tight_output
 from autogen_context.compressor.lines import TextLimit
 from autogen_context.compressor.shorten import CountText
 from autogen_context.messages.identifiers import values_of
-from autogen_context.messages.message import Message, ToolCall, ToolResult, content_digest
+from autogen_context.messages.message import (
+    SYSTEM_ROLES,
+    Message,
+    ToolCall,
+    ToolResult,
+    handle_of,
+)
 from autogen_context.messages.people import words_and_output
-from autogen_context.messages.piece import Verbatim, Written, messages_of
+from autogen_context.messages.piece import LINES_ABOVE, Verbatim, Written, messages_of
 from autogen_context.messages.segment import Unit, pair
 from autogen_context.messages.tool_call import ToolKinds, action_of
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
@@ -74,6 +80,7 @@ def cut(
     call: ToolCall | None = None,
     task: str = "",
     shows_file: bool = False,
+    handle_key: bytes = b"",
 ) -> tuple[str, str]:
     """Cut a result to its token limit; return it with the handle of its original, or the text and no handle if it fits."""
     tokens = count(text)
@@ -83,16 +90,11 @@ def cut(
     most = MOST_CODE_TOKENS if shows_file or reducer.kind == "code" else MOST_TOKENS
     if tokens <= most:
         return text, ""
-    handle = handle_of(original)
+    handle = handle_of(original, key=handle_key)
     mark = mark_of(count(original), handle)
     room = TextLimit(tokens=most - count(mark) - 1, count=count, wanted=wanted_of(call, task))
     short = f"{reducer.cut(text, room)}\n{mark}"
     return (short, handle) if len(short) < len(text) else (text, "")
-
-
-def handle_of(original: str) -> str:
-    """Return the handle for recalling an original: 12 hex digits."""
-    return content_digest(original)[:6].hex()
 
 
 def mark_of(tokens: int, handle: str) -> str:
@@ -162,7 +164,7 @@ class LinesAbove:
 
 def lines_mark_of(lines: int) -> str:
     """Return the mark for that many repeated lines."""
-    return f"[… {lines} lines as above …]"
+    return f"[… {lines}{LINES_ABOVE}"
 
 
 class Arrival:
@@ -175,7 +177,9 @@ class Arrival:
         kinds: ToolKinds,
         keep: Callable[[str, str], None],
         compressor: Compressor,
+        handle_key: bytes = b"",
     ) -> None:
+        self._handle_key = handle_key
         self._on_arrival = compressor.on_arrival
         self.mode: Mode = "lossless"
         self._counter = counter
@@ -293,11 +297,17 @@ class Arrival:
         if self.mode == "lossy":
             task = self._task
             short, handle = cut(
-                short, original, count=count, call=call, task=task, shows_file=shows_file
+                short,
+                original,
+                count=count,
+                call=call,
+                task=task,
+                shows_file=shows_file,
+                handle_key=self._handle_key,
             )
         sent = self._on_arrival(original, short, count=count)
         if sent not in (short, original):
-            short, handle = sent, handle_of(original)
+            short, handle = sent, handle_of(original, key=self._handle_key)
         if short is original or count(short) >= count(original):
             return original
         if handle:
@@ -310,7 +320,7 @@ class Arrival:
         if message.role == "user" and not message.results:
             self._task = words_and_output(message, self._last)[0].strip() or self._task
         self._last = message
-        if message.text:
+        if message.text and message.role not in SYSTEM_ROLES:  # which hosts may change
             self._above.add(message.text)
         for result in message.results:
             self._above.add(result.text)

@@ -8,15 +8,14 @@ available, it is asked before anything is lost.
 import asyncio
 import logging
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache
-from threading import Lock
 from typing import Protocol, Self, cast
 
 from autogen_context.argument import require_kind, require_text, require_whole
+from autogen_context.cache.tier import Memory
 from autogen_context.compressor.concepts import (
     CompressionResult,
     Holdings,
@@ -42,7 +41,7 @@ COMPRESS_FROM_FRACTION = 0.75  # of the limit
 LOW_RELEVANCE = 0.3
 LOW_FRACTION = 1 / 3  # target of a low-relevance part, as a fraction of its size
 LEAST_WINDOW = 1_000  # tokens
-REMEMBERED = 256  # cached results; the oldest is evicted first
+REMEMBERED = 256  # cached results; the one not used for longest is evicted first
 PROMPT_TOKENS = 400  # of a prompt without its text
 
 MARK = re.compile(r"\[…[^\[\]]*…\]")  # mark of an omission
@@ -123,8 +122,7 @@ class SemanticCompressor:
         self._shown_tokens = model_window_tokens // 2 - PROMPT_TOKENS
         self._timeout_s = timeout_s
         self._summarizer = None if client is None else self._asking(client)
-        self._known: OrderedDict[bytes, CompressionResult] = OrderedDict()
-        self._lock = Lock()  # compression runs in threads
+        self._known = Memory[CompressionResult](entries=REMEMBERED)
 
     @property
     def asks_model(self) -> bool:
@@ -136,7 +134,7 @@ class SemanticCompressor:
         own = copy(self)
         if self._own_counter is None:
             own._counter = counter  # noqa: SLF001 - a copy of self
-            own._known, own._lock = OrderedDict(), Lock()  # noqa: SLF001 - targets are in another unit
+            own._known = Memory(entries=REMEMBERED)  # noqa: SLF001 - targets are in another unit
         if self._summarizer is None and client is not None:
             own._summarizer = self._asking(client)  # noqa: SLF001 - as above
         return own
@@ -182,8 +180,8 @@ class SemanticCompressor:
         )
         if self._summarizer is None or not extract.lost_concepts:
             return extract
-        key = content_digest("model", str(target_tokens), text, *keep)
-        if known := self._known.get(key):
+        key = content_digest("model", str(target_tokens), text, *keep).hex()
+        if known := self._known.use(key):
             return known
         try:
             result = await self._summarised(text, self._target(text, target_tokens, keep), extract)
@@ -197,8 +195,8 @@ class SemanticCompressor:
     ) -> CompressionResult:
         """Compress a text to a target without a model; arguments and errors as for ``compress``."""
         target = self._target(text, target_tokens, keep)
-        key = content_digest("extract", str(target_tokens), text, *keep)
-        if known := self._known.get(key):
+        key = content_digest("extract", str(target_tokens), text, *keep).hex()
+        if known := self._known.use(key):
             return known
         source = SourceText(text, target.keep)
         if target.count(text) <= target_tokens:
@@ -285,7 +283,7 @@ class SemanticCompressor:
         source = await asyncio.to_thread(SourceText, text, target.keep)
         seen = Target(tokens=self._shown_tokens, count=counting(EstimateCounter()), keep=())
         short = await summarised(source, target, self._summarizer, extract, seen)
-        return self._judged(source, short, "model summary", target)
+        return await asyncio.to_thread(self._judged, source, short, "model summary", target)
 
     def _judged(
         self, source: SourceText, short: str, strategy: Strategy, target: Target
@@ -309,11 +307,8 @@ class SemanticCompressor:
             unread_chars=0 if is_whole else source.unread_chars,
         )
 
-    def _remembered(self, key: bytes, result: CompressionResult) -> CompressionResult:
-        with self._lock:
-            self._known[key] = result
-            while len(self._known) > REMEMBERED:
-                self._known.popitem(last=False)
+    def _remembered(self, key: str, result: CompressionResult) -> CompressionResult:
+        self._known.put(key, result)
         return result
 
 

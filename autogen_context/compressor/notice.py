@@ -1,7 +1,7 @@
 """What is told of evicted units: which messages of people stay, and the notice in place of the rest.
 
-Promise: the notice fits its limit and contains only text of the conversation or verified summaries by a model; statements
-are dropped last. It is built from the units themselves, never from an earlier notice, so it does not degrade. A statement
+Promise: the notice fits its limit and contains only text of the conversation or verified summaries by a model, each line of it
+marked as a quotation; statements are dropped last. It is built from the units themselves, never from an earlier notice, so it does not degrade. A statement
 that is still visible in its own words is not repeated, nor one replaced by a statement that is shown beside the messages.
 """
 
@@ -27,6 +27,7 @@ from autogen_context.messages.tool_action import RUNS, ToolKind, answers_of, out
 from autogen_context.prioritizer.blocks import marked, parsed, strings_in
 from autogen_context.prioritizer.references import UnitText, unit_at
 from autogen_context.text.outcome import most_telling
+from autogen_context.text.quote import MARK, block, named, quoted
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, kept, replaced
 from autogen_context.view.notice import Name
@@ -45,12 +46,13 @@ DONE: dict[ToolKind, tuple[str, int]] = {  # verb in the log, weight (lower is d
     "test": ("tested", 5),
 }
 OPEN_WEIGHT = 6  # of an action whose last attempt failed
-LINE_CHARS = 160  # of one subject or error
+LINE_CHARS = 160  # of the subjects of one action
+FAILED = "failed"  # in place of an error without a line that tells why
 ARGUMENT_CHARS = 60  # of one argument, for calls without a known subject
 MOST_PARTS = 40  # of one subject
 LEAST_LINE_TOKENS = 4  # a shorter line is useless
 MOST_THINGS = 200  # in a log; beyond, the heaviest and then the latest are kept
-READINGS = re.compile(r"^- read .*(?:\n- read .*)+", re.MULTILINE)
+READINGS = re.compile(rf"^{MARK}read .*(?:\n{MARK}read .*)+", re.MULTILINE)
 
 
 class Action(NamedTuple):
@@ -90,14 +92,14 @@ class Action(NamedTuple):
         """The action as a line of the log."""
         often = f" ({self.times} times)" if self.times > 1 else ""
         if self.parts:
-            often = f" ({shortened(', '.join(self.parts))})"
+            often = f" ({shortened(map(named, self.parts), ', ')})"
         if self.error:
-            ended = f": failed: {self.error}"
+            ended = f": failed: {self.error}" if self.error != FAILED else ": failed"
         elif self.succeeded and self.kind in RUNS:
             ended = ": failed, then went well" if self.failed else ": went well"
         else:  # how it ended is not known, so nothing is said of it
             ended = ": failed at first" if self.failed else ""
-        return f"- {DONE[self.kind][0]} {self.thing}{often}{ended}"
+        return f"{MARK}{DONE[self.kind][0]} {self.thing}{often}{ended}"
 
 
 class ActionLog:
@@ -141,7 +143,7 @@ class ActionLog:
         if total > len(read) > 0 and mark <= room_tokens:
             kept[max(read)] += f" and {total - len(read)} more"
         text = "\n".join(kept[at] for at in sorted(kept))
-        return READINGS.sub(lambda run: run.group().replace("\n- read ", ", "), text)
+        return READINGS.sub(lambda run: run.group().replace(f"\n{MARK}read ", ", "), text)
 
 
 def actions_in(text: UnitText) -> list[Action]:
@@ -149,33 +151,38 @@ def actions_in(text: UnitText) -> list[Action]:
     actions: list[Action] = []
     for action, (call, answer) in zip(text.named.actions, answers_of(text.unit), strict=True):
         kind, views = action.kind, action.views if action.kind == "read" else ()
-        thing = shortened(" ".join(dict.fromkeys([v.path for v in views] or action.subjects)))
-        if thing in {"", call.name}:
+        things = list(dict.fromkeys([v.path for v in views] or action.subjects))
+        if things in ([], [""], [call.name]):
             strings = strings_in(parsed(call.arguments))
             short = (each for each in strings if len(each) <= ARGUMENT_CHARS)
-            kind, thing = "other", shortened(" ".join([call.name, *short]))
+            kind, things = "other", [call.name, *short]
         part = ""
         if len(views) == 1 and not views[0].whole:
             lines = views[0].lines
             part = f"{lines[0]}-{lines[1]}" if lines else views[0].part
         outcome = outcome_of_call(action, answer)
-        error = (
-            shortened(most_telling(outcome.lines) or "no reason given") if outcome.failed else ""
-        )
+        reason = most_telling(outcome.lines)
+        error = (quoted(reason) if reason else FAILED) if outcome.failed else ""
         parts = (part,) if part else ()
+        thing = shortened(map(named, things))
         actions.append(Action(kind, thing, parts, error, outcome.succeeded, failed=bool(error)))
     return actions
 
 
-def shortened(text: str) -> str:
-    """Return a text on one line of bounded length."""
-    line = " ".join(text.split())
-    return line if len(line) <= LINE_CHARS else f"{line[:LINE_CHARS]}…"
+def shortened(values: Iterable[str], between: str = " ") -> str:
+    """Join the first of these values on a line of bounded length; each is whole, so that its quotation is closed."""
+    line = ""
+    for value in values:
+        if line and len(line) + len(value) > LINE_CHARS:
+            return f"{line}{between}…"
+        line += f"{between}{value}" if line else value
+    return line
 
 
 # The notice
 
 STATED_FRACTION = 0.5  # of the limit, for statements
+SUMMED = "A model's summary of what happened:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,11 +205,12 @@ class LeftOut:
 def notice_of(left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> str:
     """Return the notice within a limit: statements, the newest summaries that fit, an action log."""
     room = int(room_tokens * STATED_FRACTION)
-    stated = render(left_out.statements, room_tokens=room, count=count).text
+    stated = render(left_out.statements, room_tokens=room, count=count, is_quoted=True).text
     room_tokens -= count(stated) + 1
     summed, covered = list[str](), set[int]()
-    for span, text in [*left_out.summaries.items()][::-1]:
-        tokens = count(text) + 1
+    for span, summary in [*left_out.summaries.items()][::-1]:
+        text = block(summary)
+        tokens = count(text) + (1 if summed else count(SUMMED) + 2)
         if text and tokens <= room_tokens:
             summed.insert(0, text)
             covered.update(range(span.start, span.stop))
@@ -211,6 +219,7 @@ def notice_of(left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> st
     for unit, actions in left_out.units.items():
         log.add(() if unit in covered else actions)
     done = log.text(room_tokens=room_tokens, count=count)
+    summed = [f"{SUMMED}\n{summed[0]}", *summed[1:]] if summed else []
     return "\n\n".join(part for part in (stated, *summed, done) if part)
 
 
@@ -274,6 +283,7 @@ class EvictionNotice:
         self, counter: MessageCounter, people: Collection[str] = (), *, compressor: "Compressor"
     ) -> None:
         self.statements: Mapping[Name, Entry] = {}
+        self._recorded: tuple[Entry, ...] = ()
         self._compressor = compressor
         self._read = lru_cache(MOST_STATED)(compressor.stated)  # a large paste takes a while
         self._counter = counter
@@ -281,6 +291,7 @@ class EvictionNotice:
         self._ledger = Ledger(people)
         self._people = People()
         self._learnt, self._last = 0, Message(role="system")
+        self._prompts = 0  # leading system messages
         self._strong: list[int] = []
         self._telling: list[int] = []
         self._earlier = ActionLog()
@@ -288,16 +299,36 @@ class EvictionNotice:
         self._notes: dict[int, tuple[Candidate, list[Action]]] = {}  # of units within reach
         self._newest_noted: Candidate | None = None
 
+    def stated(self) -> list[Entry]:
+        """Return all statements that are still valid, by whom ever."""
+        return list(self._ledger)
+
+    def begin_with(self, recorded: Sequence[Entry]) -> None:
+        """Take these statements for said before the first message, of a list whose front was cut; they are told elsewhere."""
+        if self._recorded != tuple(recorded):
+            self._recorded, self._learnt = tuple(recorded), 0
+            self._ledger, self._strong, self._telling, self._prompts = (
+                Ledger(self._named),
+                [],
+                [],
+                0,
+            )
+            self._ledger.add(recorded)
+
     def follow(self, messages: Sequence[Message]) -> None:
         """Learn what people and the model stated since the last call."""
         same, stop = self._learnt, len(messages)
         if same and (same > len(messages) or messages[same - 1] is not self._last):
             self._ledger, self._strong, self._telling, same = Ledger(self._named), [], [], 0
+            self._ledger.add(self._recorded)
+            self._prompts = 0
         if not same:
             self._people = people_in(messages, self._named)
         for position in range(same, stop):
             message = messages[position]
-            if not message.own:
+            if message.role in SYSTEM_ROLES and position == self._prompts:
+                self._prompts += 1  # is sent whole, and its host may change it
+            elif not message.own:
                 self._ledger.learn([message], start=position)
             if is_strong(message):
                 self._strong.append(position)
@@ -352,7 +383,7 @@ class EvictionNotice:
         lines: set[str] = set()
         ranks: dict[int, int] = dict.fromkeys(self._telling, TELLS)
         for entry in self._ledger:
-            if not entry.reported:
+            if not entry.reported and entry.position >= 0:
                 known = ranks.get(entry.position, STATES_NOTHING)
                 ranks[entry.position] = min(RANKS[entry.kind], known)
         stating = (unit_at(candidates, position) for position in {*ranks, *self._strong})
@@ -440,7 +471,8 @@ class EvictionNotice:
             return (decision is None or decision.hides) and entry.text not in in_sight
 
         beside = self.statements.values()
-        return [e for e in self._ledger if is_hidden(e) and not is_replaced(e, beside)]
+        own = (entry for entry in self._ledger if entry.position >= 0)
+        return [e for e in own if is_hidden(e) and not is_replaced(e, beside)]
 
 
 def is_repeated(text: str, lines: set[str]) -> bool:

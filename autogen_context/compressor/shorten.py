@@ -13,6 +13,7 @@ from autogen_context.messages.message import Message, image_note
 from autogen_context.messages.piece import Piece, Written, index_of
 from autogen_context.prioritizer.blocks import parsed, with_strings
 from autogen_context.text.outcome import is_error_line
+from autogen_context.text.quote import remarked
 from autogen_context.tokens.message_counter import MessageCounter
 
 CountText = Callable[[str], int]
@@ -155,6 +156,8 @@ def with_length(
         shorten(text, room_tokens=room, count=count)
         for text in (*(result.text for result in message.results), message.text)
     ]
+    if message.own:
+        texts[-1] = remarked(texts[-1], message.text)
     images = message.images
     if images and not keep_images:
         place = -2 if message.results else -1  # the last result, else the message's own text

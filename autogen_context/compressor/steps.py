@@ -363,8 +363,10 @@ def abstracted(sentence: str) -> str:
         if part != parts[at] or fillers:
             parts[at] = HOLLOW.sub("", without(part, fillers))
     short = "".join(parts).strip()
+    if not any(map(str.isalnum, short)):
+        return sentence  # it is nothing but fillers, and without them nothing but punctuation
     opens = sentence[:1].isupper() and short[:2].isalpha() and short[0].islower()
-    return short[0].upper() + short[1:] if opens else short or sentence
+    return short[0].upper() + short[1:] if opens else short
 
 
 def core_of(entries: Mapping[int, Scored], target: Target) -> list[Passage]:

@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from math import ceil
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from autogen_context.argument import require_seconds
-from autogen_context.cache.values import Cache
+from autogen_context.cache.values import Cache, Forgets
 from autogen_context.compressor.concepts import (
     CompressionResult,
     Concept,
@@ -47,14 +47,16 @@ from autogen_context.compressor.steps import (
     without_redundancy,
 )
 from autogen_context.errors import CompletionFailed
+from autogen_context.forks import when_forked
 from autogen_context.language.terms import terms
 from autogen_context.ledger import Kind, Ledger
 from autogen_context.ledger.ledger import MARKER
 from autogen_context.ledger.rendering import OPENING, render
 from autogen_context.messages.message import SYSTEM_ROLES, Message, content_digest
 from autogen_context.messages.people import People, people_in, words_and_output
-from autogen_context.models.background import Background, is_cut_off
+from autogen_context.models.background import Background, is_cut_off, wait_for
 from autogen_context.models.completion import Complete, Places
+from autogen_context.text.quote import block
 from autogen_context.tokens.measure import TokenCounter
 from autogen_context.view.decision import Candidate
 
@@ -136,14 +138,34 @@ async def summarised(
 
     The model is shown what fits ``seen``; the summary must keep enough of the values in ``extract``, the fallback.
     """
-    entries, beside, current = source.stated
+    draft = await asyncio.to_thread(drafted, source, target, seen)  # a large text takes a while
+    summary = await summarize(draft.text, draft.asked_tokens)
+    return await asyncio.to_thread(built_on, summary, source, draft, extract)
+
+
+class Draft(NamedTuple):
+    """What a model is asked: the text, with the passages that it is of, its summary's size, and the target that has the rules."""
+
+    text: str
+    shown: Sequence[Passage]
+    asked_tokens: int
+    target: Target
+
+
+def drafted(source: SourceText, target: Target, seen: Target) -> Draft:
+    """Return what to ask; arguments as of ``summarised``."""
+    entries, _, current = source.stated
     rules = [entry for entry in entries if entry.kind != "fact" and not entry.reported]
     room = int(target.tokens * STATED_FRACTION)
     target = replace(target, stated=render(rules, room_tokens=room, count=target.count).text)
     shown = without_redundancy(current)
     text = joined(shown if seen.is_met(shown) else core_of(scored(shown, seen), seen))
-    asked_tokens = max(1, int(target.room * SUMMARY_FRACTION))
-    summary = await summarize(text, asked_tokens)
+    return Draft(text, shown, max(1, int(target.room * SUMMARY_FRACTION)), target)
+
+
+def built_on(summary: str, source: SourceText, draft: Draft, extract: CompressionResult) -> str:
+    """Return a text built on a summary; raise ``CompletionFailed`` if that is rejected."""
+    (text, shown, asked_tokens, target), (_, beside, current) = draft, source.stated
     if len(summary) >= len(text):
         raise CompletionFailed("it is not shorter than the text")
     passages = mended(passages_of(summary), text, shown)
@@ -222,7 +244,6 @@ SPAN_TOKENS = 4_000  # at least, with a large limit
 SPAN_FRACTION = 1 / 3  # of the limit, at most; SPAN_TOKENS is halved until it fits
 LEAST_SPAN = 500  # tokens; a summary of less would save little
 NEWEST_FRACTION = 0.25  # of the limit, for the newest units, which are not evicted soon
-LINE = re.compile("^", re.MULTILINE)
 UNNAMED = People()  # without named people
 
 
@@ -336,7 +357,7 @@ def paragraphs_of(message: Message, before: Message | None, people: People) -> I
     for speaker, text in [*said, *(("tool", result.text) for result in message.results)]:
         quoted = text
         if speaker == "tool" or (speaker == "assistant" and OPENING in text):
-            quoted = LINE.sub("> ", text)
+            quoted = block(text)
         elif speaker == "assistant":
             quoted = MARKER.sub(r"> \g<0>", text)
         whole = f"[{speaker}] {quoted}"
@@ -371,7 +392,23 @@ class Summaries:
         self._background = background
         self._cache = cache
         self._told = told  # called per summary with the reason for rejection, "" if used
-        self._asked: dict[str, asyncio.Task[None]] = {}
+        self._kept: dict[str, str] = {}  # key in the cache, by that of the span
+        self._unwanted: set[str] = set()
+        self._begin_anew()
+        when_forked(self._begin_anew)
+
+    def _begin_anew(self) -> None:
+        self._asked: dict[str, asyncio.Task[None]] = {}  # in a forked process: by the parent
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Delete the summaries of spans, also from the cache; one that is being made is not used."""
+        for key in keys:
+            self.known.pop(key, None)
+            asked = self._asked.get(key)
+            if asked is not None and not asked.done():
+                self._unwanted.add(key)
+            if isinstance(self._cache, Forgets) and key in self._kept:
+                self._cache.forget(KIND, [self._kept.pop(key)])
 
     async def make(self, spans: Iterable[Span], *, timeout_s: float) -> None:
         """Start summaries of spans without one, and wait up to ``timeout_s`` seconds for them."""
@@ -383,14 +420,14 @@ class Summaries:
                     asked = self._background.start(self._summarise(span), name="summary")
                     self._asked[span.key] = asked
                 tasks.append(asked)
-        due = [task for task in tasks if not task.done()]
-        if due and timeout_s:
-            await asyncio.wait(due, timeout=timeout_s)
+        if timeout_s:
+            await wait_for([task for task in tasks if not task.done()], timeout_s=timeout_s)
 
     async def _summarise(self, span: Span) -> None:
         """Get the summary of a span from the cache, or make it."""
         target = ceil(span.tokens * SUMMARY_OF_SPAN)
         key, why = f"{target} {span.key}", ""
+        self._kept[span.key] = key
         try:
             if self._cache is not None:
                 await self._cache.warm(KIND, [key])
@@ -398,6 +435,8 @@ class Summaries:
                     self.known[span.key] = self._checked(self._cache.remembered(KIND, key), target)
                     return
             made = await self._compressor.summarise(span.text, target_tokens=target)
+            if span.key in self._unwanted:
+                return
             self.known[span.key] = self._checked(made, target)
             if self._cache is not None:
                 self._cache.remember(KIND, key, made)

@@ -1,7 +1,8 @@
 """ContextConfig: all settings as one value, read from arguments, environment and a file.
 
 Promise: a ``ContextConfig`` that exists is valid. Every key that was given is used, warned about, or an error that names the
-key, its source and the way out. ``ContextConfig(**config.model_dump(mode="json", exclude_defaults=True))`` equals ``config``.
+key, its source and the way out. ``ContextConfig(**config.model_dump(mode="json", exclude_defaults=True))`` equals ``config``,
+but for the store's key, which is in no dump, text or error.
 """
 
 import json
@@ -125,7 +126,7 @@ class ContextConfig(Settings):
         if config is not None:
             give = "a ContextConfig(...), or ContextConfig.load(file)"
             require_kind("config", config, ContextConfig, give=give)
-        chosen = config.model_dump(exclude_unset=True) if config is not None else {}
+        chosen = config.given if config is not None else {}
         chosen |= {name: value for name, value in settings.items() if value is not None}
         known = [*cls.model_fields, *RENAMED, *WITHOUT_EFFECT]
         named: list[Given] = []
@@ -152,10 +153,15 @@ class ContextConfig(Settings):
             warnings.warn(text, stacklevel=3)
         return cls.model_validate(reading)
 
+    @property
+    def given(self) -> dict[str, object]:
+        """The settings that were given, with the key, which no dump has."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
     def updated(self, **settings: object) -> Self:
         """Return a copy with some settings replaced; ``None`` leaves a setting unchanged."""
         given = {name: value for name, value in settings.items() if value is not None}
-        return type(self).model_validate(self.model_dump(exclude_unset=True) | given)
+        return type(self).model_validate(self.given | given)
 
     def attention_filter(self) -> AttentionFilter:
         """Return the ``AttentionFilter`` of these settings: by threshold or top k."""
@@ -261,7 +267,9 @@ class ContextConfig(Settings):
     @classmethod
     def _reworded(cls, found: ErrorDetails, given: Mapping[str, Given]) -> tuple[str, str]:
         key, *within = found["loc"]
-        value, default = reprlib.repr(found["input"]), cls.model_fields[str(key)].default
+        field = cls.model_fields[str(key)]
+        value, default = reprlib.repr(found["input"]), field.default
+        value = "…" if field.exclude else value  # a secret
         place = "".join(f"{p!r} of " if isinstance(p, str) else f"item {p} of " for p in within[:1])
         name = given[str(key)].name
         return str(key), f"{place}{name} is {value}: {found['msg']}; the default is {default!r}"

@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, cast, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
+from autogen_context.cache.seal import LEAST_KEY_CHARS
 from autogen_context.messages.tool_call import NamedKind
 
 KINDS = tuple(name for part in get_args(NamedKind) for name in (get_args(part) or (part,)))
@@ -48,6 +49,14 @@ def known_kind(value: object) -> object:
     return value
 
 
+def long_enough(value: str) -> str:
+    """Require a key that cannot be guessed, or none."""
+    if 0 < len(value) < LEAST_KEY_CHARS:
+        message = "Input should have at least {least} random characters"
+        raise PydanticCustomError("key", message, {"least": LEAST_KEY_CHARS})
+    return value
+
+
 MOST = 2**53  # the largest integer that any JSON reader keeps exactly
 Number = Annotated[int, BeforeValidator(refuse_bool), Field(ge=0, lt=MOST)]
 Positive = Annotated[int, BeforeValidator(refuse_bool), Field(gt=0, lt=MOST)]
@@ -60,6 +69,7 @@ Url = Annotated[str, Field(pattern=r"^https?://\S+$")]
 Tools = Annotated[
     Mapping[str, Annotated[NamedKind, BeforeValidator(known_kind)]], BeforeValidator(from_json)
 ]
+Key = Annotated[str, AfterValidator(long_enough)]
 Names = Annotated[tuple[str, ...], BeforeValidator(list_of_names)]
 
 
@@ -137,6 +147,9 @@ class Settings(BaseModel):
     statements of other agents do not become rules."""
     orphans: Literal["repair", "report", "refuse"] = "repair"
     """How to treat a call without result or a result without call: `repair`, `report` or `refuse`."""
+    on_host_removal: Literal["auto", "forget", "keep"] = "auto"
+    """What becomes of messages that the host takes out of its list: `forget` deletes all that was kept of them, `keep` keeps
+    originals and statements, `auto` forgets what is deleted or edited and keeps what is only cut from the front."""
     alternate_roles: bool = False
     """For models that require alternating user and assistant messages."""
     single_system: bool = False
@@ -166,6 +179,9 @@ class Settings(BaseModel):
     originals_ttl_s: Seconds = 0.0
     """How long an original is kept, in seconds; 0 for until its space is needed."""
     tenant: str = ""
-    """Tenant that the agent works for; originals are never shared between tenants."""
+    """Tenant that the agent works for; originals and cached values are never shared between tenants."""
     agent: str = ""
-    """Name of the agent; it scopes its originals within the tenant."""
+    """Name of the agent; it scopes its originals and cached values within the tenant. `register` takes the agent's own."""
+    store_key: Key = Field(default="", exclude=True, repr=False)
+    """Secret that seals what is kept in folders and on servers, the same for all that share them: at least 16 random
+    characters; never written anywhere. Default: a folder has a key of its own, a server without one shares nothing of people."""

@@ -113,6 +113,10 @@ class Ledger:
                 fresh.update(new)
         return learnt
 
+    def add(self, entries: Iterable[Entry]) -> None:
+        """Add entries that were learnt before."""
+        self._put(entries)
+
     def forget(self, entry: Entry) -> None:
         """Remove an entry if it is present."""
         if entry in self._entries:

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from autogen_context.ledger.reader import REMEMBERED, Author, Entry, Kind, looked_at
+from autogen_context.text.quote import MARK, block
 
 CountText = Callable[[str], int]
 Lines = dict[Entry, str]
+Credits = Mapping[Author, str]
 
 RANKS: Mapping[Kind, int] = {  # lower ranks are dropped later
     "safety rule": 0,
@@ -36,16 +38,18 @@ TITLES: dict[Kind, str] = {
     "identity": "The person",
     "fact": "Facts",
 }
-CREDITS: dict[Author, str] = {
+CREDITS: Credits = {
     "person": "",
     "system": ", by the system",
     "assistant": ", said by the assistant",
     "tool": ", reported by tools",
 }
+QUOTED_CREDITS: Credits = {**CREDITS, "person": ", by the person"}  # in a message of ours
 HEADINGS: dict[str, tuple[Kind, Author]] = {
     f"{title}{credit}:": (kind, author)
     for kind, title in TITLES.items()
-    for author, credit in CREDITS.items()
+    for credits_ in (QUOTED_CREDITS, CREDITS)
+    for author, credit in credits_.items()
 }
 TURN = r"\[(?:system|user|assistant|tool|function)\b"  # marker of the turn that follows a ledger
 BLOCK = re.compile(
@@ -62,20 +66,23 @@ class Rendering:
     left_out: tuple[Entry, ...] = ()
 
 
-def render(entries: Sequence[Entry], *, room_tokens: int, count: CountText) -> Rendering:
-    """Render entries, given in the order in which they were stated, within a token budget."""
-    kept = {entry: entry.text for entry in entries}
-    if count(written(kept)) > room_tokens:
-        kept = {entry: shortened(entry.text) for entry in entries}
-    if count(written(kept)) > room_tokens:
-        kept = kept_in(kept, room_tokens - count(OPENING), count)
-    if kept and count(written(kept)) > room_tokens:  # summed token counts are not exact
-        kept = without_last(kept, room_tokens, count)
+def render(
+    entries: Sequence[Entry], *, room_tokens: int, count: CountText, is_quoted: bool = False
+) -> Rendering:
+    """Render entries, given in the order in which they were stated, within a token budget; quoted for a message of ours."""
+    line_of, credit = (block, QUOTED_CREDITS) if is_quoted else (str, CREDITS)
+    kept = {entry: line_of(entry.text) for entry in entries}
+    if count(written(kept, credit)) > room_tokens:
+        kept = {entry: line_of(shortened(entry.text)) for entry in entries}
+    if count(written(kept, credit)) > room_tokens:
+        kept = kept_in(kept, room_tokens - count(OPENING), count, credit)
+    if kept and count(written(kept, credit)) > room_tokens:  # summed token counts are not exact
+        kept = without_last(kept, room_tokens, count, credit)
     left_out = sorted((entry for entry in entries if entry not in kept), key=rank_of)
-    return Rendering(text=written(kept), left_out=tuple(left_out))
+    return Rendering(text=written(kept, credit), left_out=tuple(left_out))
 
 
-def without_last(lines: Lines, room_tokens: int, count: CountText) -> Lines:
+def without_last(lines: Lines, room_tokens: int, count: CountText, credit: Credits) -> Lines:
     """Return the lines without the fewest of the highest rank, so that the text fits."""
     order = sorted(lines, key=rank_of, reverse=True)  # the oldest of a rank first
 
@@ -84,7 +91,7 @@ def without_last(lines: Lines, room_tokens: int, count: CountText) -> Lines:
         return {entry: line for entry, line in lines.items() if entry not in gone}
 
     def fits(dropped: int) -> bool:
-        return count(written(rest(dropped))) <= room_tokens
+        return count(written(rest(dropped), credit)) <= room_tokens
 
     most = 1
     while most < len(order) and not fits(most):  # few are usual
@@ -97,7 +104,7 @@ def rank_of(entry: Entry) -> int:
     return REPORTED_RANK if entry.reported else RANKS[entry.kind]
 
 
-def kept_in(lines: Lines, left: int, count: CountText) -> Lines:
+def kept_in(lines: Lines, left: int, count: CountText, credit: Credits) -> Lines:
     """Return the lines that fit: safety rules first, reported entries last, each shortest first.
 
     If a safety rule does not fit, nothing less important is kept either.
@@ -111,7 +118,7 @@ def kept_in(lines: Lines, left: int, count: CountText) -> Lines:
     kept: set[Entry] = set()
     headings: set[str] = set()
     for entry in sorted(lines, key=place):
-        heading = heading_of(entry)
+        heading = heading_of(entry, credit)
         cost = costs[entry] + (0 if heading in headings else count(f"{heading}\n"))
         if cost <= left:
             left -= cost
@@ -149,24 +156,25 @@ def says_the_same(short: str, text: str) -> bool:
     return same and [v.text for v in one.values] == [v.text for v in other.values]
 
 
-def written(lines: Lines) -> str:
+def written(lines: Lines, credit: Credits) -> str:
     """Return the lines under the headings of their kinds, the most important first; empty without lines."""
     sections: dict[str, list[str]] = {}
     for entry in sorted(lines, key=rank_of):
-        sections.setdefault(heading_of(entry), []).append(lines[entry])
+        sections.setdefault(heading_of(entry, credit), []).append(lines[entry])
     body = [line for heading, section in sections.items() for line in (heading, *section)]
     return "\n".join([OPENING, *body]) if body else ""
 
 
-def heading_of(entry: Entry) -> str:
+def heading_of(entry: Entry, credit: Credits) -> str:
     """Return the heading for entries of this kind and author."""
-    return f"{TITLES[entry.kind]}{CREDITS[entry.author]}:"
+    return f"{TITLES[entry.kind]}{credit[entry.author]}:"
 
 
 def entries_in(text: str, position: int) -> Iterator[Entry]:
     """Parse the entries of a rendered ledger, with or without its opening line."""
     heading: tuple[Kind, Author] | None = None
-    for line in map(str.strip, text.removeprefix(OPENING).split("\n")):
+    lines = (line.removeprefix(MARK) for line in text.removeprefix(OPENING).split("\n"))
+    for line in map(str.strip, lines):
         if line in HEADINGS:
             heading = HEADINGS[line]
         elif heading and line:

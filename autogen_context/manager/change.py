@@ -16,7 +16,8 @@ from typing_extensions import override
 from autogen_context.argument import require_several, wrong_argument
 from autogen_context.errors import ChangeRefused
 from autogen_context.messages.message import Message
-from autogen_context.view.notice import CHANGED, DELETED, Notice, Notices, Topic
+from autogen_context.text.quote import named, quoted
+from autogen_context.view.notice import CHANGED, DELETED, STATED_CHARS, Notice, Notices, Topic
 from autogen_context.view.view import ContextView, faults_of
 
 SHOWN_CHARS = 60  # of a text in the name of a change
@@ -279,7 +280,7 @@ def applied(
         return notices
     if topic == "file":
         if shows(key):
-            line = told.format(path=key, moved_to=change.moved_to)
+            line = told.format(path=named(key), moved_to=named(change.moved_to))
             notices = notices.put(
                 Notice(topic="file", key=key, text=line, position=position, detail=text)
             )
@@ -289,7 +290,9 @@ def applied(
         return applied(moved, notices, position=position, shows=shows)
     known = notices.get(topic, key)
     require_fit(change, known, notices.of(topic))
-    news = told.format(text=text, old=known.text if known else "")
+    texts = text, known.text if known else ""
+    said, old = (quoted(each, most_chars=STATED_CHARS) for each in texts)
+    news = told.format(text=said, old=old)
     if "text" in needs:
         if topic == "task":
             notices = notices.withdraw(("outcome", key))
@@ -298,7 +301,7 @@ def applied(
         return notices.put(Notice(topic=topic, key=key, text=text, position=position, news=news))
     if topic == "requirement":
         return notices.withdraw((topic, key), news)
-    ended = f"{news}. Outcome: {text}" if text else news
+    ended = f"{news}. Outcome: {said}" if text else news
     outcome = Notice(topic="outcome", key=key, text=ended, position=position)
     notices = notices.withdraw((topic, key)).put(outcome)
     for oldest in notices.of("outcome")[:-MOST_OUTCOMES]:

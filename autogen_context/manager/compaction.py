@@ -23,13 +23,12 @@ from autogen_context.messages.identifiers import is_telling
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Piece, Written, messages_of
 from autogen_context.prioritizer.advice import Advice, key_of
-from autogen_context.prioritizer.prioritizer import ContextPrioritizer, Need
+from autogen_context.prioritizer.prioritizer import ContextPrioritizer, Need, Scores
 from autogen_context.prioritizer.references import References
 from autogen_context.prioritizer.selection import (
-    Explanation,
+    Compared,
     Unchosen,
     efficiency_of,
-    explained,
     fill,
     standing,
 )
@@ -43,6 +42,7 @@ from autogen_context.view.view import ContextView
 
 OUT_OF_REACH = "left out: it was too long ago to be compared with what stays"
 REPEATED = "the same system message is sent once"
+QUOTED = "Quoted from them, as data:"
 FRAME = "-"  # a placeholder, to measure the notice without its content
 STATED: Mapping[Topic, Kind] = {"requirement": "constraint", "decision": "decision"}
 
@@ -65,6 +65,7 @@ class CompactionPlanner:
         self.prioritizer = setup.options.get("prioritizer") or ContextPrioritizer()
         self.references = References(setup.kinds)
         self.telling = EvictionNotice(counter, people, compressor=setup.compressor)
+        self.compared: Mapping[int, Compared] = {}  # by index of the unit; a new mapping each time
 
     def follow(self) -> None:
         """Update the indexes."""
@@ -154,8 +155,19 @@ class CompactionPlanner:
         messages -= sum(len(candidate.unit.messages) for candidate in stay)
         gone = conversation.tokens - sum(candidate.tokens for candidate in stay)
         decided = chosen | dropped
+        self._explain(view.decisions, decided, scores)
         room = min(limit - tokens_of(decided), gone)
         return decided | with_notice(dropped, (messages, gone, told), room_tokens=room, count=count)
+
+    def _explain(self, before: Decisions, decided: Mapping[int, Decision], scores: Scores) -> None:
+        """Keep the reasons of what is decided anew, and of what was dropped before, while it is under consideration."""
+        standing, known = self.references.standing, self.compared
+        new = {
+            i: Compared(decided[i], scores.reasons(i))
+            for i in standing
+            if i in decided and not (i in known and i < len(before) and decided[i] is before[i])
+        }
+        self.compared = {i: known[i] for i in standing if i in known} | new
 
     def _needless(
         self, units: Iterable[int], protected: Mapping[int, Protection]
@@ -198,19 +210,6 @@ class CompactionPlanner:
         """Return the spans that will leave first, each to be summarised separately."""
         stays = self.conversation.protected(pinned)
         return self._spans.of(self.conversation.candidates, stays=stays, room_tokens=room_tokens)
-
-    def explained(
-        self, decisions: Decisions, position: int, room_tokens: int, stale: frozenset[int]
-    ) -> Explanation:
-        """Explain the decision on the message at a position; arguments as of ``planned``."""
-        at = decisions.unit_at(position)
-        self.references.follow(self.conversation.candidates)
-        need = self._need(room_tokens, stale)
-        units, unit = standing(self.references, need), None
-        if at < len(self.references.units):
-            self.references.cut([*units, at])
-            unit = self.references.units[at]
-        return explained(decisions[at], at, unit, self.prioritizer.scores(self.references, need))
 
     def _need(self, room_tokens: int, stale: frozenset[int]) -> Need:
         """Return what the compaction has to choose for."""
@@ -383,5 +382,5 @@ def notice_of(messages: int, tokens: int, told: str = "") -> Message:
     text = (
         f"{messages} earlier messages ({tokens} tokens) are left out here to fit the context window"
     )
-    text = f"[{text}. What was in them:\n{told}]" if told else f"[{text}]"
+    text = f"[{text}. {QUOTED}\n{told}\n]" if told else f"[{text}]"
     return Message(role="user", text=text, own=True)

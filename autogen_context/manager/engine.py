@@ -7,15 +7,18 @@ values; everything else an engine keeps can be rebuilt from a view and the host'
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from autogen_context.budget.policy import TurnBudget
 from autogen_context.cache.originals import OriginalStore
+from autogen_context.cache.seal import store_key
 from autogen_context.compressor.arrival import Arrival
 from autogen_context.errors import ContextWindowExceeded
+from autogen_context.ledger import Entry
+from autogen_context.manager.forgetting import BEFORE, record_of, recorded_in, told_of
 from autogen_context.manager.injected import (
     FilesShown,
     Hidden,
@@ -33,7 +36,7 @@ from autogen_context.manager.prepared import (
     RequestWriter,
     Window,
 )
-from autogen_context.messages.message import SYSTEM_ROLES, Message
+from autogen_context.messages.message import SYSTEM_ROLES, Message, handle_of
 from autogen_context.messages.piece import RoleRules, Written, messages_of
 from autogen_context.messages.tool_schema import has_recall_tool
 from autogen_context.recall.exchanges import said_now
@@ -46,6 +49,7 @@ from autogen_context.triggers.price import (
     estimate,
     price_of_rewrite,
 )
+from autogen_context.view.alignment import HostChange
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision, Decisions
 from autogen_context.view.protected import satisfied
@@ -54,8 +58,10 @@ from autogen_context.view.view import ContextView, as_message
 if TYPE_CHECKING:
     from autogen_context.manager.compaction import CompactionPlanner
     from autogen_context.manager.finished import Finishing
-    from autogen_context.prioritizer.selection import Explanation
+    from autogen_context.prioritizer.selection import Compared
 
+OFTEN = 3  # turns in a row with another system prompt
+VOLATILE = "must stay: system; it changes from turn to turn, so nothing behind it is in the provider's cache"
 LEAST_RETRIEVED = 64  # tokens; with less room nothing is retrieved
 
 logger = logging.getLogger(__name__)
@@ -95,10 +101,17 @@ class Engine:
     ) -> None:
         config, host = setup.config, setup.host
         self.window = window
-        self.conversation = Conversation(host, counter, orphans=config.orphans, digests=digests)
+        handle_key = store_key(config.store_key or None)
+        self.conversation = Conversation(
+            host, counter, orphans=config.orphans, digests=digests, handle_key=handle_key
+        )
         self.files = FilesShown(setup.kinds)
         self.arrival = Arrival(
-            counter, kinds=setup.kinds, keep=originals.put_text, compressor=setup.compressor
+            counter,
+            kinds=setup.kinds,
+            keep=originals.put_text,
+            compressor=setup.compressor,
+            handle_key=handle_key,
         )
         self._setup, self._counter, self._ready = setup, counter, ready
         self._originals = originals
@@ -107,6 +120,7 @@ class Engine:
         self._writer = RequestWriter(host, counter=counter, roles=roles)
         self._calibration = Calibration()
         self._limits: dict[int, int] = {}  # of a request in our own count, by number of rewrites
+        self._prompt_changes = 0, 0  # turn of the last one, and how many turns in a row had one
         self._warned: tuple[frozenset[bytes], int] | None = None
         self.for_tools(())
 
@@ -176,10 +190,70 @@ class Engine:
         )
         return view, prepared
 
-    def cut_back(self, view: ContextView, messages: int) -> ContextView:
-        """Return the view without what the host changed: all but the first ``messages``."""
+    def realigned(self, view: ContextView, change: HostChange) -> ContextView:
+        """Return the view after the host changed its list: what stays is sent as it was."""
+        if change.heads:
+            return self._with_heads(view, change)
+        if change.is_cut:
+            self._writer.forget()
+            if self._has_planner:
+                self.planner.compared = {}
+        else:
+            self.begin_anew()
+        return view.realigned(change, self.conversation.candidates)
+
+    def _with_heads(self, view: ContextView, change: HostChange) -> ContextView:
+        """Return the view after other system messages replaced leading ones; all else is as it was."""
+        turn, (last, times) = view.pace.turns, self._prompt_changes
+        times = times + 1 if turn - last <= 1 else 1  # in how many turns in a row
+        self._prompt_changes, is_read = (turn, times), self._arrived is view.decisions
+        if times == OFTEN:
+            logger.warning(
+                "the system prompt changes from turn to turn, so that the provider's cache has nothing of the request; put what "
+                "changes into the newest message"
+            )
+        reason = VOLATILE if times >= OFTEN else ""
+        new = view.with_heads(change.heads, self.conversation.candidates, reason=reason)
+        self._writer.replace_heads(max(change.heads), new.tokens - view.tokens)
+        self._arrived = new.decisions if is_read else None
+        return new
+
+    def with_record(self, view: ContextView, stated: Iterable[Entry] | None = None) -> ContextView:
+        """Return the view with what still holds of messages that the host cut; ``stated`` adds to it or takes away."""
+        if stated is None and not view.record.stated:
+            return view
+        entries = recorded_in(view.record) if stated is None else list(stated)
+        self.planner.telling.begin_with([replace(each, position=BEFORE) for each in entries])
+        self.planner.telling.follow(self.conversation.messages)
+        entries = [each for each in self.planner.telling.stated() if each.position < 0]
+        text = told_of(entries, self.room(view).budget.notice_tokens, self._counter.text)
+        return replace(view, record=record_of(entries, text))
+
+    def stated_at(self, view: ContextView, positions: Container[int]) -> list[Entry]:
+        """Return what still holds of messages at these positions, and of those that the host cut before."""
+        telling = self.planner.telling
+        telling.begin_with(recorded_in(view.record))
+        telling.follow(self.conversation.messages)
+        own = (each for each in telling.stated() if not each.reported)
+        return [each for each in own if each.position < 0 or each.position in positions]
+
+    def keep(self, candidates: Iterable[Candidate]) -> None:
+        """Store the originals of units that the host no longer has."""
+        originals = [
+            (handle_of(each.unit.messages, key=each.handle_key), each.unit.messages)
+            for each in candidates
+        ]
+        if originals:
+            self._originals.put_all(originals)
+
+    def begin_anew(self) -> None:
+        """Make all indexes again, since messages at known positions may be others."""
         self._writer.forget()
-        return view.cut_back(messages)
+        self.files = FilesShown(self._setup.kinds)
+        self._ready.memory.clear()
+        self._arrived = None
+        for name in ("planner", "_finishing"):
+            self.__dict__.pop(name, None)
 
     def with_new(self, view: ContextView) -> ContextView:
         """Return the view with decisions on all units that are new or have grown, reduced on arrival."""
@@ -257,6 +331,7 @@ class Engine:
     def compacted(self, view: ContextView, extra_tokens: int = 0) -> ContextView:
         """Return the view after a compaction, with the newest preamble as far as protected messages leave room for it."""
         pinned, candidates = self.pinned(view), self.conversation.candidates
+        view = self.with_record(view)
         if view.preamble.is_offered:
             protected = sum(candidates[i].tokens for i in self.conversation.protected(pinned))
             view = self.with_new_preamble(view, extra_tokens + protected)
@@ -266,7 +341,10 @@ class Engine:
         try:
             changes = self._planned(view, beside + free, pinned)
         except ContextWindowExceeded:
-            if not free:
+            if view.record.text:  # is no reason to fail
+                view = replace(view, record=replace(view.record, text=""))
+                beside = self.room(view).used_tokens - view.tokens + extra_tokens
+            elif not free:
                 raise
             free, changes = 0, self._planned(view, beside, pinned)
         view = self.rewritten(view, changes)
@@ -377,6 +455,8 @@ class Engine:
         budget, used, needed = self._setup.budget.for_turn(tokens), view.decisions.tokens, 0
         used += self.fixed.tokens
         used += self._counter.message(as_message(text)) if text else 0
+        if view.record.text:
+            used += self._counter.message(as_message(view.record.text))
         if due and not view.notices.waits and has_place(view, self.conversation.candidates):
             needed = needed_tokens(due, budget, self._counter)
         return RequestRoom(tokens, used, needed, budget)
@@ -399,20 +479,32 @@ class Engine:
         """Return True if the view shows a file."""
         return self.files.is_shown(path, view, self.conversation.candidates)
 
-    def explained(self, view: ContextView, position: int) -> "Explanation":
-        """Explain the decision on the message at a position."""
-        stale, room = self.files.stale(view, self.conversation.candidates), self.room(view)
-        return self.planner.explained(view.decisions, position, room.tokens, stale)
+    @property
+    def compared(self) -> "Mapping[int, Compared]":
+        """What the last compaction found of the units that it compared, by index."""
+        return self.planner.compared if self._has_planner else {}
 
     def pinned(self, view: ContextView) -> frozenset[int]:
         """Return the positions of pinned messages."""
         return self.conversation.history.positions(view.pins) if view.pins else frozenset()
 
-    def is_due(self, view: ContextView) -> bool:
-        """Whether the next turn is likely to compact."""
-        new, room = self.conversation.candidates[len(view.decisions) :], self.room(view)
+    def is_little(self, view: ContextView) -> bool:
+        """Whether the next turn, whose list was read, is little work: few new characters, and nothing to be judged or rewritten."""
+        conversation, config = self.conversation, self._setup.config
+        new, room = conversation.candidates[len(view.decisions) :], self.room(view)
         used = room.used_tokens + sum([each.tokens for each in new])
-        return used > room.budget.compact_at_tokens
+        if view.must_replan or self._setup.judges_finished or used > room.budget.compact_at_tokens:
+            return False
+        if view.preamble.is_offered and not (view.sent and view.preamble.is_placed):
+            return False
+        if view.decisions.hidden and conversation.messages[-1].role == "user":
+            return False  # it may ask for what is hidden
+        # By the clock the provider's cache may have expired, so that it pays to compact.
+        return config.compaction == "when_full" or self._setup.options.get("clock") is None
+
+    @property
+    def _has_planner(self) -> bool:
+        return "planner" in self.__dict__
 
     @cached_property
     def planner(self) -> "CompactionPlanner":

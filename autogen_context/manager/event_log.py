@@ -7,6 +7,7 @@ warning; a full disk never leaves half a line. No file exceeds ``max_bytes``, un
 import json
 import logging
 import os
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -19,6 +20,7 @@ from queue import Full, Queue
 from typing import Self
 
 from autogen_context.argument import require_path, require_whole
+from autogen_context.forks import when_forked
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +67,8 @@ class EventLog:
         self.path = Path(path)
         self.record_text = record_text
         self.agent = ""
-        self._writer = Writer(LogFile(self.path, max_bytes, keep))
+        # The thread writes later, when the program may be in another folder.
+        self._writer = Writer(LogFile(self.path.absolute(), max_bytes, keep))
         weakref.finalize(self, self._writer.flush, EXIT_S)
 
     def of(self, agent: str) -> Self:
@@ -100,21 +103,16 @@ class Writer:
         self._file = file
         self._unsaid = 0  # lost events not yet reported in the file
         self._begin()
+        when_forked(self._begin)  # the parent has the thread and writes the queue
 
     def _begin(self) -> None:
-        self._pid = os.getpid()
         self._lock, self._wake = threading.Lock(), threading.Event()
         self._queue = Queue[EventBuilder](MOST_WAITING)
         self._thread: threading.Thread | None = None
 
-    def _own_lock(self) -> threading.Lock:
-        if self._pid != os.getpid():  # forked: the parent has the thread and writes the queue
-            self._begin()
-        return self._lock
-
     def put(self, told: EventBuilder) -> bool:
         """Queue an event, without waiting; return False if the queue is full."""
-        with self._own_lock():
+        with self._lock:
             try:
                 self._queue.put_nowait(told)
             except Full:
@@ -129,7 +127,7 @@ class Writer:
 
     def flush(self, timeout_s: float = EXIT_S) -> bool:
         """Wait until all queued events are written; return False on timeout."""
-        with self._own_lock():
+        with self._lock:
             queue = self._queue
         self._wake.set()
         with queue.all_tasks_done:
@@ -268,4 +266,5 @@ def _lock(file: FileIO, *, free: bool = False) -> None:
     with suppress(ImportError, OSError):  # not supported everywhere
         import fcntl  # noqa: PLC0415 - not on every system
 
-        fcntl.flock(file, fcntl.LOCK_UN if free else fcntl.LOCK_EX)
+        if sys.platform != "win32":  # for type checkers
+            fcntl.flock(file, fcntl.LOCK_UN if free else fcntl.LOCK_EX)

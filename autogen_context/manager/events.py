@@ -34,13 +34,14 @@ from autogen_context.tokens.prices import Price
 from autogen_context.triggers.price import CostEstimate
 from autogen_context.view.certificate import Certificate
 from autogen_context.view.decision import Candidate, Decision, Decisions
-from autogen_context.view.view import ContextView, as_message
+from autogen_context.view.view import ContextView, Preamble, as_message
 
 if TYPE_CHECKING:
     from autogen_context.manager.engine import Engine
     from autogen_context.manager.metrics import Metrics
 
 TEXT_CHARS = 200  # recorded of a unit's text, if text is recorded
+MOST_TOOL_LISTS = 8  # whose last requests are remembered
 SECTIONS = ("system", "pinned", "people", "model", "tools", "told", "retrieved")
 
 
@@ -71,7 +72,7 @@ class Size(TypedDict):
 
 
 class SentTokens(Size):
-    """The size of a request: ``prefix`` tokens shared with the start of the previous one, then ``new`` tokens."""
+    """The size of a request: ``prefix`` tokens shared with the start of the last one with the same tools, then ``new`` tokens."""
 
     new: int
     prefix: int
@@ -238,8 +239,10 @@ class TurnLog:
         if isinstance(cache, Counting):
             self._cache, self._cache_counts = cache, cache.counts
 
-    def usage(self, certificate: Certificate, *, prompt_tokens: int, cached_tokens: int) -> None:
-        """Record what the provider billed for a turn."""
+    def usage(
+        self, certificate: Certificate, *, prompt_tokens: int, cached_tokens: int | None
+    ) -> None:
+        """Record what the provider billed for a turn; ``None`` cached tokens are not reported by the host."""
         turn = next((turn for known, turn in self._certificates if known is certificate), None)
         self._tell("usage", turn=turn, prompt=prompt_tokens, cached=cached_tokens)
 
@@ -328,6 +331,13 @@ class UnitSent:
         return said
 
 
+class SentBefore(NamedTuple):
+    """What decides how much of an earlier request is the start of the next one with the same tools."""
+
+    preamble: Preamble
+    same: int  # first unit that is sent differently since, or is new
+
+
 class TurnEvents:
     """Makes the turn events of one conversation, in order."""
 
@@ -342,6 +352,9 @@ class TurnEvents:
         self._sections: Counter[str] = Counter()
         self._cut: float | None = None
         self._named: dict[str, int] = {}  # value -> last unit in which the model used it
+        self._sent: dict[
+            int, SentBefore
+        ] = {}  # the last request with each list of tools, by its tokens
 
     def event(self, turn: TurnTaken, stretch: int) -> Event:
         """Return the event of a turn, also when it is asked for again; the first one of a ``stretch`` lists all units."""
@@ -485,11 +498,20 @@ class TurnEvents:
         return UnitSent(unit, decision, (told, retrieved), event, tokens)
 
     def _prefix(self, turn: TurnTaken, first: int) -> int:
-        """Return the tokens of the prefix shared with the last request, tools included; ``first`` is the first unit that differs."""
+        """Return the tokens shared with the last request with these tools, tools included; ``first`` is the first unit that differs.
+
+        Tools stand in front, so a provider caches the requests with each list of them apart.
+        """
         fixed, units = turn.prepared.certificate.fixed_tokens, self._units
-        if self._last is None or self._last[0].prepared.certificate.fixed_tokens != fixed:
+        now, known = turn.view.preamble, self._sent.pop(fixed, None)
+        self._sent = {
+            tools: before._replace(same=min(before.same, first))
+            for tools, before in [*self._sent.items()][-MOST_TOOL_LISTS:]
+        }
+        self._sent[fixed] = SentBefore(now, len(units))
+        if known is None:
             return 0
-        past, now = self._last[0].view.preamble, turn.view.preamble
+        past, first = known.preamble, min(known.same, first)
         at = min((preamble.at for preamble in (past, now) if preamble.text), default=0)
 
         def stands_before(unit: UnitSent) -> bool:

@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from autogen_context.budget.policy import TurnBudget
 from autogen_context.compressor.shorten import CountText, shorten_text
 from autogen_context.messages.message import SYSTEM_ROLES, Message
-from autogen_context.messages.piece import Written, same_at_front
+from autogen_context.messages.piece import Written, same_behind_prompt
 from autogen_context.messages.tool_action import path_of
 from autogen_context.messages.tool_call import ToolKinds, actions_of
 from autogen_context.prioritizer.references import Superseded
+from autogen_context.text.quote import named
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decisions
 from autogen_context.view.notice import FURTHER, RANKS, Name, Notice, PreambleOffer
@@ -83,14 +84,26 @@ def block_of(
     for notice in sorted(notices, key=lambda notice: RANKS[notice.topic]):
         text = notice.told
         if not parts and count(framed([text])) > room_tokens:  # too long for any block
-            room = room_tokens - count(framed([])) - 2
-            text = shorten_text(text, room_tokens=room, count=count)
-            if not text or text.startswith(("[…", "…")):
+            text = shortened(notice, room_tokens - count(framed([])) - 2, count)
+            if not text:
                 continue
         if count(framed([*parts, text])) <= room_tokens:
             parts.append(text)
             names.add(notice.name)
     return framed(parts) if parts else "", frozenset(names)
+
+
+def shortened(notice: Notice, room_tokens: int, count: CountText) -> str:
+    """Return a notice with its detail, else its text, shortened, and quoted after that; empty if hardly anything of it fits."""
+
+    def told(text: str) -> str:
+        if notice.detail:
+            return replace(notice, detail=text).told
+        return replace(notice, news=text).told if notice.news else replace(notice, text=text).told
+
+    content = notice.detail or notice.news or notice.text
+    short = shorten_text(content, room_tokens=room_tokens, count=lambda text: count(told(text)))
+    return "" if not short or short.startswith(("[…", "…")) else told(short)
 
 
 def framed(parts: Iterable[str]) -> str:
@@ -114,7 +127,7 @@ class FilesShown:
         """Add the new units and remove those no longer in the conversation."""
         same = len(self._read)
         if same and (same > len(candidates) or self._read[-1] is not candidates[same - 1]):
-            same = same_at_front(self._read, candidates)
+            same = same_behind_prompt(self._read, candidates, role_of)
             self._superseded.truncate(same)
             del self._read[same:]
         for candidate in candidates[same:]:
@@ -161,6 +174,11 @@ class FilesShown:
             if all(view.decisions[unit].action == "drop" for unit in shown):
                 notices = notices.withdraw(notice.name)
         return view if notices is view.notices else replace(view, notices=notices)
+
+
+def role_of(candidate: Candidate) -> str:
+    """Return the role of a unit's first message."""
+    return candidate.unit.messages[0].role
 
 
 def ends_of(path: str) -> Iterator[str]:
@@ -230,9 +248,11 @@ def corrected(view: ContextView, names: Collection[Name]) -> ContextView:
     for name in sorted(set(names) - {notice.name for notice in newer}):
         key = name[1]
         if preamble.text and not preamble.is_placed:
-            notices = notices.put(Notice(topic="project", key=key, text=FURTHER.format(name=key)))
+            notices = notices.put(
+                Notice(topic="project", key=key, text=FURTHER.format(name=named(key)))
+            )
         else:
-            notices = notices.withdraw(name, AGAIN.format(name=key))
+            notices = notices.withdraw(name, AGAIN.format(name=named(key)))
     for notice in newer if preamble.text else ():
         notices = notices.put(notice)
     return replace(view, notices=notices)

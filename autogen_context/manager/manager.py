@@ -6,10 +6,10 @@ turn costs what is new in it. All promises: docs/promises.md.
 
 import asyncio
 import os
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, Unpack, cast
+from threading import Lock
+from typing import TYPE_CHECKING, Self, TypeVar, Unpack, cast
 from weakref import WeakMethod, WeakValueDictionary
 
 from autogen_context.argument import (
@@ -21,6 +21,7 @@ from autogen_context.argument import (
 )
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import ManagerClosed
+from autogen_context.forks import when_forked
 from autogen_context.manager.change import ContextChange, UpdatedContext
 from autogen_context.manager.parts import ManagerOptions, setup_of
 from autogen_context.manager.prefetch import discovered
@@ -28,24 +29,32 @@ from autogen_context.manager.prepared import Payload, Prepared
 from autogen_context.manager.providers import providers_of
 from autogen_context.manager.runner import ToolSchemas, TurnRunner, counter_of
 from autogen_context.manager.state import State, dump, load, read_state, write_state
+from autogen_context.manager.turns import Turns
 from autogen_context.messages.message import HostFormat, Message
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.tool_schema import as_text, schemas_in
 from autogen_context.models.background import Background
+from autogen_context.models.completion import Places
 from autogen_context.tokens.message_counter import load_tokenizer
 from autogen_context.view.conversation import digest_of
 from autogen_context.view.versions import Version, VersionDiff
 from autogen_context.view.view import BilledUsage
 
 if TYPE_CHECKING:
+    from autogen_context.manager.forgetting import Forgotten
     from autogen_context.prioritizer.selection import Explanation
 
-MANY_NEW = 20  # new messages above which a turn is prepared in a thread
+PreparedT = TypeVar("PreparedT", Prepared[object], Prepared[object] | None)
 MESSAGES = "the whole history as a list of messages"
 
 
 class IncrementalContextManager:
     """Keeps one conversation of one agent inside its window.
+
+    It may be called from any number of tasks, event loops and threads: turns are taken one at a time; ``prepare`` waits for
+    the turn under way without blocking its event loop, ``prepare_nowait``, ``roll_back`` and ``branch`` block their thread
+    for it. Reading (``usage``, ``explain``, ``versions``, ``save_state``, ``recall``) shows what the last turn left; it and
+    ``pin``, ``record_usage`` and ``observe`` never wait for a turn. A forked process goes on from there, too.
 
     Closing it is optional; ``async with`` or ``aclose`` end background work early.
 
@@ -68,7 +77,8 @@ class IncrementalContextManager:
             ``observe(turn)``, copied for the conversation. With ``compaction="when_full"`` only ``dry_run`` uses it.
         clock: returns seconds since 1970, such as ``time.time``; needed to notice that the provider's cache has expired.
             Without it no decision depends on time.
-        original_store: a further store of originals, shared with other agents; a ``RedisOriginals`` or another ``OriginalTier``.
+        original_store: a further store of originals; a ``RedisOriginals``, ``DiskOriginals`` or another ``OriginalTier``. With a
+            scope that names an agent or a team it is shared by all who name it; without, the conversation has its own there.
         files: a folder or a ``FileChangeTracker``: changes made by others to files that the conversation shows are
             reported to the agent.
         project: a folder or a ``ProjectContext``: its context is sent after the system prompt, updates before the newest
@@ -78,6 +88,8 @@ class IncrementalContextManager:
         providers: your own ``ContextProvider`` objects; their context is sent before the newest message.
         events: a file, or an ``EventLog`` that agents may share: records what each turn sent, and why.
         metrics: ``True``, or a ``Metrics`` that agents may share: OpenTelemetry metrics and spans of each turn.
+        limits: looks up the model's limits; a ``ModelLimits``, which agents may share, so that a discovery endpoint is
+            asked once for all. Default: by the settings.
 
     Raises:
         ValueError: a setting or argument is invalid; the error names it, its value and the way out.
@@ -97,9 +109,12 @@ class IncrementalContextManager:
             reserve_tokens=options.pop("reserve_tokens", None),
         )
         self._setup = setup_of(self.config, host or OpenAIChat(), options, Background(self))
-        self._lock = threading.RLock()
+        self._turns = Turns()
+        self._begin_anew()
+        when_forked(self._begin_anew)
         self._kept: TurnRunner | None = None
-        self._is_looked_up = False
+        self._looking = Places(1)
+        self._is_looked_up = self._is_discovering = False
         self._is_closed = False
         self._handed_out: WeakValueDictionary[int, Prepared[object]] = WeakValueDictionary()
 
@@ -112,48 +127,23 @@ class IncrementalContextManager:
         made in the background, and a turn that compacts waits for them up to ``summary_timeout_s``. A turn that reads many
         messages or compacts runs in a thread, off the event loop. Arguments, result and errors as of ``prepare_nowait``.
         """
-        if self._is_closed:
-            raise ManagerClosed
-        payloads = listed("messages", messages, give=MESSAGES)
-        schemas = schemas_in(tools) if tools else ()
-        await self._awaited(payloads, schemas)
-        with self._lock:
-            if self._is_quick(payloads, schemas):
-                return cast("Prepared[Payload]", self._prepared(payloads, schemas, is_read=True))
-        return await asyncio.to_thread(self.prepare_nowait, messages, tools)
-
-    async def _awaited(self, payloads: Sequence[object], schemas: ToolSchemas) -> None:
-        """Await tokenizer, limits, disk and models as far as this turn or later ones need them, each within its time limit."""
-        if not self._is_looked_up:
-            await self._look_up()
-        if not self.config.enabled:
-            return
-        with self._lock:
-            runner = self._runner
-            if not runner.providers.each and runner.prefetcher.is_idle:
-                return
-            runner.follow(payloads, schemas)
-            turn = runner.provider_turn
-        await runner.providers.before_turn(turn)
-        await runner.prefetcher.before_turn(runner.engine, runner.view)
-
-    def _is_quick(self, payloads: Sequence[object], schemas: ToolSchemas) -> bool:
-        """Read the list; return False for the first turn, and for one that reads many messages or is likely to compact."""
-        runner, engine = self._runner, self._runner.engine
-        if not self.config.enabled:
-            engine.for_tools(schemas)
-            return True
-        known = len(engine.conversation.messages)
-        if not known or len(payloads) - known > MANY_NEW:
-            return False
-        engine.for_tools(schemas)
-        runner.read(payloads)
-        return not engine.is_due(runner.view)
+        given = self._given(messages, tools)
+        await self._look_up()
+        if self.config.enabled and self._runner.awaits:
+            begun = await self._turns.take(
+                lambda: self._open.ahead(*given), quick=lambda: self._open.quick_ahead(*given)
+            )
+            await self._open.before_turn(begun)
+        prepared = await self._turns.take(
+            lambda: self._handed(self._open.turn(*given)),
+            quick=lambda: self._handed(self._open.quick_turn(*given)),
+        )
+        return cast("Prepared[Payload]", prepared)
 
     def prepare_nowait(
         self, messages: Sequence[Payload], tools: ToolSchemas | None = ()
     ) -> Prepared[Payload]:
-        """Prepare a turn with what is ready; never waits.
+        """Prepare a turn with what is ready; waits for nothing but a turn of another caller that is under way.
 
         Args:
             messages: the whole history, oldest first; messages handed in before must not be edited in place.
@@ -168,63 +158,69 @@ class IncrementalContextManager:
             ManagerClosed: the manager is closed.
             ValueError: ``messages`` or ``tools`` has another type.
         """
+        given = self._given(messages, tools)
+        with self._turns.lock:
+            self._discover()
+            return cast("Prepared[Payload]", self._handed(self._open.turn(*given)))
+
+    def _given(
+        self, messages: Sequence[object], tools: ToolSchemas | None
+    ) -> tuple[Sequence[object], ToolSchemas]:
+        """Check the arguments of a turn."""
         if self._is_closed:
             raise ManagerClosed
         payloads = listed("messages", messages, give=MESSAGES)
-        schemas = schemas_in(tools) if tools else ()
-        return cast("Prepared[Payload]", self._prepared(payloads, schemas))
+        return payloads, schemas_in(tools) if tools else ()
 
-    def _prepared(
-        self, payloads: Sequence[object], schemas: ToolSchemas, *, is_read: bool = False
-    ) -> Prepared[object]:
-        """Prepare a turn under the lock."""
-        with self._lock:
-            prepared = self._runner.turn(payloads, schemas, is_read=is_read)
+    def _handed(self, prepared: PreparedT) -> PreparedT:
+        """Note what is handed out."""
+        if prepared is not None:
             self._handed_out[id(prepared)] = prepared
         return prepared
 
     def observe(self, messages: Sequence[object]) -> None:
         """Read and measure new messages without preparing a turn, for hosts that deliver them early.
 
+        During a turn of another caller nothing is read; the next turn reads what is new in any case.
+
         Raises:
             InvalidTranscript: as of ``prepare_nowait``.
             ValueError: ``messages`` is no list.
         """
         payloads = listed("messages", messages, give=MESSAGES)
-        with self._lock:
-            if self.config.enabled:
-                self._runner.read(payloads)
+        if self.config.enabled and not self._runner.is_changing:
+            self._turns.if_free(lambda: self._owned.observe(payloads))
 
     def record_usage(
-        self, prepared: Prepared[Payload], *, prompt_tokens: int, cached_tokens: int = 0
+        self, prepared: Prepared[Payload], *, prompt_tokens: int, cached_tokens: int | None = None
     ) -> None:
         """Calibrate the token count with the provider's bill for a prepared list.
 
         Args:
             prepared: the result of the turn that was sent.
             prompt_tokens: all input tokens of the bill, cached ones included.
-            cached_tokens: of these, the cached ones.
+            cached_tokens: of these, the cached ones; ``None`` if the bill does not say.
 
         Raises:
             ValueError: ``prepared`` is not a result of this manager, or a number is invalid.
         """
         require_kind("prepared", prepared, Prepared, give="what prepare returned")
         require_number("prompt_tokens", prompt_tokens, give="the input tokens of the bill")
-        require_number("cached_tokens", cached_tokens, give="how many of these were cached, or 0")
+        if cached_tokens is not None:
+            give = "how many of these were cached, or None if that is not known"
+            require_number("cached_tokens", cached_tokens, give=give)
         if self._handed_out.get(id(prepared)) is not prepared:
             raise ValueError(
                 "prepared: it is another manager's, or a copy; give the very object that this manager's prepare returned"
             )
-        with self._lock:
-            self._runner.bill(
-                prepared.certificate, prompt_tokens=prompt_tokens, cached_tokens=cached_tokens
-            )
+        self._runner.bill(
+            prepared.certificate, prompt_tokens=prompt_tokens, cached_tokens=cached_tokens
+        )
 
     @property
     def usage(self) -> BilledUsage:
         """The provider's bills so far."""
-        with self._lock:
-            return self._runner.view.usage
+        return self._runner.latest.view.usage
 
     def pin(self, message: object) -> None:
         """Keep a message verbatim from now on, together with the tool call or results that belong to it.
@@ -232,23 +228,49 @@ class IncrementalContextManager:
         Raises:
             ValueError: it is no message.
         """
-        with self._lock:
-            self._runner.view = self._runner.view.pinned(digest_of(self._setup.host, message))
+        digest = digest_of(self._setup.host, message)
+        self._runner.change(lambda view: view.pinned(digest))
 
     def unpin(self, message: object) -> None:
         """Undo ``pin``; the message may leave at the next compaction."""
-        with self._lock:
-            self._runner.view = self._runner.view.unpinned(digest_of(self._setup.host, message))
+        digest = digest_of(self._setup.host, message)
+        self._runner.change(lambda view: view.unpinned(digest))
 
     def explain(self, message: object) -> "Explanation":
-        """Explain the decision on a message in the last turn, with its score.
+        """Explain the decision on a message in the last turn, with the score that decided.
 
         Raises:
             NotInHistory: the last prepared list does not contain it.
             ValueError: it is no message.
         """
-        with self._lock:
-            return self._runner.explain(digest_of(self._setup.host, message))
+        return self._runner.latest.explain(message)
+
+    def forget(self, message: object = None, *, handle: str = "", query: str = "") -> "Forgotten":
+        """Forget a message, the original under a handle, or all that has a text; a call goes with its results.
+
+        It is in no request any more, even if the host still hands it in, and nothing is kept that was made of it: originals in
+        all stores, statements, summaries, notices, vectors, versions. A file of the event log stays as it was written.
+
+        Args:
+            message: as it was handed in.
+            handle: of an original.
+            query: a text, found whatever its case is, in the words, arguments and results of any message or original.
+
+        Returns:
+            What was forgotten; false if nothing has the text of a query.
+
+        Raises:
+            NotInHistory: neither the conversation nor an original has the message.
+            OriginalNotFound: nothing has the handle.
+            ValueError: not one of the three was given, it is the system prompt or the newest message, or the messages of a
+                loaded state were not handed in yet.
+        """
+        require_text("handle", handle)
+        require_text("query", query)
+        if (message is not None) + bool(handle) + bool(query) != 1:
+            raise ValueError("forget: give a message, or handle=, or query=")
+        with self._turns.lock:
+            return self._open.forget(message=message, handle=handle, query=query)
 
     def recall(self, handle: str) -> tuple[Message, ...]:
         """Return the original messages of a unit that was shortened or dropped.
@@ -258,8 +280,15 @@ class IncrementalContextManager:
             ValueError: the handle is no string.
         """
         require_text("handle", handle)
-        with self._lock:
-            return self._runner.originals.get(handle)
+        return self._runner.originals.get(handle)
+
+    def clear_originals(self) -> None:
+        """Delete the originals of this conversation, from memory and wherever else they are kept.
+
+        Raises:
+            StoreUnavailable: a store cannot be written now, so some may still be there.
+        """
+        self._runner.originals.clear()
 
     def recall_context(self, handle: str = "", query: str = "", lines: str = "") -> str:
         """Answer a call of the tool ``recall_context``; the answer is always a text.
@@ -269,13 +298,14 @@ class IncrementalContextManager:
             query: search terms, for that original or for all.
             lines: lines of the original: ``"120-180"``, ``"120-"``, ``"-40"`` or ``"150"``.
         """
-        with self._lock:
-            return self._runner.recall_context(as_text(handle), as_text(query), as_text(lines))
+        return self._runner.recall_context(as_text(handle), as_text(query), as_text(lines))
 
     def save_state(self) -> dict[str, object]:
-        """Return the state as JSON data, from which another manager continues to the byte; without the host's messages."""
-        with self._lock:
-            return dump(self._runner.state)
+        """Return the state as JSON data, from which another manager continues to the byte; without the host's messages.
+
+        It takes as long as it is large; ``save`` writes it in a thread.
+        """
+        return dump(self._runner.state)
 
     def load_state(self, state: Mapping[str, object]) -> None:
         """Continue from a saved state.
@@ -283,11 +313,9 @@ class IncrementalContextManager:
         Raises:
             StateError: the state is damaged or of a newer schema; nothing is changed.
         """
-        loaded = load(state)
-        with self._lock:
-            known = self._runner
-            providers = known.providers.resumed(loaded.providers)
-            self._kept = known.continued(self._setup, loaded, known.counter, providers)
+        loaded, known = load(state), self._runner
+        providers = known.providers.resumed(loaded.providers)
+        self._kept = known.continued(self._setup, loaded, known.counter, providers)
 
     async def save(self, path: str | os.PathLike[str]) -> None:
         """Put the state into a file, whole or not at all, in a thread: a disk may take its time.
@@ -297,7 +325,7 @@ class IncrementalContextManager:
             ValueError: it is no path.
         """
         require_path("path", path)
-        await asyncio.to_thread(write_state, Path(path), self.save_state())
+        await asyncio.to_thread(lambda: write_state(Path(path), self.save_state()))
 
     async def load(self, path: str | os.PathLike[str]) -> None:
         """Continue from a state in a file, read in a thread.
@@ -308,7 +336,7 @@ class IncrementalContextManager:
             ValueError: it is no path.
         """
         require_path("path", path)
-        self.load_state(await asyncio.to_thread(read_state, Path(path)))
+        await asyncio.to_thread(lambda: self.load_state(read_state(Path(path))))
 
     async def apply_changes(self, changes: Iterable[ContextChange]) -> UpdatedContext:
         """Apply changes of files, tasks, requirements or decisions, all or none; this makes a version.
@@ -321,14 +349,12 @@ class IncrementalContextManager:
             ValueError: ``changes`` is no list of changes.
         """
         await self._look_up()
-        with self._lock:
-            return self._runner.updated(changes)
+        return await self._turns.take(lambda: self._owned.updated(changes))
 
     @property
     def versions(self) -> tuple[Version, ...]:
         """The kept versions of the context, one per change and compaction, oldest first."""
-        with self._lock:
-            return tuple(self._runner.versions)
+        return tuple(self._runner.latest.versions)
 
     def diff(self, a: int, b: int) -> VersionDiff:
         """Compare two versions by their numbers.
@@ -336,8 +362,7 @@ class IncrementalContextManager:
         Raises:
             ValueError: one of them is not kept.
         """
-        with self._lock:
-            return self._runner.versions.diff(a, b)
+        return self._runner.latest.versions.diff(a, b)
 
     def roll_back(self, version: int) -> Version:
         """Restore decisions, notices and pins of a version; this makes a new version.
@@ -347,27 +372,28 @@ class IncrementalContextManager:
         Raises:
             ValueError: the version is not kept.
         """
-        with self._lock:
-            return self._runner.roll_back(version)
+        with self._turns.lock:
+            return self._owned.roll_back(version)
 
     def branch(self) -> "IncrementalContextManager":
         """Return an independent manager that continues from the current state."""
         options: ManagerOptions = {**self._setup.options, "config": self.config}
         other = IncrementalContextManager(host=self._setup.host, **options)
-        with self._lock:
-            known, setup = self._runner, other._setup
+        with self._turns.lock:
+            known, setup = self._owned, other._setup
             state, counter = known.branched(), counter_of(setup)
             providers = known.providers.resumed(state.providers)
             other._kept = known.continued(setup, state, counter, providers)
-            other._kept.read(known.engine.conversation.history.payloads)
+            other._kept.observe(known.engine.conversation.history.payloads)
         return other
 
     async def aclose(self) -> None:
-        """End background work; further turns raise ``ManagerClosed``."""
+        """End background work; further turns, and those that wait, raise ``ManagerClosed``; the one under way ends first."""
         self._is_closed = True
-        if self._kept is not None:
-            await self._kept.providers.aclose()
         await self._setup.background.aclose()
+        if self._kept is not None:
+            await self._turns.take(lambda: None)
+            await self._kept.providers.aclose()
         if self._setup.log is not None:
             await asyncio.to_thread(self._setup.log.log.flush)
 
@@ -375,9 +401,32 @@ class IncrementalContextManager:
     def _runner(self) -> TurnRunner:
         """The conversation, created on first use."""
         if self._kept is None:
-            counter, providers = counter_of(self._setup), providers_of(self._setup, self._count)
-            self._kept = TurnRunner(self._setup, counter, providers, State())
+            with self._creating:
+                self._kept = self._kept or self._created()
         return self._kept
+
+    def _created(self) -> TurnRunner:
+        counter, providers = counter_of(self._setup), providers_of(self._setup, self._count)
+        return TurnRunner(self._setup, counter, providers, State())
+
+    @property
+    def _owned(self) -> TurnRunner:
+        """The conversation, for whoever has its turn."""
+        known = self._runner
+        if known.is_torn:
+            known = known.continued(self._setup, known.state, known.counter, known.providers)
+            self._kept = known
+        return known
+
+    @property
+    def _open(self) -> TurnRunner:
+        """The conversation, for a turn; raises ``ManagerClosed``."""
+        if self._is_closed:
+            raise ManagerClosed
+        return self._owned
+
+    def _begin_anew(self) -> None:
+        self._creating = Lock()
 
     def _count(self, text: str) -> int:
         """Count a text without caching it."""
@@ -387,31 +436,36 @@ class IncrementalContextManager:
         """Load the tokenizer within its time limit and start the discovery of limits; both once."""
         if self._is_looked_up:
             return
-        self._is_looked_up = True
-        if self._setup.options.get("counter") is None:
-            timeout_s = self.config.tokenizer_timeout_s
-            await load_tokenizer(self.config.model, timeout_s=timeout_s)
-            with self._lock:
-                self._count_exactly()
-        if self.config.discovery_url and self.config.model:
-            discovery = discovered(self.config, WeakMethod(self._resize))
-            self._setup.background.start(discovery, name="discovery")
+        async with self._looking.here():  # others wait for the same
+            if self._is_looked_up:
+                return
+            if self._setup.options.get("counter") is None:
+                timeout_s = self.config.tokenizer_timeout_s
+                await load_tokenizer(self.config.model, timeout_s=timeout_s)
+            await self._turns.take(self._count_exactly)
+            self._is_looked_up = True
+            self._discover()
+
+    def _discover(self) -> None:
+        """Start the discovery of limits, once, beside the turns: in synchronous code in a thread."""
+        if self.config.discovery_url and self.config.model and not self._is_discovering:
+            self._is_discovering = True
+            discovery = discovered(self.config, self._setup.limits, WeakMethod(self._resize))
+            self._setup.background.start_anywhere(discovery, name="discovery")
 
     def _count_exactly(self) -> None:
-        """Continue with the exact tokenizer if the conversation began with an estimate."""
-        known = self._kept
-        if known is not None and known.counter.source == "estimate":
-            payloads = known.engine.conversation.history.payloads
+        """Begin the conversation, or continue with the exact tokenizer if it began with an estimate."""
+        known = self._owned
+        if known.counter.source == "estimate" and self._setup.options.get("counter") is None:
             counter = counter_of(self._setup)
-            self._kept = known.continued(self._setup, known.state, counter, known.providers)
-            if payloads:
-                self._kept.read(payloads)
-                self._kept.view = self._kept.engine.with_new(self._kept.view)
+            runner = known.continued(self._setup, known.state, counter, known.providers)
+            runner.observe(known.engine.conversation.history.payloads, decides=True)
+            if self._kept is known:  # no other state was loaded meanwhile
+                self._kept = runner
 
     def _resize(self, window_tokens: int) -> None:
         """Use this window from the next turn on."""
-        with self._lock:
-            self._runner.engine.resize(window_tokens)
+        self._runner.window_tokens = window_tokens
 
     async def __aenter__(self) -> Self:
         """Return the manager."""

@@ -192,9 +192,10 @@ def measurements(event: Event) -> "Iterator[tuple[str, float, Attributes]]":
             yield from measurements_of_turn(cast("TurnEvent", event))
         case {"event": "impossible"}:
             yield "impossible_turns", 1, {}
-        case {"event": "usage", "prompt": int(prompt), "cached": int(cached), "model": model}:
+        case {"event": "usage", "prompt": int(prompt), "cached": cached, "model": model}:
             provider = price_of(str(model)).provider
-            yield "cached_tokens", cached, {}
+            if isinstance(cached, int):
+                yield "cached_tokens", cached, {}
             yield (
                 USAGE,
                 prompt,

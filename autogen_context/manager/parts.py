@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict, cast
 from autogen_context.argument import listed, wrong_argument
 from autogen_context.budget.manager import TokenBudgetManager
 from autogen_context.budget.policy import BudgetPolicy
-from autogen_context.cache.originals import Entry, OriginalStore, OriginalTier
+from autogen_context.cache.originals import DiskOriginals, Entry, OriginalStore, OriginalTier
 from autogen_context.cache.tier import Scope
 from autogen_context.cache.values import Guarded, TakesCache
 from autogen_context.compressor.compressor import Compressor, SemanticCompressor, guarded
@@ -63,6 +63,7 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "events": ("put", "a file such as run.jsonl, or an EventLog"),
     "metrics": ("fed", "True, or Metrics()"),
     "project": ("for_conversation", "ProjectContext(folder), or a folder that is there"),
+    "limits": ("alookup", "ModelLimits(...)"),
 }
 """For each argument: the attribute it must have at least, and what to pass."""
 
@@ -91,6 +92,7 @@ class ManagerOptions(TypedDict, total=False):
     cache: "Cache | None"
     events: "EventLog | str | Path | None"
     metrics: "Metrics | bool | None"
+    limits: ModelLimits | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +105,7 @@ class Setup:
     background: Background
     kinds: ToolKinds  # what the tools do, by their names
     rates: Price
+    limits: ModelLimits
     budget: BudgetPolicy
     compressor: Compressor
     cache: "Cache | None"  # of what a model said
@@ -115,13 +118,12 @@ def setup_of(
     config: ContextConfig, host: HostFormat, options: ManagerOptions, background: Background
 ) -> Setup:
     """Check the arguments of a manager; an error names the argument and what to pass."""
-    options = checked(options, host)
+    scope = Scope(tenant=config.tenant, agent=config.agent)
+    options = checked(options, host, scope)
     budget, compressor = options.get("budget"), options.get("compressor")
     log = turn_log(config, options.get("events"), options.get("metrics"))
     cuts = cuts_finished(config, options.get("triggers"))
-    cache, vectors = options.get("cache"), options.get("vectors")
-    if cache is not None and isinstance(vectors, TakesCache):
-        vectors.keep_in(cache)
+    cache = options.get("cache")
     if cache is None and (compressor or options.get("model_client")):
         from autogen_context.cache.cache import ContextCache  # noqa: PLC0415 - for who has a model
 
@@ -135,6 +137,7 @@ def setup_of(
         background=background,
         kinds=ToolKinds(named=config.tools),
         rates=price_in(config),
+        limits=options.get("limits") or limits_of(config),
         budget=budget
         or TokenBudgetManager(
             role=config.role,
@@ -143,25 +146,27 @@ def setup_of(
             compact_to_fraction=config.compact_to_fraction,
         ),
         compressor=guarded(compressor or SemanticCompressor()),
-        cache=None if cache is None else Guarded(cache),
+        cache=None if cache is None else Guarded(cache, scope=scope),
         log=log,
         cuts_finished=cuts,
         judges_finished=cuts or config.dry_run,
     )
 
 
-def checked(options: ManagerOptions, host: HostFormat) -> ManagerOptions:
-    """Return the arguments with folders and files opened, each able to do what it is for."""
+def checked(options: ManagerOptions, host: HostFormat, scope: Scope) -> ManagerOptions:
+    """Return the arguments with folders and files opened, each able to do what it is for; a cache is used by ``scope``."""
     for name in options.keys() - ManagerOptions.__annotations__.keys():
         raise TypeError(
             f"{name!r} is no argument; known are {', '.join(ManagerOptions.__annotations__)}"
         )
     given = options.get("providers", ())
     own = tuple(listed("providers", given, give="a list of ContextProvider objects"))
+    cache = options.get("cache")
+    own_cache = None if cache is None else Guarded(cache, scope=scope)
     opened: ManagerOptions = {
         **options,
         "files": tracker_of(options.get("files")),
-        "project": project_of(options.get("project"), options.get("cache")),
+        "project": project_of(options.get("project"), own_cache),
         "providers": cast("tuple[ContextProvider, ...]", own),  # checked below
         "events": events_of(options.get("events")),
         "metrics": metrics_of(options.get("metrics")),
@@ -175,6 +180,8 @@ def checked(options: ManagerOptions, host: HostFormat) -> ManagerOptions:
     client, triggers = options.get("model_client"), options.get("triggers")
     if client is not None:
         complete_of(client)
+    if own_cache is not None and isinstance(vectors := options.get("vectors"), TakesCache):
+        vectors.keep_in(own_cache)
     try:
         copy.deepcopy(triggers)
     except Exception as error:
@@ -278,18 +285,50 @@ def cuts_finished(config: ContextConfig, triggers: Trigger | None) -> bool:
 
 
 def originals_of(
-    config: ContextConfig, entries: Iterable[Entry], shared: OriginalTier | None
+    config: ContextConfig,
+    entries: Iterable[Entry],
+    given: OriginalTier | None,
+    conversations: Sequence[str],
 ) -> OriginalStore:
-    """Return the store of originals, filled from a saved state, with its disk tier and the tier shared between agents."""
-    tiers: list[OriginalTier] = []
-    if config.originals_directory:
-        from autogen_context.cache.originals import DiskOriginals  # noqa: PLC0415 - optional
+    """Return the store of originals, filled from a saved state.
 
-        scope = Scope(tenant=config.tenant, agent=config.agent)
+    Args:
+        config: the settings.
+        entries: of the saved state.
+        given: a further tier; shared if its scope names an agent or a team.
+        conversations: the conversation, and those that it branched from, newest first.
+    """
+    key = config.store_key or None
+    places: list[OriginalTier] = []
+    if config.originals_directory:
         room = config.originals_disk_bytes
-        tiers.append(DiskOriginals(config.originals_directory, scope=scope, limit_bytes=room))
-    ttl_s = config.originals_ttl_s or math.inf
-    return OriginalStore(config.originals_bytes, entries, tiers=tiers, shared=shared, ttl_s=ttl_s)
+        places.append(DiskOriginals(config.originals_directory, limit_bytes=room, key=key))
+    shared = given
+    if isinstance(given, OriginalTier):
+        if given.scope.agent or given.scope.conversation:
+            shared = given.of(given.scope, key=key)
+        else:
+            places.append(given)
+            shared = None
+
+    def of(place: OriginalTier, conversation: str) -> OriginalTier:
+        tenant = place.scope.tenant or config.tenant
+        scope = Scope(tenant=tenant, agent=config.agent, conversation=conversation)
+        return place.of(scope, key=key)
+
+    return OriginalStore(
+        config.originals_bytes,
+        entries,
+        tiers=[of(place, conversations[0]) for place in places],
+        shared=shared,
+        earlier=[of(place, before) for before in conversations[1:] for place in places],
+        ttl_s=config.originals_ttl_s or math.inf,
+    )
+
+
+def keeps_outside(setup: Setup) -> bool:
+    """Return whether originals are kept outside this process."""
+    return bool(setup.config.originals_directory or setup.options.get("original_store"))
 
 
 def limits_of(config: ContextConfig) -> ModelLimits:
@@ -316,11 +355,11 @@ def warn_caller(text: str) -> None:
     warnings.warn(text, stacklevel=level)
 
 
-def window_tokens_of(config: ContextConfig) -> int:
+def window_tokens_of(config: ContextConfig, limits: ModelLimits) -> int:
     """Return the configured window, or else the model's; warn if it exceeds the model's or the model is unknown."""
     if not config.model:
         return config.window_tokens or config.default_window_tokens
-    known = limits_of(config).lookup(config.model)
+    known = limits.lookup(config.model)
     if config.window_tokens and config.window_tokens > known.input_tokens:
         warn_caller(
             f"window_tokens={config.window_tokens} is above the {known.input_tokens} input tokens of "

@@ -1,26 +1,52 @@
 """Work done before a turn needs it: embeddings, summaries, advice, intents, and the discovery of limits.
 
-Promise: nothing here decides anything; a turn uses what is ready. Background work ends with its owner, and a failure costs
-only its own result.
+Promise: nothing here decides anything; a turn uses what is ready. Work is done on values that were taken from the conversation
+in its turn, so that the next turn may go on meanwhile. Background work ends with its owner, and a failure costs only its own
+result.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from autogen_context.compressor.compressor import SemanticCompressor
-from autogen_context.compressor.summaries import Summaries, Summarises
+from autogen_context.compressor.summaries import Span, Summaries, Summarises
 from autogen_context.config.config import ContextConfig
-from autogen_context.manager.parts import Setup, limits_of
+from autogen_context.manager.parts import Setup
 from autogen_context.manager.state import State
+from autogen_context.messages.message import Message, joined_text
 from autogen_context.models.completion import Complete, complete_of
-from autogen_context.recall.recaller import Prefetch, Recaller
+from autogen_context.models.embedder import ForgetsTexts
+from autogen_context.recall.exchanges import said_at
+from autogen_context.recall.recaller import EmbeddingsDue, Prefetch, Recaller
+from autogen_context.tokens.limits import ModelLimits
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.view import ContextView
 
 if TYPE_CHECKING:  # modules that ask models are imported on demand
-    from autogen_context.manager.engine import Engine
+    from autogen_context.manager.engine import Engine, RequestRoom
     from autogen_context.prioritizer.advice import Advice, Advising
     from autogen_context.triggers.intent import IntentModel
+    from autogen_context.triggers.turn import Turn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ahead:
+    """What to work on before a turn and for later ones; what is empty needs no work.
+
+    Attributes:
+        embeddings: texts to embed.
+        spans: ranges of units to summarise.
+        waits: whether the turn needs the summaries, since it is likely to compact.
+        task: the newest request, to ask for advice on.
+        newest: a turn of the agent, to ask for its intent.
+    """
+
+    embeddings: EmbeddingsDue | None = None
+    spans: tuple[Span, ...] = ()
+    waits: bool = False
+    task: str = ""
+    newest: "Turn | None" = None
 
 
 class Prefetcher:
@@ -29,7 +55,6 @@ class Prefetcher:
     Attributes:
         memory: for recall; with semantic search if there are vectors.
         summaries: a model's summaries of spans, by key; filled in the background.
-        advice: a model's advice on tasks, by key; the same.
         intents: a model's intents of turns; the same.
     """
 
@@ -42,29 +67,62 @@ class Prefetcher:
             self._summaries.known if self._summaries else state.summaries
         )
         self._advising = advising_of(setup, state.advice)
-        self.advice: Mapping[str, Advice] = self._advising.known if self._advising else state.advice
+        self._advice = state.advice
         self.intents = intents_of(setup)
         helpers = (self._embedding, self._summaries, self._advising, self.intents)
         self.is_idle = not any(helpers)  # nothing to prefetch in any turn
 
-    async def before_turn(self, engine: "Engine", view: ContextView) -> None:
-        """Await embeddings and summaries for this turn, and start those for later ones."""
-        config, conversation = self._setup.config, engine.conversation
-        if self._embedding:
-            timeout_s = config.embedding_timeout_s
-            await self._embedding.embed(conversation.messages, timeout_s=timeout_s)
-        room = engine.room(view)
-        is_due = room.used_tokens >= config.compact_at_fraction * room.tokens
-        is_full = is_due or room.used_tokens >= config.prepare_at_fraction * room.tokens
+    @property
+    def advice(self) -> "Mapping[str, Advice]":
+        """A model's advice on tasks, by key; it comes in the background."""
+        return self._advising.known if self._advising else self._advice
+
+    def forget(self, messages: Sequence[Message], spans: Collection[str]) -> None:
+        """Delete what was made of these messages, and of the spans with these keys."""
+        self.memory.clear()
+        if self._summaries:
+            self._summaries.forget(spans)
+        else:
+            self.summaries = {k: v for k, v in self.summaries.items() if k not in spans}
+        self._advice = {}  # it is of one task, the newest
+        if self._advising:
+            self._advising.forget(said_at([message], 0) for message in messages)
+        vectors = self._setup.options.get("vectors")
+        if isinstance(vectors, ForgetsTexts):
+            vectors.forget(text for message in messages if (text := joined_text([message])))
+
+    def is_full(self, room: "RequestRoom") -> bool:
+        """Whether a compaction is near enough to have summaries and advice made for it."""
+        config = self._setup.config
+        full = min(config.compact_at_fraction, config.prepare_at_fraction)
+        return room.used_tokens >= full * room.tokens
+
+    def ahead(self, engine: "Engine", view: ContextView) -> Ahead:
+        """Return what to work on; called in a turn, of which nothing else is read later."""
+        conversation, room = engine.conversation, engine.room(view)
+        is_full, spans, intents = self.is_full(room), list[Span](), self.intents
         if self._summaries and is_full:
             spans = engine.planner.spans(room.tokens, engine.pinned(view))
-            timeout_s = config.summary_timeout_s if is_due else 0.0
-            await self._summaries.make(spans, timeout_s=timeout_s)
-        if self._advising and is_full:
-            self._advising.ask(conversation.newest_request)
-        if self.intents:
-            setup = self._setup
-            self.intents.ask_newest(conversation.candidates, setup.kinds, setup.background)
+        return Ahead(
+            embeddings=self._embedding.due(conversation.messages) if self._embedding else None,
+            spans=tuple(span for span in spans if span.key not in self.summaries),
+            waits=room.used_tokens >= self._setup.config.compact_at_fraction * room.tokens,
+            task=conversation.newest_request if self._advising and is_full else "",
+            newest=intents.due(conversation.candidates, self._setup.kinds) if intents else None,
+        )
+
+    async def before_turn(self, ahead: Ahead) -> None:
+        """Await embeddings and summaries for this turn, and start those for later ones."""
+        config, background = self._setup.config, self._setup.background
+        if self._embedding and ahead.embeddings:
+            await self._embedding.embed(ahead.embeddings, timeout_s=config.embedding_timeout_s)
+        if self._summaries and ahead.spans:
+            timeout_s = config.summary_timeout_s if ahead.waits else 0.0
+            await self._summaries.make(ahead.spans, timeout_s=timeout_s)
+        if self._advising and ahead.task:
+            self._advising.ask(ahead.task)
+        if self.intents and ahead.newest:
+            background.start(self.intents.ask(ahead.newest), name="intent")
 
 
 def summaries_of(
@@ -115,10 +173,12 @@ def client_of(setup: Setup, what: str) -> Complete | None:
 
 
 async def discovered(
-    config: ContextConfig, resize: Callable[[], Callable[[int], None] | None]
+    config: ContextConfig,
+    limits: ModelLimits,
+    resize: Callable[[], Callable[[int], None] | None],
 ) -> None:
     """Use the endpoint's limit unless the user gave a window; ``resize`` returns ``None`` once its owner is gone."""
-    limit = await limits_of(config).alookup(config.model)
+    limit = await limits.alookup(config.model)
     owned = resize()
     if owned is not None and not config.window_tokens:
         owned(limit.prompt_tokens)

@@ -132,7 +132,7 @@ class RequestWriter:
         self._roles = roles
         self._decided = Decisions()
         self._settled: list[Piece] = []  # pieces of all units but the newest
-        self._preamble = Written(message=as_message(""))
+        self._preamble = self._record = Written(message=as_message(""))
         self._written: dict[int, Sent] = {}  # by id of the piece
         self.forget()
 
@@ -140,6 +140,14 @@ class RequestWriter:
         """Check everything next time, since messages at known positions may have changed."""
         self._pieces: tuple[Piece, ...] = ()  # of the last request
         self._checked: list[Checked] = []  # after each of them
+
+    def replace_heads(self, last: int, more_tokens: int) -> None:
+        """Go on after other leading system messages replaced those up to position ``last``; they have so many more tokens."""
+        first = self._pieces[0] if self._pieces else None
+        if isinstance(first, Verbatim) and first.start == 0 and last < first.stop:
+            self._checked = [replace(c, tokens=c.tokens + more_tokens) for c in self._checked]
+        else:
+            self.forget()
 
     def pieces(self, decisions: Decisions) -> tuple[Piece, ...]:
         """Return the pieces of the units, adjacent ranges merged."""
@@ -165,6 +173,10 @@ class RequestWriter:
         sent, messages = self.pieces(view.decisions), conversation.messages
         pieces, text = sent, view.preamble.text
         at = max(view.preamble.at, conversation.system_messages) if text else 0
+        if view.record.text and conversation.system_messages < len(messages):
+            if view.record.text != self._record.message.text:
+                self._record = Written(message=as_message(view.record.text))
+            pieces = placed(pieces, self._record, at=conversation.system_messages)
         if text and at < len(messages):
             if text != self._preamble.message.text:  # an unchanged preamble stays the same object
                 self._preamble = Written(message=as_message(text))

@@ -6,16 +6,18 @@ provider that is absent is preserved.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from autogen_context.errors import StateError
 from autogen_context.manager.parts import Setup, project_of, tracker_of
-from autogen_context.messages.piece import same_at_front
+from autogen_context.messages.piece import same_behind_prompt
 from autogen_context.messages.segment import Unit
 from autogen_context.view.decision import Candidate
 from autogen_context.view.notice import (
     NOTHING,
+    BeginsProvider,
     ContextProvider,
     Notice,
     Notices,
@@ -30,6 +32,7 @@ TIMED_OUT = "a context provider timed out; it is not called again"
 PLACE_TAKEN = "another context provider has the place behind the system prompt"
 
 Saved = Mapping[str, Mapping[str, object]]
+ToRefresh = tuple[ContextProvider, ProviderTurn]
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -39,27 +42,47 @@ class Providers:
 
     def __init__(self, each: Iterable[ContextProvider] = (), others: Saved | None = None) -> None:
         self.each = tuple(each)
-        self._others: Saved = others or {}
+        self.others: Saved = others or {}
         self._units: tuple[Unit, ...] = ()
         self._known: dict[str, int] = {}  # number of units each provider has seen
         self._given_up: set[str] = set()  # timed out
         self._warned: set[tuple[str, str]] = set()
         self._fronting = ""  # provider that owns the place after the system prompt
+        self._saved = [each for each in self.each if isinstance(each, SavedProvider)]
+        self._begin = {
+            each.name: each.begin for each in self.each if isinstance(each, BeginsProvider)
+        }
 
     @property
-    def state(self) -> dict[str, Mapping[str, object]]:
-        """State to save, by provider name."""
-        own = {each.name: each.state for each in self.each if isinstance(each, SavedProvider)}
-        return {**self._others, **own}
+    def state(self) -> Saved:
+        """State to save, by provider name; called in a turn."""
+        own = dict[str, Mapping[str, object]]()
+        for each in self._saved:
+            with self._guard(each):
+                own[each.name] = each.state
+        return {**self.others, **own}
 
-    async def before_turn(self, turn: ProviderTurn) -> None:
-        """Let each provider refresh its information, with a timeout; one that times out is not called again."""
+    def begun(self, turn: ProviderTurn) -> list[ToRefresh]:
+        """Return the providers to refresh before a turn, each with the turn as passed to it; called in a turn.
+
+        What one of them needs of the conversation is read here, so that it may wait while others have their turn.
+        """
+        begun: list[ToRefresh] = []
         for each in self.each:
             if each.name in self._given_up:
                 continue
+            begun.append((each, own := self._turn_for(each, turn)))
+            if begin := self._begin.get(each.name):
+                with self._guard(each):
+                    begin(own)
+        return begun
+
+    async def before_turn(self, begun: Iterable[ToRefresh]) -> None:
+        """Let each provider refresh its information, with a timeout; one that times out is not called again."""
+        for each, turn in begun:
             try:
                 async with asyncio.timeout(LONGEST_WAIT_S):
-                    await each.before_turn(self._turn_for(each, turn))
+                    await each.before_turn(turn)
             except TimeoutError:
                 self._given_up.add(each.name)
                 self._warn(each, TIMED_OUT)
@@ -69,11 +92,9 @@ class Providers:
     def updates(self, turn: ProviderTurn) -> Iterator[tuple[str, ProviderUpdate]]:
         """Yield what each provider reports, with its name; only the first that offers a preamble owns its place."""
         for each in self.each:
-            try:
+            update = NOTHING
+            with self._guard(each):
                 update = each.turn(self._turn_for(each, turn))
-            except Exception as error:  # noqa: BLE001 - as above
-                self._warn(each, FAILED, error)
-                continue
             if update == NOTHING:
                 continue
             if update.preambles:
@@ -104,9 +125,8 @@ class Providers:
 
     async def aclose(self) -> None:
         """Close every provider with resources to release."""
-        for each in self.each:
-            if isinstance(each, SavedProvider):
-                await each.aclose()
+        for each in self._saved:
+            await each.aclose()
 
     def _turn_for(self, provider: ContextProvider, turn: ProviderTurn) -> ProviderTurn:
         """Return the turn to pass to a provider, and note how many units it has seen."""
@@ -117,11 +137,18 @@ class Providers:
     def units(self, candidates: Sequence[Candidate]) -> tuple[Unit, ...]:
         """Return the current units; units that replaced others count as new to every provider."""
         units = tuple([each.unit for each in candidates])
-        same = same_at_front(self._units, units)
+        same = same_behind_prompt(self._units, units, lambda unit: unit.messages[0].role)
         if same < len(self._units):
             self._known = {name: min(same, count) for name, count in self._known.items()}
         self._units = units
         return units
+
+    @contextmanager
+    def _guard(self, provider: ContextProvider) -> Generator[None]:
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - as above
+            self._warn(provider, FAILED, error)
 
     def _warn(
         self, provider: ContextProvider, message: str, error: Exception | None = None

@@ -1,15 +1,23 @@
 """TurnRunner: owns a conversation's view and its versions from turn to turn.
 
-Promise: a turn that raises keeps the messages that came in and changes nothing else. Another state, or another tokenizer,
-is another runner.
+Promise: a turn that raises keeps the messages that came in and changes nothing else. What a turn leaves is published when it
+ends, whole. Another state, or another tokenizer, is another runner.
+
+What changes the conversation is called by whoever has its turn; ``latest``, what is derived from it, and small changes of the
+view (pins, bills) by anybody at any time.
 """
 
 import logging
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from secrets import token_hex
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
 
 from autogen_context.cache.tier import Scope
 from autogen_context.config.config import ContextConfig
@@ -17,8 +25,10 @@ from autogen_context.errors import (
     ChangeRefused,
     ContextWindowExceeded,
     InvalidTranscript,
-    NotInHistory,
+    StoreUnavailable,
+    TurnUnderWay,
 )
+from autogen_context.forks import when_forked
 from autogen_context.manager.change import (
     ChangeType,
     ContextChange,
@@ -28,34 +38,60 @@ from autogen_context.manager.change import (
     refused,
 )
 from autogen_context.manager.engine import Engine
+from autogen_context.manager.forgetting import Forgetting, Forgotten, Leaving, recorded_in
 from autogen_context.manager.injected import messages_due, offered
-from autogen_context.manager.parts import Setup, originals_of, warn_caller, window_tokens_of
-from autogen_context.manager.prefetch import Prefetcher
+from autogen_context.manager.latest import Latest
+from autogen_context.manager.parts import (
+    Setup,
+    keeps_outside,
+    originals_of,
+    warn_caller,
+    window_tokens_of,
+)
+from autogen_context.manager.prefetch import Ahead, Prefetcher
 from autogen_context.manager.prepared import Prepared, Window, untouched
-from autogen_context.manager.providers import Providers, reported
+from autogen_context.manager.providers import Providers, ToRefresh, reported
 from autogen_context.manager.state import State, recognised
 from autogen_context.messages.canonical import DIGEST_SCHEME
-from autogen_context.messages.message import content_digest
+from autogen_context.messages.message import chars_of, content_digest
 from autogen_context.messages.piece import messages_of
 from autogen_context.tokens.message_counter import MessageCounter
+from autogen_context.view.alignment import HostChange, Run
 from autogen_context.view.certificate import Certificate
+from autogen_context.view.conversation import digest_of
 from autogen_context.view.notice import ProviderTurn
 from autogen_context.view.versions import Version, Versions
-from autogen_context.view.view import BilledUsage, ContextView
+from autogen_context.view.view import ContextView
 
 if TYPE_CHECKING:  # imported on demand
-    from autogen_context.prioritizer.selection import Explanation
     from autogen_context.recall.recall_tool import RecallContext
 
 logger = logging.getLogger(__name__)
 
 ToolSchemas = Sequence[Mapping[str, object]]
 NOT_HANDED_IN = "the messages of the loaded state were not handed in yet; prepare or observe them"
+Change = Callable[[ContextView], ContextView]
 RECALLED_FRACTION = 0.25  # of the window for one answer of ``recall_context``
+MANY_NEW = 20  # new messages above which reading a list is more than an event loop should wait for
+MANY_CHARS = 4_000  # of new messages; the same
+
+
+class Begun(NamedTuple):
+    """What to await before a turn."""
+
+    providers: Sequence[ToRefresh]
+    ahead: Ahead
 
 
 class TurnRunner:
-    """Runs the turns of one conversation, from a state on; ``window_tokens`` replaces the configured window."""
+    """Runs the turns of one conversation, from a state on; ``window_tokens`` replaces the configured window.
+
+    Attributes:
+        latest: the conversation as its last turn left it, with the small changes since.
+        window_tokens: the window from the next turn on.
+        is_changing: whether a turn is under way.
+        is_torn: whether this process was forked in the middle of a turn, so that indexes may be half made.
+    """
 
     def __init__(
         self,
@@ -69,15 +105,18 @@ class TurnRunner:
         config = setup.config
         self.setup, self.counter, self.providers = setup, counter, providers
         self._log = setup.log
+        self._undeleted: frozenset[str] = frozenset()  # originals that a store could not delete yet
         self._bill_doubted = False  # so that repeated bills of this kind warn only once
-        self.originals = originals_of(config, state.originals, setup.options.get("original_store"))
+        self._conversations = state.conversations or new_conversation(setup)
+        given = setup.options.get("original_store")
+        self.originals = originals_of(config, state.originals, given, self._conversations or ("",))
         self.prefetcher = Prefetcher(setup, counter, state)
         self._scheme = state.digest_scheme
         is_comparable = self._scheme == DIGEST_SCHEME
         self._earlier = () if is_comparable else state.digests  # until the host's list is read
         self._is_same_counter = counter.calibration.is_comparable(state.view.calibration)
         window = Window(
-            window_tokens=window_tokens or window_tokens_of(config),
+            window_tokens=window_tokens or window_tokens_of(config, setup.limits),
             reserve_tokens=config.reserve_tokens,
             source=counter.source,
         )
@@ -89,8 +128,9 @@ class TurnRunner:
             window=window,
             digests=state.digests if is_comparable else (),
         )
+        self.window_tokens = window.window_tokens
         calibration = counter.calibration.resumed(state.view.calibration)
-        self.view = replace(state.view, calibration=calibration)
+        self.view: ContextView = replace(state.view, calibration=calibration)
         self.context_id = state.context_id or id_of(config)
         self._branches = state.branches
         kept = state.versions[-max(1, config.versions) :]
@@ -98,26 +138,167 @@ class TurnRunner:
         self.versions = Versions(most=config.versions, kept=kept, stop=stop)
         if not kept:
             self.record("start", "the context as it was at the start")
+        self.latest: Latest = self._made
+        self._since: list[Change] = []  # small changes since the turn under way began
+        self.is_changing = self.is_torn = False
+        self._begin_anew()
+        when_forked(self._begin_anew)
 
     def continued(
         self, setup: Setup, state: State, counter: MessageCounter, providers: Providers
     ) -> "TurnRunner":
         """Return a runner that continues from a state in the same window."""
-        window_tokens = self.engine.window.window_tokens
-        return TurnRunner(setup, counter, providers, state, window_tokens=window_tokens)
+        return TurnRunner(setup, counter, providers, state, window_tokens=self.window_tokens)
 
-    def read(self, payloads: Sequence[object]) -> None:
+    # Turns
+
+    @property
+    def awaits(self) -> bool:
+        """Whether there is anything to await before a turn."""
+        return bool(self.providers.each) or not self.prefetcher.is_idle
+
+    @contextmanager
+    def _changing(self) -> Generator[None]:
+        """Begin with the view that was published last, and publish what is there in the end."""
+        if self.is_changing:
+            raise TurnUnderWay
+        with self._publishing:
+            self.view, self._since = self.latest.view, []
+        if self.window_tokens != self.engine.window.window_tokens:
+            self.engine.resize(self.window_tokens)
+        self.is_changing = True
+        try:
+            yield
+        finally:
+            self.is_changing = False
+            latest = self._made
+            with self._publishing:
+                for change in self._since:
+                    self.view = change(self.view)
+                self.latest = replace(latest, view=self.view)
+
+    @property
+    def _made(self) -> Latest:
+        history, each = self.engine.conversation.history, self.providers.each
+        return Latest(
+            view=self.view,
+            versions=self.versions,
+            recorded=history.recorded,
+            messages=history.known,
+            earlier=self._earlier,
+            scheme=self._scheme,
+            providers=self.providers.state if each else self.providers.others,
+            compared=self.engine.compared,
+        )
+
+    def observe(self, payloads: Sequence[object], *, decides: bool = False) -> None:
+        """Read and measure the host's list before its turn; ``decides`` on its new units as well."""
+        with self._changing():
+            self._read(self._present(payloads))
+            if decides:
+                self.view = self.engine.with_new(self.view)
+
+    def _read(self, payloads: Sequence[object], *, asked: AbstractSet[int] = frozenset()) -> None:
         """Read and measure the host's list, in its turn or earlier, and drop what the host changed of the history.
 
-        Decisions are made in the turn, when the tools are known.
+        Decisions are made in the turn, when the tools are known. Messages at ``asked`` positions were asked to be forgotten.
         """
-        same = self.engine.conversation.update(payloads)
+        conversation, leaving = self.engine.conversation, list[Leaving]()
+
+        def leaves(change: HostChange) -> None:
+            known = self.view, self.versions
+            leaving.append(self.forgetting.leaving(*known, change, len(payloads), asked))
+
+        change = conversation.update(payloads, leaves)
         if self._earlier:
             same = self._recognised()
-        if same < self.versions.stop:
-            self.versions = self.versions.cut_back(same)
-        if same < self.view.decisions.stop:
-            self.view = self.engine.cut_back(self.view, same)
+            change = HostChange.of(len(self._earlier), [Run(0, 0, same)] if same else ())
+            self._earlier = ()
+        if change.same < change.known:
+            self._follow_host(change, leaving[0] if leaving else Leaving())
+        if self._undeleted:
+            self._delete(())
+
+    def _follow_host(self, change: HostChange, leaving: Leaving) -> None:
+        """Follow a list in which messages were changed; forget what is deleted."""
+        candidates, gone = self.engine.conversation.candidates, (leaving.forgotten, leaving.lines)
+        is_told = leaving.is_any and self.view.has_derived(*gone)
+        self.versions = self.versions.without(*gone) if leaving.is_any else self.versions
+        self.versions = self.versions.realigned(change, candidates)
+        view = self.engine.realigned(self.view.begun_anew() if is_told else self.view, change)
+        if leaving.is_any:
+            self.engine.begin_anew()
+            self.engine.keep(leaving.cut)
+            view = self.engine.with_record(
+                replace(view, pins=view.pins - leaving.digests), leaving.stated
+            )
+            with self._asking:
+                self.__dict__.pop("recall_tool", None)  # its index has the texts
+            self.prefetcher.forget(leaving.messages, leaving.spans)
+            self._delete(leaving.handles)
+        self.view = view
+
+    def _delete(self, handles: Iterable[str]) -> None:
+        """Delete originals; what a store cannot delete now is tried again in the next turn."""
+        due = self._undeleted | set(handles)
+        try:
+            self.originals.forget(due)
+        except StoreUnavailable:
+            if due - self._undeleted:
+                logger.warning(
+                    "originals of deleted messages could not be deleted; it is tried again",
+                    extra={"originals": len(due)},
+                )
+            self._undeleted = frozenset(due)
+        else:
+            self._undeleted = frozenset()
+
+    @cached_property
+    def forgetting(self) -> Forgetting:
+        """Finds what was kept of messages that leave."""
+        return Forgetting(self.setup, self.engine, self.originals, self.prefetcher)
+
+    def forget(self, *, message: object, handle: str, query: str) -> Forgotten:
+        """Forget messages, so that they are in no request any more, and all that was kept of them."""
+        with self._changing():
+            history = self.engine.conversation.history
+            if history.known > len(history.messages):
+                raise ValueError(f"forget: {NOT_HANDED_IN}")
+            wanted = self.forgetting.wanted(self.view, message=message, handle=handle, query=query)
+            if wanted.positions:
+                kept = [p for i, p in enumerate(history.payloads) if i not in wanted.positions]
+                digests = Counter(history.digests[i] for i in wanted.positions)
+                digests.update(dict(self.view.forgotten))
+                self.view = replace(self.view, forgotten=tuple(sorted(digests.items())))
+                self._read(kept, asked=wanted.positions)
+                self.view = self.engine.with_new(self.view)
+            if wanted.statements:
+                gone = set(wanted.statements)
+                stated = [e for e in recorded_in(self.view.record) if e.text not in gone]
+                self.view = self.engine.with_record(self.view, stated)
+            self._delete(wanted.handles)
+            with self._asking:
+                self.__dict__.pop("recall_tool", None)
+            return replace(wanted.forgotten, unavailable=tuple(sorted(self._undeleted)))
+
+    def _present(self, payloads: Sequence[object]) -> Sequence[object]:
+        """Return the host's list without forgotten messages, of which it may still have some; the newest is none of them."""
+        due = Counter(dict(self.view.forgotten))
+        if not due:
+            return payloads
+        present, found = list[object](), Counter[bytes]()
+        for payload in payloads[:-1]:
+            digest = b""
+            with suppress(
+                ValueError, RecursionError
+            ):  # it is no message, which is told when it is read
+                digest = digest_of(self.setup.host, payload)
+            if found[digest] < due[digest]:
+                found[digest] += 1
+            else:
+                present.append(payload)
+        self.view = replace(self.view, forgotten=tuple(sorted((+found).items())))
+        return [*present, *payloads[-1:]]
 
     def _recognised(self) -> int:
         """Return how many leading messages are those of a state whose digests cannot be compared, and name its pins anew."""
@@ -131,33 +312,87 @@ class TurnRunner:
         numbers = {"units": known_before, "recognised": known}
         level = logging.INFO if known == known_before else logging.WARNING
         logger.log(level, "the state of an earlier release is continued", extra=numbers)
-        self._earlier, self._scheme = (), DIGEST_SCHEME
+        self._scheme = DIGEST_SCHEME
         return same
 
-    def follow(self, payloads: Sequence[object], tools: ToolSchemas) -> None:
+    def _is_little(self, payloads: Sequence[object], tools: ToolSchemas) -> bool:
+        """Whether a turn on this list is little work; if so, the list was read. Never after something was forgotten."""
+        if self.view.forgotten:
+            return False
+        conversation = self.engine.conversation
+        if not conversation.history.is_continued_by(payloads, MANY_NEW):
+            return False
+        if sum(map(chars_of, conversation.read(payloads))) > MANY_CHARS:
+            return False
+        self.engine.for_tools(tools)
+        self._read(payloads)
+        return self.engine.is_little(self.view)
+
+    def ahead(self, payloads: Sequence[object], tools: ToolSchemas) -> Begun:
+        """Update the view to the host's list; return what to await before its turn."""
+        with self._changing():
+            self._follow(self._present(payloads), tools)
+            return self._begun()
+
+    def quick_ahead(self, payloads: Sequence[object], tools: ToolSchemas) -> Begun | None:
+        """Do the same if it is little work."""
+        with self._changing():
+            if not self._is_little(payloads, tools):
+                return None
+            self.view = self.engine.with_new(self.view)
+            is_full = self.prefetcher.is_full(self.engine.room(self.view))
+            return None if is_full else self._begun()
+
+    def _begun(self) -> Begun:
+        turns = self.providers.begun(self.provider_turn) if self.providers.each else ()
+        is_idle = self.prefetcher.is_idle
+        return Begun(turns, Ahead() if is_idle else self.prefetcher.ahead(self.engine, self.view))
+
+    async def before_turn(self, begun: Begun) -> None:
+        """Await providers and models, each within its time limit; others may have their turn meanwhile."""
+        await self.providers.before_turn(begun.providers)
+        await self.prefetcher.before_turn(begun.ahead)
+
+    def _follow(self, payloads: Sequence[object], tools: ToolSchemas) -> None:
         """Update the view to the host's list."""
         self.engine.for_tools(tools)
-        self.read(payloads)
+        self._read(payloads)
         self.view = self.engine.with_new(self.view)
 
-    def turn(
-        self, payloads: Sequence[object], tools: ToolSchemas, *, is_read: bool = False
-    ) -> Prepared[object]:
-        """Prepare a turn; raises what ``Engine.prepare`` does. ``is_read``: list and tools were read before."""
-        started_s, engine = time.perf_counter(), self.engine
+    def turn(self, payloads: Sequence[object], tools: ToolSchemas) -> Prepared[object]:
+        """Prepare a turn; raises what ``Engine.prepare`` does."""
+        started_s = time.perf_counter()
         if not self.setup.config.enabled:
-            engine.for_tools(tools)
-            return untouched(
-                payloads,
-                host=self.setup.host,
-                counter=self.counter,
-                window=engine.window,
-                fixed=engine.fixed,
-            )
-        if is_read:
-            self.view = engine.with_new(self.view)
-        else:
-            self.follow(payloads, tools)
+            return self._untouched(payloads, tools)
+        with self._changing():
+            present = self._present(payloads) if self.view.forgotten else payloads
+            self._follow(present, tools)
+            return self._planned(present, started_s)
+
+    def quick_turn(self, payloads: Sequence[object], tools: ToolSchemas) -> Prepared[object] | None:
+        """Prepare a turn if it is little work."""
+        started_s = time.perf_counter()
+        if not self.setup.config.enabled:
+            return None if len(payloads) > MANY_NEW else self._untouched(payloads, tools)
+        with self._changing():
+            if not self._is_little(payloads, tools):
+                return None
+            self.view = self.engine.with_new(self.view)
+            return self._planned(payloads, started_s)
+
+    def _untouched(self, payloads: Sequence[object], tools: ToolSchemas) -> Prepared[object]:
+        self.engine.for_tools(tools)
+        return untouched(
+            payloads,
+            host=self.setup.host,
+            counter=self.counter,
+            window=self.engine.window,
+            fixed=self.engine.fixed,
+        )
+
+    def _planned(self, payloads: Sequence[object], started_s: float) -> Prepared[object]:
+        """Prepare a turn on the list that the view follows."""
+        engine = self.engine
         if self.providers.each:
             self._ask_providers()
         before, planned_s = self.view.decisions.tokens, time.perf_counter()
@@ -225,7 +460,8 @@ class TurnRunner:
 
     def recall_context(self, handle: str, query: str, lines: str) -> str:
         """Return the answer of the tool ``recall_context``."""
-        answer = self.recall_tool.recall_context(handle, query, lines)
+        with self._asking:
+            answer = self.recall_tool.recall_context(handle, query, lines)
         if self._log is not None:  # a found original begins with a header line in brackets
             self._log.asked_back(handle, query, found=answer.startswith("["))
         return answer
@@ -238,20 +474,27 @@ class TurnRunner:
 
     def roll_back(self, number: int) -> Version:
         """Restore decisions, notices and pins of a version; later messages are decided on anew."""
-        back = self.view.rolled_back(self.versions.view(number))
-        self.view = replace(back, sent=0, rewrites=back.rewrites + 1)  # the prefix is not continued
-        self.providers.begin_anew()
-        if self.engine.conversation.candidates:
-            self.view = self.engine.with_new(self.view)
-        return self.record("roll back", f"as in version {number}")
+        with self._changing():
+            back = self.view.rolled_back(self.versions.view(number))
+            self.view = replace(
+                back, sent=0, rewrites=back.rewrites + 1
+            )  # the prefix is not continued
+            self.providers.begin_anew()
+            conversation = self.engine.conversation
+            if conversation.candidates:
+                prompts = range(conversation.system_messages)
+                self.view = self.view.with_heads(prompts, conversation.candidates)
+                self.view = self.engine.with_new(self.view)
+            return self.record("roll back", f"as in version {number}")
 
     def updated(self, given: Iterable[object]) -> UpdatedContext:
         """Apply all changes or none, and return the resulting context."""
         changes = changes_in(given)
-        if changes:
-            self.view = self._changed(changes)
-            kind = str(changes[0].type) if len(changes) == 1 else "changes"
-            self.record(kind, "; ".join(map(str, changes)))
+        with self._changing():
+            if changes:
+                self.view = self._changed(changes)
+                kind = str(changes[0].type) if len(changes) == 1 else "changes"
+                self.record(kind, "; ".join(map(str, changes)))
         pieces = [piece for decision in self.view.decisions for piece in decision.sent]
         said = messages_of(pieces, self.engine.conversation.messages)
         return UpdatedContext(
@@ -289,54 +532,77 @@ class TurnRunner:
                 conversation.update(payloads)
             raise
 
-    def explain(self, digest: bytes) -> "Explanation":
-        """Explain the decision on a message in the last turn."""
-        known = self.engine.conversation.history.positions({digest})
-        decided = [position for position in known if position < self.view.decisions.stop]
-        if not decided:
-            raise NotInHistory
-        return self.engine.explained(self.view, max(decided))
+    # At any time
 
-    def bill(self, certificate: Certificate, *, prompt_tokens: int, cached_tokens: int) -> None:
+    def change(self, change: Change) -> None:
+        """Change the view a little, and again what a turn under way will leave."""
+        with self._publishing:
+            self._since.append(change)
+            self.latest = replace(self.latest, view=change(self.latest.view))
+
+    def _begin_anew(self) -> None:
+        self.is_torn = self.is_changing  # forked in the middle of a turn: continue from ``latest``
+        self._publishing = Lock()  # held for as long as values are put in place
+        self._asking = Lock()  # one question to the recall tool at a time
+
+    def bill(
+        self, certificate: Certificate, *, prompt_tokens: int, cached_tokens: int | None
+    ) -> None:
         """Record a bill; an implausible one is ignored, with one warning for several in a row."""
-        view, window = self.view, self.engine.window
         if self._log is not None:
             self._log.usage(certificate, prompt_tokens=prompt_tokens, cached_tokens=cached_tokens)
-        calibration = window.billed(view.calibration, certificate, prompt_tokens)
-        if calibration is not None:
-            usage = BilledUsage(
-                requests=view.usage.requests + 1,
-                prompt_tokens=view.usage.prompt_tokens + prompt_tokens,
-                cached_tokens=view.usage.cached_tokens + cached_tokens,
-            )
-            self.view = replace(view, calibration=calibration, usage=usage)
-        elif not self._bill_doubted:
+        window = replace(self.engine.window, window_tokens=self.window_tokens)
+        believed = False
+
+        def billed(view: ContextView) -> ContextView:
+            nonlocal believed
+            calibration = window.billed(view.calibration, certificate, prompt_tokens)
+            if calibration is None:
+                return view
+            believed = True
+            usage = view.usage.after(prompt_tokens, cached_tokens)
+            return replace(view, calibration=calibration, usage=usage)
+
+        self.change(billed)
+        if not (believed or self._bill_doubted):
             counted = certificate.counted_tokens
             numbers = {"counted_tokens": counted, "billed_tokens": prompt_tokens}
             logger.warning("an implausible bill was ignored", extra=numbers)
-        self._bill_doubted = calibration is None
+        self._bill_doubted = not believed
 
     @property
     def state(self) -> State:
         """The state from which another runner continues."""
+        latest = self.latest
         return State(
-            view=self.view,
-            digests=self._earlier or tuple(self.engine.conversation.history.digests),
-            digest_scheme=self._scheme,
+            view=latest.view,
+            digests=latest.digests,
+            digest_scheme=latest.scheme,
             originals=tuple(self.originals),
-            versions=self.versions.kept,
+            versions=latest.versions.kept,
             context_id=self.context_id,
             branches=self._branches,
+            conversations=self._conversations,
             summaries=dict(self.prefetcher.summaries),
             advice=dict(self.prefetcher.advice),
-            providers=self.providers.state,
+            providers=latest.providers,
         )
 
     def branched(self) -> State:
         """Return the state of a branch, which has a context id of its own."""
         self._branches += 1
         name = content_digest(self.context_id, str(self._branches))[:6].hex()
-        return replace(self.state, context_id=name, branches=0)
+        return replace(
+            self.state,
+            context_id=name,
+            branches=0,
+            conversations=(*new_conversation(self.setup), *self._conversations),
+        )
+
+
+def new_conversation(setup: Setup) -> tuple[str, ...]:
+    """Return the name of a conversation, which nobody else has; none where nothing is kept outside this process."""
+    return (token_hex(16),) if keeps_outside(setup) else ()
 
 
 def id_of(config: ContextConfig) -> str:

@@ -9,6 +9,8 @@ versions, or by a version and the view, is written once; a version refers to ran
 
 import json
 import os
+import re
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
@@ -35,6 +37,7 @@ MIGRATIONS: Mapping[int, Migration] = {
 }
 """By schema: what brings a state into the form of the next one."""
 SOURCE = "save_state()"
+LEFT_AFTER_S = 600.0  # nobody writes a file for so long
 FLAGS = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)
 
 KeptVersion = tuple[Version, ContextView]
@@ -53,6 +56,9 @@ class State:
     versions: Annotated[tuple[KeptVersion, ...], PlainValidator(tuple), Field(exclude=True)] = ()
     context_id: Text = ""  # empty if not assigned yet
     branches: int = 0  # number of branches created so far
+    conversations: tuple[
+        Text, ...
+    ] = ()  # names in stores of originals: its own, then those it branched from
     summaries: Mapping[Text, Text] = field(default_factory=dict[str, str])
     advice: Mapping[Text, Advice] = field(default_factory=dict[str, Advice])
     providers: Annotated[Mapping[Text, Mapping[Text, object]], Field(exclude=True)] = field(
@@ -206,12 +212,23 @@ def write_whole(path: Path, data: bytes) -> None:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)  # already gone on success
+    _delete_leftovers(target)
     with suppress(OSError):  # make the rename durable, where the system can sync folders
         folder = os.open(target.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def _delete_leftovers(target: Path) -> None:
+    """Delete what processes that were killed while they wrote to a file have left: all of a conversation is in it."""
+    name = re.compile(rf"\.{re.escape(target.name)}\.[0-9]+-[0-9]+")
+    with suppress(OSError):
+        for each in os.scandir(target.parent):
+            found = each.stat(follow_symlinks=False) if name.fullmatch(each.name) else None
+            if found is not None and time.time() - found.st_mtime > LEFT_AFTER_S:
+                os.unlink(each)  # noqa: PTH108 - an entry of a folder is no Path
 
 
 def read_state(path: Path) -> Mapping[str, object]:

@@ -36,29 +36,22 @@ def canonical(value: object) -> str:
         raise ValueError(f"a message must be JSON data with strings as keys: {error}") from error
 
 
-def object_fields(value: object) -> Fields | None:
-    """Return the fields of a mapping or client object, else ``None``."""
-    if type(value) is dict or isinstance(value, Mapping):  # the first test is faster
-        return cast("Fields", value)  # JSON objects have string keys
-    dump = cast("Callable[..., Fields] | None", getattr(value, "model_dump", None))
-    return dump(exclude_none=True) if callable(dump) else None
-
-
 def described(value: object) -> object:
     """Return a stable representation of a value that JSON does not support; an address in memory is no content."""
     if isinstance(value, bytes | bytearray):
         return blake2b(bytes(value), digest_size=16).hexdigest()
     if is_dataclass(value) and not isinstance(value, type):
         return dict(given_fields(value))
-    fields_of_object = object_fields(value)
-    if fields_of_object is not None:
-        return dict(fields_of_object)
+    if isinstance(value, Mapping):
+        return dict(cast("Fields", value))
+    dump = cast("Callable[..., Fields] | None", getattr(value, "model_dump", None))
+    if callable(dump):
+        return dump(exclude_none=True)
     kind = type(value)
     if isinstance(value, AbstractSet):
         return sorted(map(canonical, cast("AbstractSet[object]", value)))
-    if kind.__str__ is object.__str__ and kind.__repr__ is object.__repr__:
-        return kind.__name__
-    return f"{kind.__name__}:{value}"
+    is_told = (kind.__str__, kind.__repr__) != (object.__str__, object.__repr__)
+    return f"{kind.__name__}:{value}" if is_told else kind.__name__
 
 
 def given_fields(record: object) -> list[tuple[str, object]]:

@@ -4,6 +4,7 @@ Promise: a ``Message`` is immutable and shares no mutable object with the host. 
 ``HostFormat`` converts payloads to messages and back, and no other code reads a payload.
 """
 
+from base64 import b32encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -17,6 +18,7 @@ Part = TypeVar("Part")
 Text = InstanceOf[str]
 """Any string, lone surrogates included, which pydantic's own ``str`` refuses and tools do return."""
 
+HANDLE_CHARS = 26
 SYSTEM_ROLES = frozenset({"system", "developer"})
 
 
@@ -97,13 +99,27 @@ class HostFormat(Protocol):
         ...
 
 
-def content_digest(*parts: str | bytes) -> bytes:
-    """Hash these parts in order to 16 bytes; accepts any string, lone surrogates included."""
-    state = blake2b(digest_size=16)
+def content_digest(*parts: str | bytes, key: bytes = b"") -> bytes:
+    """Hash these parts in order to 16 bytes; accepts any string, lone surrogates included.
+
+    With a ``key`` of at most 64 bytes nobody without it can make or foresee the digest.
+    """
+    state = blake2b(digest_size=16, key=key)
     for part in parts:
         data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
         state.update(len(data).to_bytes(8, "little") + data)
     return state.digest()
+
+
+def handle_of(content: Sequence[Message] | str, *, key: bytes = b"") -> str:
+    """Return the handle under which messages, or a tool's result, are kept and asked back: 128 bits in 26 letters and digits.
+
+    Two contents never share one, and with a ``key`` nobody without it can foresee one. Of the digits there are 2 to 7, since
+    the others are read as letters. It is a name that is looked up as it was given: how it is made may change.
+    """
+    parts = ("result", content) if isinstance(content, str) else ("messages", repr(content))
+    digest = content_digest(*parts, key=key)
+    return b32encode(digest).decode()[:HANDLE_CHARS].lower()
 
 
 def with_text(
@@ -134,6 +150,16 @@ def without_images(message: Message) -> Message:
     *others, last = message.results
     noted = replace(last, text=f"{last.text}\n{note}".strip())
     return replace(message, images=(), results=(*others, noted))
+
+
+def chars_of(message: Message) -> int:
+    """Return the characters of a message: of its texts, calls and results."""
+    chars = len(message.text) + len(message.extra)
+    for call in message.calls:
+        chars += len(call.arguments)
+    for result in message.results:
+        chars += len(result.text)
+    return chars
 
 
 def joined_text(messages: Sequence[Message]) -> str:

@@ -1,13 +1,13 @@
 """Read and write messages in OpenAI's chat format, as dicts or objects of the client library.
 
-Promise: invalid messages are refused with a reason. Unknown fields and content parts are counted and returned untouched. A
-rewritten message keeps all other fields, and copies share no mutable object.
+Promise: invalid messages are refused with a reason, and so are those of other formats. Unknown fields and data in content parts
+are counted and returned untouched. A rewritten message keeps all other fields, and copies share no mutable object.
 
 Source: https://platform.openai.com/docs/api-reference/chat (read 2026-11). ``function_call`` and the role ``function`` are
 its older form, read as a call and a result without id. A client object is anything with ``model_dump``.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, cast
 
@@ -18,8 +18,8 @@ from autogen_context.messages.canonical import (
     Fields,
     canonical,
     canonical_text,
-    object_fields,
 )
+from autogen_context.messages.foreign import refuse_foreign, refuse_part
 from autogen_context.messages.message import (
     Image,
     Message,
@@ -47,8 +47,9 @@ class OpenAIChat:
         """Convert a dict or client object; ``ValueError`` if a field is missing or of the wrong type."""
         fields = fields_of(payload)
         role = fields.get("role")
-        if not isinstance(role, str) or not role:
-            raise ValueError(f"a message needs a 'role' that is a string, got {role!r}")
+        if not (isinstance(role, str) and role and fields.keys() <= NOT_EXTRA):
+            refuse_foreign(fields)
+            role = str(fields["role"])
         content = read_content(fields.get("content"))
         is_result = role in RESULT_ROLES
         has_calls = not is_result and not CALL_FIELDS.isdisjoint(fields)
@@ -142,7 +143,7 @@ def read_content(content: object) -> ContentParts:
     images: list[Image] = []
     other: list[object] = []
     for part in listed("content", content, give="a string, a list of parts or null"):
-        if (text := text_of(part)) is not None:
+        if (text := text_of(part)) is not None and is_plain_text(part):
             texts.append(text)
         elif is_image(part):
             fields = object_fields(part) or {}
@@ -150,6 +151,7 @@ def read_content(content: object) -> ContentParts:
             detail = url.get("detail", fields.get("detail"))
             images.append(Image(detail=detail if isinstance(detail, str) else "auto"))
         else:
+            refuse_part(object_fields(part) or {})
             other.append(part)
     return ContentParts("\n".join(texts), max(1, len(texts)), tuple(images), tuple(other))
 
@@ -162,6 +164,12 @@ def text_of(part: object) -> str | None:
     text = fields.get("text")
     is_text = fields.get("type") in ("text", "input_text", "output_text", None)
     return text if isinstance(text, str) and is_text else None
+
+
+def is_plain_text(part: object) -> bool:
+    """Return True if a text part says that it is one, or has nothing but its text."""
+    fields = object_fields(part)
+    return fields is None or "type" in fields or len(fields) == 1
 
 
 def is_image(part: object) -> bool:
@@ -253,6 +261,14 @@ def fields_of(payload: object, what: str = "a message") -> Fields:
     if fields is None:
         raise ValueError(f"{what} must be a dict or a client object, got {type(payload).__name__}")
     return fields
+
+
+def object_fields(value: object) -> Fields | None:
+    """Return the fields of a mapping or client object, else ``None``."""
+    if type(value) is dict or isinstance(value, Mapping):  # the first test is faster
+        return cast("Fields", value)  # JSON objects have string keys
+    dump = cast("Callable[..., Fields] | None", getattr(value, "model_dump", None))
+    return dump(exclude_none=True) if callable(dump) else None
 
 
 def copied(value: object) -> object:

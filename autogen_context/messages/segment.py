@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 
 from autogen_context.messages.message import Message, ToolCall, ToolResult, without_images
 from autogen_context.messages.piece import Piece, Verbatim, Written
+from autogen_context.text.quote import block
 
 NO_RESULT = "[no result of this call was recorded]"
-NO_CALL = "[result of a tool call that is not in this conversation]"
+NO_CALL = "[result of a tool call that is not in this conversation, quoted]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +143,9 @@ def as_user(message: Message) -> Message:
     """Convert results without a call to a marked user message, with any text beside them."""
     message = without_images(message)
     said = [message.text] if message.text else []
-    text = "\n".join([NO_CALL, *(result.text for result in message.results), *said])
+    text = "\n".join(
+        [NO_CALL, *(block(result.text) for result in message.results), *map(block, said)]
+    )
     return Message(role="user", text=text, own=True)
 
 

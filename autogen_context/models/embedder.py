@@ -2,17 +2,18 @@
 
 import asyncio
 from asyncio import TaskGroup
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 from pydantic import BaseModel, FiniteFloat, ValidationError
 
 from autogen_context.errors import EmbeddingFailed, MissingExtra
+from autogen_context.forks import when_forked
 from autogen_context.models.completion import check_endpoint, client_error, connected, reason_of
 
 if TYPE_CHECKING:
@@ -53,6 +54,15 @@ class Vectors(Protocol):
         ...
 
 
+@runtime_checkable
+class ForgetsTexts(Protocol):
+    """A store that deletes vectors, such as ``VectorStore``."""
+
+    def forget(self, texts: Iterable[str], /) -> None:
+        """Delete the vectors of these texts, wherever they are kept."""
+        ...
+
+
 class _Row(BaseModel):
     index: int
     embedding: list[FiniteFloat]
@@ -80,8 +90,12 @@ class SentenceTransformerEmbedder:
             raise MissingExtra("embeddings", needed_for="SentenceTransformerEmbedder")
         self.name = model
         # One thread, since tokenizers are not thread-safe. It ends when the embedder is collected.
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
+        self._begin_anew()
+        when_forked(self._begin_anew)
         self._model: Encode | None = None
+
+    def _begin_anew(self) -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
 
     async def embed(self, texts: Sequence[str], /) -> list[list[float]]:
         """Return one vector per text, in order; long texts are truncated."""

@@ -6,7 +6,7 @@ task. Cancellation passes through. The task stands in the prompt as data, in a f
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Annotated
@@ -14,7 +14,8 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from autogen_context.budget.task import Complexity, TaskDefinition
-from autogen_context.cache.values import Cache
+from autogen_context.cache.values import Cache, Forgets
+from autogen_context.forks import when_forked
 from autogen_context.messages.message import content_digest
 from autogen_context.models.background import Background, is_cut_off
 from autogen_context.models.completion import Complete, asked
@@ -95,12 +96,23 @@ class Advising:
         background: Background,
         cache: Cache | None = None,
     ) -> None:
-        self.known = dict(known)
+        self.known = known
         self._complete = complete
         self._background = background
         self._cache = cache
         self._key = ""
-        self._task: asyncio.Task[None] | None = None
+        self._begin_anew()
+        when_forked(self._begin_anew)
+
+    def _begin_anew(self) -> None:
+        self._task: asyncio.Task[None] | None = None  # in a forked process: the parent's
+
+    def forget(self, texts: Iterable[str]) -> None:
+        """Delete the advice on tasks with these texts, also from the cache."""
+        keys = [key_of(text) for text in texts if text]
+        self.known = {key: advice for key, advice in self.known.items() if key not in keys}
+        if isinstance(self._cache, Forgets):
+            self._cache.forget(KIND, keys)
 
     def ask(self, text: str) -> None:
         """Ask about a task, unless that was done; needs a running event loop."""
@@ -117,12 +129,12 @@ class Advising:
             with suppress(ValueError):
                 advice = ADVICE.validate_python(self._cache.remembered(KIND, key))
         if advice is None:
-            advice = await advised(TaskDefinition.from_text(text), self._complete)
+            task = await asyncio.to_thread(TaskDefinition.from_text, text)  # it may be long
+            advice = await advised(task, self._complete)
             if advice is not None and self._cache is not None:
                 self._cache.remember(KIND, key, ADVICE.dump_python(advice, mode="json"))
         if advice is not None and key == self._key:  # unless there is a newer task
-            self.known.clear()
-            self.known[key] = advice
+            self.known = {key: advice}
 
 
 def key_of(text: str) -> str:

@@ -136,6 +136,12 @@ class References:
 
     def follow(self, candidates: Sequence[Candidate]) -> None:
         """Read new units; if a candidate is unchanged, so are all before it."""
+        for i, (text, candidate) in enumerate(zip(self.units, candidates, strict=False)):
+            if not is_system(text.candidate) or not is_system(candidate):
+                break
+            if text.candidate is not candidate:  # a host's system prompt may change
+                self._forget_blocks(i)
+                self.units[i] = UnitText(candidate=candidate, kinds=self._kinds)
         same = min(len(self.units), len(candidates))
         while same and self.units[same - 1].candidate is not candidates[same - 1]:
             same -= 1
@@ -180,6 +186,11 @@ class References:
             forget(block.values, self.blocks)
             self.total_blocks -= 1
         self.units[unit] = replace(text, read=None, passages=())
+
+
+def is_system(candidate: Candidate) -> bool:
+    """Return True for a system message."""
+    return candidate.unit.messages[0].role in SYSTEM_ROLES
 
 
 def forget(values: Iterable[str], counts: Counter[str]) -> None:

@@ -1,7 +1,7 @@
 """Notify a conversation when files that it has shown are changed by someone else.
 
-Promise: a change by someone else is reported once, with a short diff; the agent's own changes are not. Only regular files
-below the folder are read. A slow or failing disk costs these notices and nothing else.
+Promise: a change by someone else is reported once, with a short diff without secrets; the agent's own changes are not. Only
+regular files below the folder are read. A slow or failing disk costs these notices and nothing else.
 """
 
 import errno
@@ -17,13 +17,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from autogen_context.cache.files import read_regular
+from autogen_context.forks import when_forked
 from autogen_context.messages.message import Text, content_digest
 from autogen_context.messages.saved import read_saved, saved
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import answers_of, outcome_of_call
 from autogen_context.messages.tool_call import ToolKinds, actions_of
 from autogen_context.project.index import Proof, changed
+from autogen_context.project.secrets import without_secrets
 from autogen_context.project.thread import in_thread, wait_for
+from autogen_context.text.quote import named
 from autogen_context.view.notice import (
     CHANGED,
     DELETED,
@@ -43,6 +46,7 @@ MOST_DIFFS = 8  # per turn; changes of more files are reported without a diff
 MOST_TOLD = 4  # notices per file until it is read again: it may be written continuously
 AGAIN = "{path} is on disk again as it was read above"
 GONE = "deleted"  # key of that change
+ONLY_SECRETS = "(only in what looks like a secret, which is not shown)"
 NO_MORE = "It keeps changing; further changes are not reported until it is read again."
 
 MOST_CHARS = 2_000  # of the diff of one file
@@ -133,10 +137,17 @@ class FilesProvider:
         self._kinds = kinds
         self._files: dict[str, SeenFile] = {}  # by path, least recently seen first
         self._look: Future[list[CheckedFile]] | None = None  # results that no turn has applied yet
+        self._awaited: Future[list[CheckedFile]] | None = (
+            None  # the same, if this turn waits for them
+        )
         self._touched: set[int] = set()
         self._messages = 0  # number of messages read
         self._resumed = 0  # number of messages read before the state was saved
         self._closed = False
+        when_forked(self._begin_anew)
+
+    def _begin_anew(self) -> None:
+        self._look = self._awaited = None  # its thread is the parent's
 
     @property
     def state(self) -> Mapping[str, object]:
@@ -165,13 +176,19 @@ class FilesProvider:
             other._files[path] = SeenFile(name, content, told=told, times=times)
         return other
 
-    async def before_turn(self, turn: ProviderTurn, /) -> None:
-        """Check the files in a thread, waiting at most ``LONGEST_WAIT_S``."""
+    def begin(self, turn: ProviderTurn, /) -> None:
+        """Check the files in a thread, unless the disk is still busy with the last check."""
         self._read(turn)
+        self._awaited = None
         if self._files and (self._look is None or self._look.done()):
             due = self._due(turn)
             self._look = in_thread(partial(compared, self._tracker, due, MOST_FILES))
-            await wait_for(self._look, LONGEST_WAIT_S)
+            self._awaited = self._look
+
+    async def before_turn(self, _turn: ProviderTurn, /) -> None:
+        """Wait at most ``LONGEST_WAIT_S`` for the files."""
+        if (awaited := self._awaited) is not None:
+            await wait_for(awaited, LONGEST_WAIT_S)
 
     def turn(self, turn: ProviderTurn, /) -> ProviderUpdate:
         """Return notices about files that changed since they were shown."""
@@ -233,13 +250,13 @@ class FilesProvider:
                 continue
             name, key, times = before.name, now.told, before.times
             if not key and before.told:
-                text = AGAIN.format(path=name)
+                text = AGAIN.format(path=named(name))
                 withdrawn.append(Notice(topic="file", key=name, text=text))
             if key and (key != before.told or (before.proof is None and name not in standing)):
                 times += 1
                 shown = detail if len(notices) < MOST_DIFFS else ""
                 shown = NO_MORE if times >= MOST_TOLD and key != GONE else shown
-                text = (DELETED if key == GONE else CHANGED).format(path=name)
+                text = (DELETED if key == GONE else CHANGED).format(path=named(name))
                 notices.append(Notice(topic="file", key=name, text=text, detail=shown))
             self._files[path] = now._replace(times=times if key else 0)
         return ProviderUpdate(notices=tuple(notices), withdrawn=tuple(withdrawn))
@@ -286,7 +303,7 @@ def checked(tracker: FileChangeTracker, path: str, file: SeenFile, proof: Proof)
 
 
 def content_of(real: Path) -> FileContent:
-    """Read the content of a file, or raise ``OSError``; line ending style and trailing newlines of a text are ignored."""
+    """Read the content of a file, without secrets, or raise ``OSError``; line ending style and trailing newlines are ignored."""
     try:
         content = read_regular(real, most_bytes=MOST_BYTES_PER_FILE)
     except OSError as error:
@@ -299,11 +316,13 @@ def content_of(real: Path) -> FileContent:
     if b"\0" in content[:SNIFFED_BYTES]:
         return FileContent(content_digest(content).hex(), words=f"binary, {len(content):,} bytes")
     text = content.decode("utf-8", "replace").replace("\r\n", "\n").rstrip("\n")
-    return FileContent(content_digest(text).hex(), text)
+    return FileContent(content_digest(text).hex(), without_secrets(text))
 
 
 def told_changes(before: str, after: str, *, most_chars: int) -> str:
     """Return the number of lines removed and added (up to 100 characters), and as many hunks of a unified diff as fit."""
+    if before == after:
+        return ONLY_SECRETS
     old, new = before.split("\n"), after.split("\n")
     gone, come = Counter(old), Counter(new)  # moved lines count as neither
     went, came = (gone - come).total(), (come - gone).total()

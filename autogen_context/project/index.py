@@ -16,7 +16,7 @@ from time import time_ns
 
 from pydantic import TypeAdapter
 
-from autogen_context.cache.files import RULES_FILE, levels, read_regular
+from autogen_context.cache.files import OWN_RULES_FILE, RULES_FILE, levels, read_regular
 from autogen_context.cache.values import Cache
 from autogen_context.messages.message import content_digest
 from autogen_context.project.documents import Document, DocumentKind, named_by_kind, read_document
@@ -67,7 +67,7 @@ def files_below(root: Path, most_files: int) -> tuple[frozenset[str], dict[str, 
             names += [entry.path[start:] for entry in files if entry.path[start:].isprintable()]
             if len(names) >= most_files:
                 break
-    rules = [f"{folder}/{RULES_FILE}" for folder in folders]
+    rules = [f"{root}/{OWN_RULES_FILE}", *(f"{folder}/{RULES_FILE}" for folder in folders)]
     proofs = changed(dict.fromkeys([*folders, *rules], ()), now_ns=begun_ns)
     there = {path: proof for path, proof in proofs.items() if proof != GONE or path == str(root)}
     return frozenset(names[:most_files]), there

@@ -12,12 +12,14 @@ from functools import partial
 
 from pydantic import StrictBool
 
+from autogen_context.forks import when_forked
 from autogen_context.messages.saved import read_saved, saved
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.project.file_changes import touches
 from autogen_context.project.project import TOPIC, Head, ProjectContext, ProjectView
 from autogen_context.project.thread import in_thread, wait_for
 from autogen_context.recall.exchanges import newest_request
+from autogen_context.text.quote import named
 from autogen_context.view.notice import FURTHER, Notice, PreambleOffer, ProviderTurn, ProviderUpdate
 
 FIRST_WAIT_S = 10.0  # time that a turn waits for the first head
@@ -72,6 +74,10 @@ class ProjectProvider:
         self._has_asked = False
         self._has_answered = start.head is not None
         self._closed = False
+        when_forked(self._begin_anew)
+
+    def _begin_anew(self) -> None:
+        self._query = None  # its thread is the parent's
 
     @property
     def state(self) -> Mapping[str, object]:
@@ -92,16 +98,19 @@ class ProjectProvider:
             start=read,
         )
 
-    async def before_turn(self, turn: ProviderTurn, /) -> None:
-        """Query the project and wait within the time limit; a later turn uses a late result without waiting."""
+    def begin(self, turn: ProviderTurn, /) -> None:
+        """Query the project, unless a query is under way."""
         self._has_asked = True
         self._ask(turn)
-        left_s = self._until - time.monotonic()
-        if self._query is not None and left_s > 0:
-            await wait_for(self._query, left_s)
+
+    async def before_turn(self, _turn: ProviderTurn, /) -> None:
+        """Wait for the query within the time limit; a later turn uses a late result without waiting."""
+        query, left_s = self._query, self._until - time.monotonic()
+        if query is not None and left_s > 0:
+            await wait_for(query, left_s)
 
     def turn(self, turn: ProviderTurn, /) -> ProviderUpdate:
-        """Return the available results; if ``before_turn`` was not called, start a query for the next turn."""
+        """Return the available results; if ``begin`` was not called, start a query for the next turn."""
         if not self._has_asked:
             self._ask(turn)
         self._has_asked = False
@@ -176,7 +185,7 @@ def offer_of(view: ProjectView, most_tokens: int, known: Collection[str]) -> Pre
     further = sorted(view.missing & set(known))
     newer = [
         *view.changes,
-        *(Notice(topic=TOPIC, key=name, text=FURTHER.format(name=name)) for name in further),
+        *(Notice(topic=TOPIC, key=name, text=FURTHER.format(name=named(name))) for name in further),
     ]
     if more := len(view.missing - set(known)):
         text = f"{more} more files have changed." if more > 1 else "1 more file has changed."

@@ -1,48 +1,71 @@
-"""Remove secrets from a text before anything else reads it (F22).
+"""Remove secrets from the text of a file before anything else reads it.
 
-Secrets are recognized by a telling name, a well-known format or the look of a quoted value; docs/decisions/0017-project-context.md.
+Promise: every path that sends the content of a file goes through ``without_secrets``; a line stays a line. Linear in the text.
+
+Secrets are recognized by the form that a service gives its keys (the detectors of ``detect-secrets``), by a telling name, by
+the place where credentials stand (an address, a query, an option of a command), and by looking random;
+docs/decisions/0017-project-context.md.
 """
 
 import math
 import re
 from collections import Counter
+from functools import cache
+from itertools import pairwise
 
 HIDDEN = "[hidden]"
 
 LEAST_CHARS = 4  # of a quoted value with a telling name
 LEAST_KEY_CHARS = 6  # of a value that looks like a key
 LEAST_BITS = 3.5  # entropy per character of a value without a telling name; words have less
+LEAST_CHANGES = 0.35  # of neighbours of different kinds (upper, lower, digit) in an unquoted value; .62 if it is random
+LEAST_DIGITS = 2
+# Of detect-secrets: no secrets (addresses), slower than linear (tokens of JSON; its own form is below), names that ``NAMED`` has.
+OTHERS = frozenset(
+    {
+        "IPPublicDetector",
+        "JwtTokenDetector",
+        "PrivateKeyDetector",
+        "CloudantDetector",
+        "SoftlayerDetector",
+    }
+    | {"IbmCloudIamDetector", "IbmCosHmacDetector"}
+)
 
 STRONG = r"passw(?:or)?d|passphrase|passwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|credentials?"
 WEAK = r"token|pwd|auth|(?:encryption|signing|account|shared|master)[_-]?key"
 HINTS = ("passw", "passphrase", "secret", "key", "credential", "token", "pwd", "auth")
 PRIVATE = re.compile(
-    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]{0,8000}?(?:-----END [A-Z ]{0,40}-----|\Z)"
+    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY[A-Z ]{0,20}-----(?:[^-]|-(?!----)){0,20000}+(?:-----END [A-Z ]{0,40}-----)?"
 )
 FORMS = re.compile(
     r"""
     \b(?:AKIA|ASIA)[0-9A-Z]{16}\b                                      # AWS
     | \b(?:gh[opsur]_[A-Za-z0-9]{20,255}|github_pat_\w{20,255}|glpat-[\w-]{16,80})
     | \b(?:sk|pk|rk)[-_](?:[a-z]{2,10}[-_]){0,3}[A-Za-z0-9_-]{16,255}    # OpenAI, Anthropic, Stripe
-    | \bxox[abeoprs]-[A-Za-z0-9-]{10,255} | \bAIza[\w-]{30,60} | \bya29\.[\w-]{20,255}
+    | \bAIza[\w-]{30,60} | \bya29\.[\w-]{20,255}
     | \b(?:hf|npm)_[A-Za-z0-9]{20,80} | \bpypi-[\w-]{20,255}
     | \beyJ[\w-]{10,2000}\.eyJ[\w-]{10,2000}\.[\w-]{10,2000}             # a signed token of JSON
-    | (?<=://)[^\s/:@'"<>{}$]{0,80}:(?!pass(?:word)?@)[^\s/@'"<>{}$]{3,200}(?=@)           # in an address
-    | (?<=[Bb]earer\ )[A-Za-z0-9._~+/-]{16,2000}=*
+    | (?<=[Bb]earer\ )[A-Za-z0-9._~+/-]{16,2000}=* | (?<=[Bb]asic\ )[A-Za-z0-9+/]{12,2000}=*
     """,
     re.VERBOSE,
 )
-FORM_HINTS = (  # every match of ``FORMS`` contains one of these
-    *("AKIA", "ASIA", "ghp_", "gho_", "ghs_", "ghu_", "ghr_", "_pat_", "glpat-", "xox", "AIza"),
-    *("sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "ya29.", "hf_", "npm_", "pypi-", "eyJ", "://"),
-    "earer",
+PLACES = re.compile(  # where credentials stand, whatever they look like
+    r"""
+    (?<=://)[^\s/:@'"<>{}$]{0,80}:(?P<address>[^\s/@'"<>{}$]{3,200})(?=@)
+    | (?:\s|^)(?:-u|--user|--login|--proxy-user)[ =]["']?[^\s:"'$<{]{1,80}:(?P<user>[^\s"'$<{]{3,200})
+    | (?:\s|^)--?(?:pass(?:word|phrase|wd)?|secret|token|api-?key|auth-?token|access-?key)[ =]["']?(?P<option>[^\s"'$<{-][^\s"'$<{]{3,200})
+    | (?i:\b(?:mysql|mysqldump|mysqladmin|mariadb|sshpass|7z|smbclient)\b)[^\n]{0,200}?\s-p["']?(?P<short>[^\s"'$<{-][^\s"'$<{]{3,200})
+    | [?&;](?:[\w.-]{1,40})=(?P<query>[^\s&"'<>`)\]}]{16,1000})
+    """,
+    re.VERBOSE | re.MULTILINE,
 )
 NAMED = re.compile(
     rf"""
-    (?P<name>(?:(?P<strong>{STRONG})|{WEAK})[\w-]{{0,40}})
+    (?P<name>(?:(?P<strong>{STRONG})|{WEAK})[\w-]{{0,40}}+)
     (?P<sign>["'\]\)]{{0,3}}[ \t]*+(?::[ \t]*+[A-Za-z_&][\w.|\[\]<>&?, \t]{{0,60}}?)?[ \t]*+(?:=>|:=|[=:,]|(?<=[ \t]))[ \t]*+)
-    (?:[rbuRBU]?(?P<quote>["'`])(?P<quoted>(?:(?!(?P=quote)).){{1,1000}})(?P=quote)
-      |(?P<bare>[A-Za-z0-9+/_.~!@#%^&*=-]{{{LEAST_KEY_CHARS},1000}})(?=[\s,;"']|$))
+    (?:[rbuRBU]?(?P<quote>["'`])(?P<quoted>(?:(?!(?P=quote)).){{1,300}})(?P=quote)
+      |(?P<bare>[A-Za-z0-9+/_.~!@#%^&*=-]{{{LEAST_KEY_CHARS},400}}+)(?=[\s,;"']|$))
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -51,24 +74,85 @@ SHELL = re.compile(
     r"(?P<value>[^\s\"'`#][^\s#`]*)"
 )
 UNNAMED = re.compile(r"""(["'])([A-Fa-f0-9]{32,128}|[A-Za-z0-9+/_-]{32,200}={0,2})\1""")
+BARE = re.compile(r"(?<![\w+.=-])[A-Za-z0-9_+-]{20,200}+(?![\w+-])={0,2}")
 PLACE_HOLDER = re.compile(
     r"[<${%]|\.\.\.|…|\*\*\*|xxx|(?:^|[_\W])(?:your|my|change|example|placeholder|dummy|none|null|true|false|todo|os\.environ)",
     re.IGNORECASE,
 )
+# Some lines; of a long one up to 500 characters, to a comma or a blank where there is one: the forms of others are not linear.
+PIECES = re.compile(
+    r"(?:[^\n]{0,499}+\n){1,20}+|[^\n]{1,499}\Z|[^\n]{250,499}[,;]|[^\n]{250,499}\s|[^\n]{1,500}"
+)
+ADDRESS_HOLDERS = frozenset({"password", "pass", "passwd", "secret", "token"})
 
 
 def without_secrets(text: str) -> str:
     """Return a text with everything that looks like a secret replaced."""
     text = PRIVATE.sub(HIDDEN, text) if "PRIVATE KEY" in text else text
-    text = UNNAMED.sub(unnamed_hidden, text)
+    text = "".join(
+        map(without_known, PIECES.findall(PLACES.sub(place_hidden, FORMS.sub(HIDDEN, text))))
+    )
+    text = BARE.sub(bare_hidden, UNNAMED.sub(unnamed_hidden, text))
     lines = text.split("\n")
-    for at, line in enumerate(lines):  # most have no known format or telling name
-        if any(hint in line for hint in FORM_HINTS):
-            lines[at] = FORMS.sub(HIDDEN, line)
+    for at, line in enumerate(lines):  # most have no telling name
         lowered = line.lower()
         if any(hint in lowered for hint in HINTS):
-            lines[at] = NAMED.sub(named_hidden, SHELL.sub(shell_hidden, lines[at]))
+            lines[at] = NAMED.sub(named_hidden, SHELL.sub(shell_hidden, line))
     return "\n".join(lines)
+
+
+def without_known(text: str) -> str:
+    """Return a text with the keys of known services replaced."""
+    for form in known_forms():
+        text = form.sub(form_hidden, text)
+    return text
+
+
+@cache
+def known_forms() -> tuple[re.Pattern[str], ...]:
+    """Return the forms that services give their keys, of the detectors of ``detect-secrets``."""
+    # Imported when the first file is read: it takes a sixth of a second.
+    from detect_secrets.core.plugins.util import (  # noqa: PLC0415
+        get_mapping_from_secret_type_to_class,
+    )
+    from detect_secrets.plugins.base import RegexBasedDetector  # noqa: PLC0415
+
+    found: list[type] = [*get_mapping_from_secret_type_to_class().values()]
+    wanted = [each for each in found if each.__name__ not in OTHERS]
+    return tuple(
+        form
+        for each in sorted(wanted, key=lambda each: each.__name__)
+        if issubclass(each, RegexBasedDetector)
+        for form in each().denylist
+    )
+
+
+def form_hidden(found: re.Match[str]) -> str:
+    """Hide a known form: its groups, if it has any that took part, else the whole."""
+    spans = [found.span(n) for n in range(1, (found.re.groups or 0) + 1) if found[n]]
+    whole, start = found[0], found.start()
+    if PLACE_HOLDER.search(whole) or ADDRESS_HOLDERS.intersection(
+        map(str.lower, filter(None, found.groups()))
+    ):
+        return whole
+    if not spans:
+        return HIDDEN
+    first, last = min(spans), max(spans, key=lambda span: span[1])
+    return whole[: first[0] - start] + HIDDEN + whole[last[1] - start :]
+
+
+def place_hidden(found: re.Match[str]) -> str:
+    """Hide what stands where credentials do, unless it is a placeholder; of a query only what looks random."""
+    group = str(found.lastgroup)
+    value = re.sub(r"%\w\w", "", found[group]) if group == "query" else found[group]
+    is_held = value.lower() in ADDRESS_HOLDERS or PLACE_HOLDER.search(value) or value == HIDDEN
+    is_user = group == "user" and (
+        value.isdecimal() or f" {value}:{value}" in found[0]
+    )  # -u 1000:1000
+    if is_held or is_user or (group == "query" and not looks_random(value)):
+        return found[0]
+    start, stop = found.start(group) - found.start(), found.end(group) - found.start()
+    return found[0][:start] + HIDDEN + found[0][stop:]
 
 
 def shell_hidden(found: re.Match[str]) -> str:
@@ -81,8 +165,9 @@ def shell_hidden(found: re.Match[str]) -> str:
 def named_hidden(found: re.Match[str]) -> str:
     """Hide the value of an assignment, default or entry whose name and value indicate a secret."""
     value, quote, name = found["quoted"] or found["bare"], found["quote"] or "", found["name"]
-    hides = looks_like_a_key(value)
-    if found["strong"] and quote and not found["sign"].lstrip("\"')]").startswith(","):
+    is_next = found["sign"].lstrip("\"')]").startswith(",")  # of a list
+    hides = looks_like_a_key(value) and not (is_next and not quote)
+    if found["strong"] and quote and not is_next:
         words, own = (re.sub(r"[\W_]+", "", each).lower() for each in (value, name))
         is_name = re.fullmatch(STRONG + "|" + WEAK, value, re.IGNORECASE)
         hides |= len(value) >= LEAST_CHARS and not (is_name or words in own or own in words)
@@ -94,11 +179,38 @@ def named_hidden(found: re.Match[str]) -> str:
 def unnamed_hidden(found: re.Match[str]) -> str:
     """Hide a quoted value that looks random, whatever its name."""
     quote, value = found[1], found[2]
-    shares = [times / len(value) for times in Counter(value).values()]
-    bits = -sum(share * math.log2(share) for share in shares)
     is_path = value.count("/") + value.count("-") > len(value) // 8
-    hides = looks_like_a_key(value) and not is_path and bits >= LEAST_BITS
+    hides = looks_like_a_key(value) and not is_path and bits(value) >= LEAST_BITS
     return f"{quote}{HIDDEN}{quote}" if hides else found[0]
+
+
+def bare_hidden(found: re.Match[str]) -> str:
+    """Hide an unquoted value that looks random."""
+    value = found[0]
+    hides = looks_random(value) and not PLACE_HOLDER.search(value)
+    return HIDDEN if hides else value
+
+
+def looks_random(value: str) -> bool:
+    """Return True for a value that mixes capitals, small letters and digits as no name does."""
+    kinds = [kind_of(char) for char in value if char.isalnum()]
+    changes = sum(one != other for one, other in pairwise(kinds)) / max(1, len(kinds) - 1)
+    mixes = len(set(kinds)) == len(KINDS) and kinds.count("digit") >= LEAST_DIGITS
+    return mixes and changes >= LEAST_CHANGES and bits(value) >= LEAST_BITS
+
+
+KINDS = ("digit", "upper", "lower")
+
+
+def kind_of(char: str) -> str:
+    """Return what kind of letter or digit it is."""
+    return KINDS[0] if char.isdigit() else KINDS[1] if char.isupper() else KINDS[2]
+
+
+def bits(value: str) -> float:
+    """Return the entropy of a text per character."""
+    shares = [times / len(value) for times in Counter(value).values()]
+    return -sum(share * math.log2(share) for share in shares)
 
 
 def looks_like_a_key(value: str) -> bool:

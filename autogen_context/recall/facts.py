@@ -17,6 +17,7 @@ from autogen_context.ledger.reader import RULES
 from autogen_context.messages.identifiers import PART
 from autogen_context.messages.message import content_digest
 from autogen_context.messages.openai_chat import messages_in
+from autogen_context.text.quote import block
 
 FactKind = Literal["identity", "preference", "fact", "constraint"]
 Choice = tuple[frozenset[str], frozenset[str]]
@@ -127,7 +128,7 @@ class Facts:
     def rendered(self) -> str:
         """Return all facts as text for the model, constraints last; empty if there are none."""
         kinds = get_args(FactKind)
-        lines = [f"- {fact.text}" for kind in kinds for fact in self if fact.kind == kind]
+        lines = [block(fact.text) for kind in kinds for fact in self if fact.kind == kind]
         return "\n".join([OPENING, *lines]) if lines else ""
 
     def _fact(self, entry: Entry) -> Fact:

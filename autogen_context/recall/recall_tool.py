@@ -14,6 +14,7 @@ from autogen_context.compressor.shorten import CountText, shorten_text
 from autogen_context.errors import OriginalNotFound
 from autogen_context.messages.message import Message
 from autogen_context.prioritizer.attention import LexicalIndex
+from autogen_context.text.quote import bracketed, quoted
 from autogen_context.text.work import QUERY_CHARS
 
 LINE_CHARS = 400  # longer lines are split
@@ -45,8 +46,8 @@ class Original:
     """The text of an entry, split at newlines only; very long lines are split after a space."""
 
     def __init__(self, handle: str, messages: Sequence[Message]) -> None:
-        names = [" ".join(message.name.split()) for message in messages]
-        said_by = ", ".join(dict.fromkeys(filter(None, names)))[:SHOWN_CHARS]
+        names = dict.fromkeys(bracketed(message.name) for message in messages if message.name)
+        said_by = quoted(", ".join(names), most_chars=SHOWN_CHARS) if names else ""
         self._title = f"Original {handle} by {said_by}" if said_by else f"Original {handle}"
         self.lines: list[str] = []
         self._continued: set[int] = set()  # numbers of lines that continue the previous one
@@ -205,7 +206,7 @@ class RecallContext:
 
 def shown(argument: str) -> str:
     """Return an argument quoted and shortened for an answer."""
-    return repr(argument if len(argument) <= SHOWN_CHARS else argument[:SHOWN_CHARS] + "…")
+    return quoted(bracketed(argument), most_chars=SHOWN_CHARS)
 
 
 def range_of(asked: str, size: int) -> tuple[int, int]:

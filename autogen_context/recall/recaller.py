@@ -13,12 +13,14 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import cache
+from operator import attrgetter
+from typing import NamedTuple
 
 from autogen_context.compressor.shorten import CountText
 from autogen_context.errors import EmbeddingFailed
 from autogen_context.ledger import Ledger
-from autogen_context.messages.message import Message, joined_text
-from autogen_context.messages.piece import same_at_front
+from autogen_context.messages.message import SYSTEM_ROLES, Message, joined_text
+from autogen_context.messages.piece import same_at_front, same_behind_prompt
 from autogen_context.models.background import Background
 from autogen_context.models.embedder import Vectors
 from autogen_context.models.similarity import similarities
@@ -71,6 +73,13 @@ class Recaller:
 
     def follow(self, messages: Sequence[Message]) -> None:
         """Add the new messages of a conversation and remove those no longer in it; the same last one stands behind the same others."""
+        for i, (old, new) in enumerate(zip(self._messages, messages, strict=False)):
+            if old.role not in SYSTEM_ROLES or new.role not in SYSTEM_ROLES:
+                break
+            if old is not new:  # a host's system prompt may change
+                self._messages[i] = new
+                self._name(old, -1)
+                self._name(new, 1)
         known, size = self._messages, len(self._messages)
         is_same = not known or (size <= len(messages) and messages[size - 1] is known[-1])
         same = size if is_same else same_at_front(known, messages)
@@ -85,9 +94,17 @@ class Recaller:
                 self._starts.append(len(self._messages) - 1)
         for times, changed in ((-1, gone), (1, messages[same:])):
             for message in changed:
-                self._known.add(message, times)
-                self._names[message.name] += times
-                self._openings[author_of(message)] += times
+                self._name(message, times)
+
+    def clear(self) -> None:
+        """Forget the conversation, to read another one."""
+        self.follow(())
+
+    def _name(self, message: Message, times: int) -> None:
+        """Count the names in a message so many times more."""
+        self._known.add(message, times)
+        self._names[message.name] += times
+        self._openings[author_of(message)] += times
 
     def decide(self, query: str, in_sight: Iterable[Message]) -> RecallDecision:
         """Decide whether a query needs hidden content or asks about an author; ``in_sight`` is read only if needed."""
@@ -104,8 +121,9 @@ class Recaller:
 
         Take messages whole, best first, until the room is full: docs/decisions/0007-relevance.md.
         """
-        for message in self._messages[len(self._index) :]:  # indexed lazily, for queries only
-            self._index.add(joined_text([message]))
+        prompts = self._starts[0] if self._starts else len(self._messages)  # are always in sight
+        for at in range(len(self._index), len(self._messages)):  # lazily, for queries only
+            self._index.add(joined_text([self._messages[at]]) if at >= prompts else "")
         scores, total = self._index.scores(query), len(self._messages)
         if self._cosines is not None:
             texts = [joined_text([message]) for message in self._messages]
@@ -190,6 +208,13 @@ def with_neighbours(scores: Mapping[int, float], total: int) -> dict[int, float]
     return {at: score / most for at, score in found.items()}
 
 
+class EmbeddingsDue(NamedTuple):
+    """Texts to embed: what a person said last, or empty, and all that is new."""
+
+    question: str
+    texts: Sequence[str]
+
+
 class Prefetch:
     """Computes the vectors of a conversation before a turn needs them; texts without a vector are scored lexically."""
 
@@ -197,19 +222,25 @@ class Prefetch:
         self._vectors, self._background = vectors, background
         self._seen: list[Message] = []
 
-    async def embed(self, messages: Sequence[Message], *, timeout_s: float) -> None:
-        """Embed the newest message, if a user wrote it, within a time limit; embed the others in the background."""
-        new = messages[same_at_front(self._seen, messages) :]
+    def due(self, messages: Sequence[Message]) -> "EmbeddingsDue":
+        """Return the texts of a conversation to embed, without those of the last call."""
+        new = messages[same_behind_prompt(self._seen, messages, attrgetter("role")) :]
         self._seen = list(messages)
         newest = messages[-1] if messages else None
-        if newest is not None and newest.text and is_of_a_person(newest):
+        asks = newest is not None and is_of_a_person(newest)
+        texts = tuple(text for message in new if (text := joined_text([message])))
+        return EmbeddingsDue(newest.text if newest and asks else "", texts)
+
+    async def embed(self, due: "EmbeddingsDue", *, timeout_s: float) -> None:
+        """Embed the newest message, if a user wrote it, within a time limit; embed the others in the background."""
+        if due.question:
             try:
                 async with asyncio.timeout(timeout_s):
-                    await self._embedded([newest.text])
+                    await self._embedded([due.question])
             except TimeoutError:
                 logger.warning("a question was not embedded in time")
-        if texts := [text for message in new if (text := joined_text([message]))]:
-            self._background.start(self._embedded(texts), name="embedding")
+        if due.texts:
+            self._background.start(self._embedded(due.texts), name="embedding")
 
     async def _embedded(self, texts: Sequence[str]) -> None:
         """Compute vectors, some at a time, so that a turn can run in between; a failure ends it."""

@@ -92,20 +92,24 @@ def bill_of(run: Run) -> list[TurnRecord]:
     price = price_in(run)
     records = [not_sent(event, price) for event in run.impossible]
     cut = set[tuple[str, int]]()
-    whole_before = sent_before = 0
+    # The last request with each list of tools, by its tokens: a provider caches them apart.
+    whole_before, sent_before = dict[int, int](), dict[int, int]()
     for (turn, units), sliding in zip(run.states(), sliding_window(run, price), strict=True):
         history, cut_before = turn["history"], cut
         whole = history["tokens"] + turn["fixed"]
         if turn["compacted"]:
             cut = {(unit["action"], at) for at, unit in units.items() if unit["action"] in CUT}
         new = Counter(action for action, _ in cut - cut_before)
-        happened, detail = in_words(turn, new, sent_before)
+        tools = turn["fixed"]
+        happened, detail = in_words(turn, new, sent_before.get(tools, 0))
         records.append(
             TurnRecord(
                 turn=turn["turn"],
                 limit_tokens=turn["limit"],
                 room_tokens=room_in(turn),
-                whole=billed(price, history["messages"], whole, min(whole_before, whole)),
+                whole=billed(
+                    price, history["messages"], whole, min(whole_before.get(tools, 0), whole)
+                ),
                 sent=billed(
                     price, turn["sent"]["messages"], turn["counted"], turn["sent"]["prefix"]
                 ),
@@ -115,7 +119,7 @@ def bill_of(run: Run) -> list[TurnRecord]:
                 detail=detail,
             )
         )
-        whole_before, sent_before = whole, turn["counted"]
+        whole_before[tools], sent_before[tools] = whole, turn["counted"]
     return sorted(records, key=lambda record: record.turn)
 
 
@@ -148,7 +152,7 @@ def room_in(turn: TurnEvent) -> int:
 
 
 def billed(price: Price, messages: int, tokens: int, shared_tokens: int) -> BilledRequest:
-    """Return a request with its price; its first ``shared_tokens`` are the same as in the previous request."""
+    """Return a request with its price; its first ``shared_tokens`` are those of an earlier one."""
     cached = price.cached_tokens(shared_tokens)
     cost, dollars = price.cost_tokens(tokens, cached), price.input_per_million
     return BilledRequest(
@@ -181,7 +185,9 @@ def in_words(turn: TurnEvent, new: Mapping[str, int], before_tokens: int) -> tup
 
 def sliding_window(run: Run, price: Price) -> Iterator[BilledRequest]:
     """Yield each turn's request if only the system prompt and the newest units that fit were sent."""
-    sent, began = 0, -1  # previous request: its tokens, and the first message of its window
+    before = dict[
+        int, tuple[int, int]
+    ]()  # by tools, the last request: its tokens, and the first message of its window
     for turn, units in run.states():
         head = list(takewhile(lambda each: each["section"] == "system", units.values()))
         fixed = turn["fixed"] + sum(each["before"] for each in head)
@@ -192,9 +198,10 @@ def sliding_window(run: Run, price: Price) -> Iterator[BilledRequest]:
             tokens = fixed + sum(each["before"] for each in window)
             begins = window[-1]["unit"] if window else -1
             messages = sum(each["stop"] - each["unit"] for each in [*head, *window])
+        sent, began = before.get(turn["fixed"], (0, -1))
         shared = min(sent if begins == began else fixed, tokens) if sent else 0
         yield billed(price, messages, tokens, shared)
-        sent, began = tokens, begins
+        before[turn["fixed"]] = tokens, begins
 
 
 def newest(units: Sequence[UnitEvent], room_tokens: int) -> list[UnitEvent]:

@@ -204,7 +204,7 @@ def shown(run: Run, records: Sequence[TurnRecord]) -> dict[str, object]:
         "against_sliding": ratio(totals.sent.cost_tokens, totals.sliding.cost_tokens),
         "sums": [(name, each, 100 * each.cost_tokens / dearest) for name, each in sums.items()],
         "price": price_in(run),
-        "usage": [sum_of(usage, key) for key in ("prompt", "cached")] if usage else None,
+        "usage": billed_in_words(usage),
         "asked": [asked_in_words(event, final) for event in asked],
         "impossible": [f"Turn {e['turn']}: {impossible_in_words(e)}." for e in run.impossible],
         "quality": quality_of(run),
@@ -220,6 +220,18 @@ def shown(run: Run, records: Sequence[TurnRecord]) -> dict[str, object]:
         "tools": by_tool(final),
         "rows": MOST_ROWS,
     }
+
+
+def billed_in_words(usage: Sequence[Event]) -> str:
+    """Say what the provider billed; empty without a bill."""
+    if not usage:
+        return ""
+    said = f"The provider billed {sum_of(usage, 'prompt'):,} input tokens"
+    told = [event for event in usage if event.get("cached") is not None]
+    if not told:
+        return f"{said}; how many of them were cached, this host does not report."
+    missing = f" (of {len(usage) - len(told):,} requests not reported)" if told != usage else ""
+    return f"{said}, {sum_of(told, 'cached'):,} of them cached{missing}."
 
 
 def accumulated(requests: Iterable[BilledRequest | None]) -> list[float]:

@@ -19,7 +19,6 @@ from autogen_context.cache.values import Cache
 from autogen_context.messages.message import content_digest
 from autogen_context.messages.tool_action import RUNS
 from autogen_context.messages.tool_call import ToolKinds
-from autogen_context.models.background import Background
 from autogen_context.models.completion import Complete, asked
 from autogen_context.triggers.turn import (
     NOTHING,
@@ -256,15 +255,15 @@ class IntentModel:
         """Return the model's answer; ``None`` if it was not asked or gave no valid answer."""
         return self._kept.get(content_digest(told(turn)))
 
-    def ask_newest(
-        self, candidates: Sequence[Candidate], kinds: ToolKinds, background: Background
-    ) -> None:
-        """Ask in the background about the newest unit if it is a turn with all results; needs a running event loop."""
+    def due(self, candidates: Sequence[Candidate], kinds: ToolKinds) -> Turn | None:
+        """Return the newest unit to ``ask`` about, if it is a turn with all results and was not asked about."""
         unit = candidates[-1].unit if candidates else None
-        if unit and unit.messages[0].role == "assistant" and unit.has_calls and not unit.unanswered:
-            turn = turn_of(unit, 0, kinds=kinds)  # the number does not matter here
-            if content_digest(told(turn)) not in self._kept:
-                background.start(self.ask(turn), name="intent")
+        if not unit or unit.messages[0].role != "assistant":
+            return None
+        if not unit.has_calls or unit.unanswered:
+            return None
+        turn = turn_of(unit, 0, kinds=kinds)  # the number does not matter here
+        return None if content_digest(told(turn)) in self._kept else turn
 
     async def ask(self, turn: Turn) -> None:
         """Ask the model for the intent of a turn, once: failures are kept as well."""
@@ -274,7 +273,7 @@ class IntentModel:
             return
         self._kept[key] = None  # for those that ask meanwhile
         if len(self._kept) > ENTRIES:
-            del self._kept[next(iter(self._kept))]
+            self._kept.pop(next(iter(self._kept.copy())), None)
         answer = await self._cached(key.hex())
         if answer is None:
             prompt = _PROMPT.format(turn=json.dumps(text, ensure_ascii=False))

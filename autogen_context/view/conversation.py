@@ -2,15 +2,17 @@
 
 Promise: a turn reads, segments and measures only its new messages, and the candidates equal those of reading the whole list
 at once. A message is read once while its content stays the same, whether the host passes the same objects, deep copies
-of them, or the list of another process. Identity is compared first, then snapshots; digests only with a saved state. A
-digest is of the content as it was read, even if the host has mutated its object since.
+of them, or the list of another process, and wherever in its list it stands. Identity is compared first, then snapshots;
+digests only with a saved state, or where messages moved. A digest is of the content as it was read, even if the host has
+mutated its object since. A list that is refused changes nothing.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import takewhile
-from operator import eq
-from typing import Literal, TypeVar
+from dataclasses import replace
+from itertools import islice
+from operator import is_
+from typing import Literal, NamedTuple, TypeVar
 
 from autogen_context.errors import InvalidTranscript
 from autogen_context.messages.message import SYSTEM_ROLES, HostFormat, Message
@@ -19,11 +21,14 @@ from autogen_context.messages.piece import Written, same_at_front
 from autogen_context.messages.segment import Unit, extend, repaired
 from autogen_context.text.work import NAME_CHARS, STATEMENT_CHARS
 from autogen_context.tokens.message_counter import MessageCounter
+from autogen_context.view.alignment import HostChange, Run, aligned
 from autogen_context.view.decision import Candidate, said_by
 from autogen_context.view.protected import Protection, Voices, is_instruction, protected_of
 
 Orphans = Literal["repair", "report", "refuse"]
 Read = TypeVar("Read")
+MOST_EDITED = 8  # messages replaced in place; with more, what stays is looked for by content
+PROBES = 8  # messages compared to see whether a list has the objects of the last one
 
 
 class Conversation:
@@ -36,7 +41,9 @@ class Conversation:
         *,
         orphans: Orphans = "repair",
         digests: Sequence[bytes] = (),
+        handle_key: bytes = b"",
     ) -> None:
+        self._handle_key = handle_key
         self.history = History(host, digests)
         self.messages = self.history.messages  # the whole host list
         self.candidates: list[Candidate] = []
@@ -46,7 +53,7 @@ class Conversation:
         self.orphans: list[int] = []  # start positions of units that arrived incomplete
         self.partly_read: list[int] = []  # positions of messages that are too long to be read whole
         self.voices = Voices([], [])
-        self._same = len(digests)
+        self._ahead: tuple[Sequence[object], int, Compared] | None = None  # and not measured
 
     @property
     def system_messages(self) -> int:
@@ -77,14 +84,24 @@ class Conversation:
         """Return the protected units by index, each with its reason."""
         return protected_of(self.candidates, pinned, self.voices)
 
-    def update(self, payloads: Sequence[object]) -> int:
-        """Read the host's list; return the number of leading messages that are unchanged."""
-        candidates = self.candidates
-        # An interrupted update may have found changes that it did not report yet.
-        same = self._same = min(self._same, self.history.update(payloads))
-        settled, stop = len(candidates), candidates[-1].unit.stop if candidates else 0
-        if same == stop == len(payloads):
-            return same
+    def update(
+        self,
+        payloads: Sequence[object],
+        leaves: Callable[[HostChange], None] = lambda _: None,
+    ) -> HostChange:
+        """Read the host's list and measure what is new; return what became of the messages that were known.
+
+        ``leaves`` is called while what leaves is still there; not for system prompts that others replace.
+        """
+        compared = self._compared(payloads)
+        self._ahead = None
+        change, candidates = compared.change, self.candidates
+        only_grew = change.same == change.known
+        if only_grew and not compared.messages:
+            return change
+        heads = change.heads
+        same = change.known if heads else change.same
+        settled = len(candidates)
         while settled and candidates[settled - 1].unit.stop > same:
             settled -= 1
         # A unit with pending tool calls may still grow.
@@ -92,23 +109,80 @@ class Conversation:
         start = candidates[settled - 1].unit.stop if settled else 0
         open_units = [c.unit for c in candidates[settled : settled + 1] if c.unit.stop <= same]
         taken = open_units[-1].stop if open_units else start
+        tail = [*self.messages[taken:same], *compared.messages[same - change.same :]]
+        units = extend(open_units, tail, start=taken)
+        known = {} if only_grew or heads else self._known_from(settled, change)
+        new, orphans = list[Candidate](), list[int]()
+        for unit in units:
+            candidate = same_unit(known[unit.start], unit) if unit.start in known else None
+            new.append(candidate or self._candidate(unit, orphans, last=unit is units[-1]))
+        replaced = list[Candidate]()
+        for at in heads:
+            unit = Unit(start=at, messages=(compared.messages[at - change.same],))
+            replaced.append(self._candidate(unit, orphans, last=False))
+        if not (only_grew or heads):
+            leaves(change)
+        self.history.take(compared)
         if settled < len(candidates):
             self._forget_from(settled, start)
-        units = extend(open_units, self.messages[taken:], start=taken)
-        for unit in units:
-            candidate = self._candidate(unit, last=unit is units[-1])
+        self.orphans += orphans
+        for candidate in replaced:
+            self.tokens += candidate.tokens - candidates[candidate.unit.start].tokens
+            candidates[candidate.unit.start] = candidate
+        if heads:
+            long = (each.unit.start for each in replaced if is_partly_read(each.unit.messages[0]))
+            self.partly_read = sorted({*self.partly_read}.difference(heads).union(long))
+        self._add(new)
+        return change
+
+    def read(self, payloads: Sequence[object]) -> Sequence[Message]:
+        """Read the host's list; return the messages that ``update`` would measure."""
+        self._ahead = payloads, len(payloads), self._compared(payloads)
+        return self._ahead[2].messages
+
+    def _compared(self, payloads: Sequence[object]) -> "Compared":
+        """Compare the list with the one before, unless it was read already."""
+        if self._ahead and self._ahead[0] is payloads and self._ahead[1] == len(payloads):
+            return self._ahead[2]
+        compared = self.history.compared(payloads)
+        if compared.change.same == compared.change.known:
+            return compared
+        return compared._replace(change=replace(compared.change, heads=self._heads(compared)))
+
+    def _heads(self, compared: "Compared") -> tuple[int, ...]:
+        """Return the positions of leading system messages that replaced others, if that is all that the host changed."""
+        change, most = compared.change, self.system_messages
+        if any(run.old != run.new for run in change.runs) or not self.candidates:
+            return ()
+        gone = tuple(islice(change.gone(), most + 1))
+        if len(gone) > most or gone[-1] >= most or change.same + len(compared.messages) < most:
+            return ()
+        new = [compared.messages[at - change.same] for at in gone]
+        is_system = all(each.role in SYSTEM_ROLES and not each.results for each in new)
+        return gone if is_system else ()
+
+    def _known_from(self, settled: int, change: HostChange) -> dict[int, Candidate]:
+        """Return the complete units from one on that are still there, by where they begin now."""
+        if change.is_cut:
+            return {}
+        found = {
+            change.now_at(c.unit.start): c for c in self.candidates[settled:] if is_complete(c)
+        }
+        return {start: candidate for start, candidate in found.items() if start is not None}
+
+    def _add(self, new: Iterable[Candidate]) -> None:
+        candidates = self.candidates
+        for candidate in new:
             candidates.append(candidate)
             self.tokens += candidate.tokens
-            for position, message in enumerate(unit.messages, unit.start):
+            for position, message in enumerate(candidate.unit.messages, candidate.unit.start):
                 if is_partly_read(message):
                     self.partly_read.append(position)
-            role = unit.messages[0].role
+            role = candidate.unit.messages[0].role
             if role in SYSTEM_ROLES:
                 self.voices.systems.append(len(candidates) - 1)
             elif role == "user" and is_instruction(candidates, len(candidates) - 1):
                 self.voices.instructions.append(len(candidates) - 1)
-        self._same = len(payloads)
-        return same
 
     def _forget_from(self, keep: int, stop: int) -> None:
         self.tokens -= sum(candidate.tokens for candidate in self.candidates[keep:])
@@ -120,18 +194,19 @@ class Conversation:
             while said and said[-1] >= keep:
                 said.pop()
 
-    def _candidate(self, unit: Unit, *, last: bool) -> Candidate:
-        count = self._counter.message
+    def _candidate(self, unit: Unit, orphans: list[int], *, last: bool) -> Candidate:
+        count, key = self._counter.message, self._handle_key
         if unit.faulty or (unit.unanswered and not last):
             pieces = repaired(unit, last=last)
             if any(isinstance(piece, Written) for piece in pieces):
-                self._note_orphan(unit)
+                orphans.append(unit.start)
+                self._refuse_orphan(unit)
                 if self._mode == "repair":
                     tokens = sum(map(count, said_by(pieces, unit)))
-                    return Candidate(unit=unit, tokens=tokens, repairs=pieces)
-        return Candidate(unit=unit, tokens=sum(map(count, unit.messages)))
+                    return Candidate(unit=unit, tokens=tokens, repairs=pieces, handle_key=key)
+        return Candidate(unit=unit, tokens=sum(map(count, unit.messages)), handle_key=key)
 
-    def _note_orphan(self, unit: Unit) -> None:
+    def _refuse_orphan(self, unit: Unit) -> None:
         if self._mode == "refuse":
             reason = (
                 "a tool result without its call"
@@ -139,7 +214,67 @@ class Conversation:
                 else "a tool call without its result"
             )
             raise InvalidTranscript(index=unit.start, reason=f'{reason}, and orphans="refuse"')
-        self.orphans.append(unit.start)
+
+
+def is_complete(candidate: Candidate) -> bool:
+    """Return True if neither what comes before a unit nor what comes behind it can change it."""
+    return not (candidate.unit.faulty or candidate.unit.unanswered or candidate.repairs)
+
+
+def same_unit(known: Candidate | None, unit: Unit) -> Candidate | None:
+    """Return a known candidate for a unit, if it is of the very same messages."""
+    if known is None or unit.unanswered or len(known.unit.messages) != len(unit.messages):
+        return None
+    if not all(map(is_, known.unit.messages, unit.messages)):
+        return None
+    return known if known.unit.start == unit.start else replace(known, unit=unit)
+
+
+class Compared(NamedTuple):
+    """A list compared with the one before: what became of that, and all of the new one from the first change on."""
+
+    change: HostChange
+    messages: list[Message]
+    payloads: Sequence[object]
+    snapshots: list[object]
+    digests: tuple[bytes, ...] | None = None  # of the first of all messages, where these changed
+
+
+class Recorded:
+    """What is kept of a host's messages: a snapshot of each, and digests of the first ones, computed on demand.
+
+    It is only added to: where a host's list changes, another one begins. So what it had at a moment can be read from any
+    thread, whatever is added meanwhile.
+    """
+
+    def __init__(
+        self, host: HostFormat, snapshots: list[object], digests: tuple[bytes, ...] = ()
+    ) -> None:
+        self._host = host
+        self.snapshots = snapshots
+        self.digests = digests  # more than snapshots after restoring a saved state
+
+    def digests_of(self, messages: int) -> tuple[bytes, ...]:
+        """Return the digests of the first messages."""
+        known = self.digests
+        if len(known) < messages:
+            new = map(self._host.digest, self.snapshots[len(known) : messages])
+            known = self.digests = (*known, *new)
+        return known[:messages]
+
+    def position(self, payload: object, messages: int) -> int | None:
+        """Return the last position of a message among the first ones; ``None`` if it is not there.
+
+        Raises:
+            ValueError: the host format cannot read it.
+        """
+        digest = digest_of(self._host, payload)
+        snapshot, known = self._host.snapshot(payload), len(self.snapshots)
+        for at in range(min(known, messages) - 1, -1, -1):
+            if is_equal(self.snapshots[at], snapshot):
+                return at
+        restored = self.digests[known:messages]  # of messages that were not handed in since
+        return max((at for at, each in enumerate(restored, known) if each == digest), default=None)
 
 
 class History:
@@ -149,8 +284,7 @@ class History:
         self.messages: list[Message] = []
         self._host = host
         self._payloads: list[object] = []
-        self._snapshots: list[object] = []
-        self._digests = list(digests)  # of the first messages, computed on demand
+        self.recorded = Recorded(host, [], tuple(digests))
 
     @property
     def payloads(self) -> Sequence[object]:
@@ -158,10 +292,14 @@ class History:
         return tuple(self._payloads)
 
     @property
-    def digests(self) -> Sequence[bytes]:
+    def known(self) -> int:
+        """Number of messages that were handed in, or that a saved state has."""
+        return max(len(self.messages), len(self.recorded.digests))
+
+    @property
+    def digests(self) -> tuple[bytes, ...]:
         """One digest per message."""
-        self._digests += map(self._host.digest, self._snapshots[len(self._digests) :])
-        return self._digests
+        return self.recorded.digests_of(self.known)
 
     def positions(self, digests: AbstractSet[bytes]) -> frozenset[int]:
         """Return the positions of the messages with these digests."""
@@ -169,22 +307,85 @@ class History:
             return frozenset()
         return frozenset(i for i, digest in enumerate(self.digests) if digest in digests)
 
-    def update(self, payloads: Sequence[object]) -> int:
-        """Read the host's list; return the number of leading messages that are unchanged."""
-        common = self._common(payloads, self._identical(payloads))
-        is_restored = len(self._digests) > len(self.messages)
-        if common == len(payloads) == len(self._payloads) and not is_restored:
-            return common
-        appended = payloads[common:]
-        new = self._of(self._host.read, appended, common)
-        snapshots = self._of(self._host.snapshot, appended, common)
-        same = self._known(snapshots) if is_restored else common
-        del self.messages[common:], self._payloads[common:], self._snapshots[common:]
-        del self._digests[same:]
-        self.messages += new
-        self._payloads += appended
-        self._snapshots += snapshots
-        return same
+    def is_continued_by(self, payloads: Sequence[object], most_new: int) -> bool:
+        """Whether a list has at most this many messages that are not objects of the last one, as far as a few probes say."""
+        known = self._payloads
+        if len(payloads) <= most_new:
+            return bool(known)
+        last = len(known) - 1
+        if last < 0 or not last < len(payloads) <= last + 1 + most_new:
+            return False
+        return all(payloads[at] is known[at] for at in range(last, -1, -1 - last // PROBES))
+
+    def update(self, payloads: Sequence[object]) -> HostChange:
+        """Read the host's list; return what became of the messages that were known."""
+        compared = self.compared(payloads)
+        self.take(compared)
+        return compared.change
+
+    def take(self, compared: Compared) -> None:
+        """Make a compared list the latest."""
+        same, recorded = min(compared.change.same, len(self.messages)), self.recorded
+        self.messages[same:] = compared.messages
+        self._payloads[same:] = compared.payloads
+        if compared.digests is None:
+            recorded.snapshots += compared.snapshots
+        else:
+            snapshots = [*recorded.snapshots[:same], *compared.snapshots]
+            self.recorded = Recorded(self._host, snapshots, compared.digests)
+
+    def compared(self, payloads: Sequence[object]) -> Compared:
+        """Compare the host's list with the one before, and read what is new in it."""
+        common = self._same_from(payloads, self._identical(payloads))
+        known = len(self._payloads)
+        if len(self.recorded.digests) > known:
+            return self._restored(payloads)
+        run = Run(0, 0, common)
+        if common == known:
+            new = payloads[common:]
+            messages = self._of(self._host.read, new, common)
+            snapshots = self._of(self._host.snapshot, new, common)
+            change = HostChange(known=known, same=common, runs=(run,))
+            return Compared(change, messages, new, snapshots)
+        seen = dict[int, object]()
+        further = self._edited(payloads, common)
+        further = self._moved(payloads, common, seen) if further is None else further
+        return self._read(payloads, HostChange.of(known, [run][not common :] + further), seen)
+
+    def _restored(self, payloads: Sequence[object]) -> Compared:
+        """Compare with the digests of a saved state."""
+        messages = self._of(self._host.read, payloads, 0)
+        snapshots = self._of(self._host.snapshot, payloads, 0)
+        digests, known = tuple(map(self._host.digest, snapshots)), self.recorded.digests
+        change = HostChange.of(len(known), aligned(known, digests))
+        same = min(change.same, len(self.messages))  # nothing was read before
+        return Compared(change, messages[same:], payloads, snapshots[same:], digests)
+
+    def _read(
+        self, payloads: Sequence[object], change: HostChange, seen: Mapping[int, object]
+    ) -> Compared:
+        """Read what no run of a change has; ``seen`` are snapshots by position."""
+        same, rest, at = change.same, payloads[change.same :], change.same
+        messages, snapshots = list[Message](), list[object]()
+        recorded, digests = self.recorded, list(self.recorded.digests[:same])
+        is_known = len(recorded.digests) == change.known
+        for run in (*change.runs, Run(change.known, len(payloads), 0)):
+            if run.new < at:
+                continue
+            new = payloads[at : run.new]
+            messages += self._of(self._host.read, new, at)
+            fresh = [
+                seen[i] if i in seen else self._of(self._host.snapshot, [payloads[i]], i)[0]
+                for i in range(at, run.new)
+            ]
+            snapshots += fresh
+            stays = slice(run.old, run.old + run.length)
+            messages += self.messages[stays]
+            snapshots += recorded.snapshots[stays]
+            if is_known:
+                digests += [*map(self._host.digest, fresh), *recorded.digests[stays]]
+            at = run.new + run.length
+        return Compared(change, messages, rest, snapshots, tuple(digests))
 
     def _identical(self, payloads: Sequence[object]) -> int:
         """Return how many leading objects are those of the last list; an equal object counts as the same."""
@@ -200,10 +401,10 @@ class History:
                 del known[most:]
         return same_at_front(known, payloads)
 
-    def _common(self, payloads: Sequence[object], identical: int) -> int:
-        """Return how many leading payloads have unchanged content; the first ``identical`` are the same objects."""
+    def _same_from(self, payloads: Sequence[object], identical: int) -> int:
+        """Return where payloads and what is known at the same places begin to differ, from ``identical`` on."""
         common = min(len(self._payloads), len(payloads))
-        known, rest = self._snapshots[identical:common], payloads[identical:common]
+        known, rest = self.recorded.snapshots[identical:common], payloads[identical:common]
         if known == rest:
             return common  # copies of plain data: one list comparison
         for at, (snapshot, payload) in enumerate(zip(known, rest, strict=True), identical):
@@ -214,10 +415,35 @@ class History:
         self._payloads[identical:common] = payloads[identical:common]
         return common
 
-    def _known(self, snapshots: Sequence[object]) -> int:
-        """Return how many leading snapshots match the digests of a saved state."""
-        digests = map(self._host.digest, snapshots)
-        return sum(1 for _ in takewhile(bool, map(eq, self._digests, digests)))
+    def _edited(self, payloads: Sequence[object], common: int) -> list[Run] | None:
+        """Return what stays behind ``common`` where it was, if no more than a few messages were replaced; else ``None``."""
+        known, at = len(self._payloads), common
+        runs: list[Run] = []
+        for _ in range(MOST_EDITED if len(payloads) >= known else 0):
+            start = at + 1
+            same = same_at_front(self._payloads[start:], payloads[start:])
+            at = self._same_from(payloads, start + same)
+            runs += [Run(start, start, at - start)] if at > start else []
+            if at >= known:
+                return runs if runs and runs[-1].old + runs[-1].length == known else None
+        return None
+
+    def _moved(self, payloads: Sequence[object], common: int, seen: dict[int, object]) -> list[Run]:
+        """Return what stays behind ``common``, wherever it is now; snapshots that it takes are put into ``seen``."""
+        known = range(common, len(self._payloads))
+        first = {id(self._payloads[i]): i for i in reversed(known)}
+        new = [first.get(id(payload)) for payload in payloads[common:]]
+        left, old = set(known).difference(each for each in new if each is not None), list(known)
+        if left and None in new:
+            digests, by_content = self.digests, dict[bytes, int]()
+            for i in sorted(left):
+                old[i - common] = by_content.setdefault(digests[i], i)
+            for at, payload in enumerate(payloads[common:], common):
+                if new[at - common] is None:
+                    [seen[at]] = self._of(self._host.snapshot, [payload], at)
+                    new[at - common] = by_content.get(self._host.digest(seen[at]))
+        keys = [-1 - at if key is None else key for at, key in enumerate(new)]
+        return [Run(common + a, common + b, n) for a, b, n in aligned(old, keys)]
 
     def _of(
         self, read: Callable[[object], Read], payloads: Sequence[object], at: int
@@ -248,3 +474,11 @@ def digest_of(host: HostFormat, payload: object) -> bytes:
     """Return the digest that identifies a payload; raise `ValueError` if the host format cannot read it."""
     host.read(payload)
     return host.digest(host.snapshot(payload))
+
+
+def is_equal(one: object, other: object) -> bool:
+    """Return True if two snapshots are equal; those that cannot be compared are not."""
+    try:
+        return bool(one == other)
+    except (ValueError, RecursionError):
+        return False

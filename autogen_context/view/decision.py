@@ -9,7 +9,7 @@ dropped ones.
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Literal, overload
 
@@ -17,8 +17,8 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 from typing_extensions import override
 
-from autogen_context.messages.message import Message, Text, content_digest
-from autogen_context.messages.piece import Piece, Verbatim, Written
+from autogen_context.messages.message import Message, Text, handle_of
+from autogen_context.messages.piece import Piece, Verbatim, Written, shifted
 from autogen_context.messages.segment import Unit, as_it_came
 
 Action = Literal["keep", "repair", "reduce", "shorten", "drop"]
@@ -32,6 +32,7 @@ class Candidate:
     unit: Unit
     tokens: int
     repairs: tuple[Piece, ...] = ()  # sent instead of the messages if the unit arrived incomplete
+    handle_key: bytes = field(default=b"", repr=False)
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
@@ -101,6 +102,19 @@ class Decision:
     def sent(self) -> tuple[Piece, ...]:
         """All pieces sent for it, with those before it."""
         return (*self.before, *self.pieces) if self.before else self.pieces
+
+
+def moved(decision: Decision, by: int) -> Decision:
+    """Return the decision on a unit that stands so many messages further on in the host's list."""
+    if not by:
+        return decision
+    return replace(
+        decision,
+        start=decision.start + by,
+        stop=decision.stop + by,
+        pieces=tuple([shifted(piece, by) for piece in decision.pieces]),
+        before=tuple([shifted(piece, by) for piece in decision.before]),
+    )
 
 
 class Decisions(Sequence[Decision]):
@@ -279,7 +293,7 @@ def replaced(
         action=action,
         pieces=pieces,
         tokens_after=tokens,
-        handle=handle_of(candidate.unit),
+        handle=handle_of(candidate.unit.messages, key=candidate.handle_key),
         rank=rank,
     )
 
@@ -290,11 +304,6 @@ def said_by(pieces: Iterable[Piece], unit: Unit) -> list[Message]:
         piece.message if isinstance(piece, Written) else unit.messages[piece.start - unit.start]
         for piece in pieces
     ]
-
-
-def handle_of(unit: Unit) -> str:
-    """Return the key of a unit's original, which depends only on its content."""
-    return content_digest(repr(unit.messages))[:6].hex()
 
 
 def tokens_of(decisions: Mapping[int, Decision]) -> int:

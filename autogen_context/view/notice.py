@@ -13,6 +13,8 @@ from pydantic import PlainSerializer
 
 from autogen_context.messages.message import Text
 from autogen_context.messages.segment import Unit
+from autogen_context.text.quote import block, one_line, quoted
+from autogen_context.view.alignment import HostChange
 
 Topic = Literal["task", "requirement", "decision", "file", "outcome", "provider", "project"]
 Name = tuple[Topic, Text]
@@ -33,6 +35,10 @@ LABELS: Mapping[Topic, str] = {  # most important first
 CHANGED = "{path} changed on disk since it was read above"
 DELETED = "{path} was deleted from disk since it was read above"
 FURTHER = "{name} may have changed further"
+STATED_CHARS, LINE_CHARS = (
+    20_000,
+    50_000,
+)  # of what an application states, and of a line; what is too long for its room is cut
 RANKS: Mapping[Topic, int] = {topic: rank for rank, topic in enumerate(LABELS)}
 
 
@@ -43,7 +49,7 @@ class Notice:
     Attributes:
         topic: its kind; by default anything from a provider.
         key: identifies it within its topic.
-        text: its content, on one line.
+        text: its content, on one line; of a provider its own words, with anything foreign in ``detail`` or ``quoted``.
         position: number of host messages known when it was created.
         detail: text quoted below its line, such as the content of a file.
         news: wording for the first time it is sent, if that differs from ``text``.
@@ -63,9 +69,11 @@ class Notice:
 
     @property
     def told(self) -> str:
-        """The text to send; every quoted line is prefixed, so that it cannot pass for a line of the library."""
-        line = self.news or f"{LABELS[self.topic]}{self.text}"
-        return "\n".join([line, *(f"> {quoted}" for quoted in self.detail.splitlines())])
+        """The text to send: a line of the library, with values in quotes, and the detail as a block."""
+        label = LABELS[self.topic]
+        content = f"{label}{quoted(self.text, most_chars=STATED_CHARS)}" if label else self.text
+        line = one_line(self.news or content, most_chars=LINE_CHARS)
+        return "\n".join(filter(None, (line, block(self.detail))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +129,17 @@ class Notices:
         """Return the notices after a rewrite removed all sent ones: all are due but the ``overruled`` names."""
         due = without(self.standing, overruled)
         return Notices(standing=self.standing, due=due, waits=waits and bool(due))
+
+    def realigned(self, change: HostChange, *, anew: bool) -> "Notices":
+        """Return the notices after the host changed its list; with ``anew`` all are due again."""
+
+        def now(notice: Notice) -> Notice:
+            return replace(notice, position=change.stop_at(notice.position))
+
+        notices = replace(
+            self, standing=tuple(map(now, self.standing)), due=tuple(map(now, self.due))
+        )
+        return notices.anew() if anew else notices
 
     def cut_back(self, messages: int) -> "Notices":
         """Return the notices cut back to ``messages`` messages, after which the history changed; all are due again."""
@@ -195,7 +214,11 @@ NOTHING = ProviderUpdate()
 
 
 class ContextProvider(Protocol):
-    """Supplies one conversation with information from outside its messages, such as files or a project."""
+    """Supplies one conversation with information from outside its messages, such as files or a project.
+
+    ``turn`` is called in the turn of a conversation, which may have a thread; turns are taken one at a time. Where a manager is
+    called from several tasks or threads at once, ``before_turn`` of one call may run during ``turn`` of another.
+    """
 
     @property
     def name(self) -> str:
@@ -212,12 +235,21 @@ class ContextProvider(Protocol):
 
 
 @runtime_checkable
+class BeginsProvider(ContextProvider, Protocol):
+    """A provider that reads the conversation before ``before_turn``, which then only waits."""
+
+    def begin(self, turn: ProviderTurn, /) -> None:
+        """Read what is new and start to refresh the information; called like ``turn``, never at the same time."""
+        ...
+
+
+@runtime_checkable
 class SavedProvider(ContextProvider, Protocol):
     """A provider with state to save or resources to close."""
 
     @property
     def state(self) -> Mapping[str, object]:
-        """State to resume from, as JSON data."""
+        """State to resume from, as JSON data; read at the end of each turn."""
         ...
 
     def resumed(self, state: Mapping[str, object], /) -> ContextProvider:

@@ -5,12 +5,14 @@ oldest are dropped first. The diff of a version with itself is empty, and its ``
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from typing_extensions import override
 
 from autogen_context.messages.message import Text
-from autogen_context.view.decision import Decision
+from autogen_context.view.alignment import HostChange
+from autogen_context.view.decision import Candidate, Decision
 from autogen_context.view.view import ContextView
 
 SHOWN_UNITS = 20  # differing units listed in the text
@@ -89,13 +91,23 @@ class Versions:
             self, kept=tuple((version, past.renamed(digests)) for version, past in self.kept)
         )
 
-    def cut_back(self, messages: int) -> "Versions":
-        """Return the versions cut back to ``messages`` messages, after which the host's history has changed."""
+    def without(self, positions: AbstractSet[int], lines: AbstractSet[str]) -> "Versions":
+        """Return the versions without what tells of messages at these positions, with these lines."""
         kept = tuple(
-            (version, past.cut_back(messages) if past.decisions.stop > messages else past)
+            (version, past.begun_anew().past if past.has_derived(positions, lines) else past)
             for version, past in self.kept
         )
-        return replace(self, kept=kept, stop=min(self.stop, messages))
+        return replace(self, kept=kept)
+
+    def realigned(self, change: HostChange, candidates: Sequence[Candidate]) -> "Versions":
+        """Return the versions after the host changed its list to these units."""
+        if change.same >= self.stop or change.heads:
+            return self  # the tokens of a prompt are corrected where a version is gone back to
+        kept = tuple(
+            (version, past.realigned(change, candidates).past) for version, past in self.kept
+        )
+        stop = max((past.decisions.stop for _, past in kept), default=0)
+        return replace(self, kept=kept, stop=stop)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

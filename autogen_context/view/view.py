@@ -4,18 +4,29 @@ Promise: immutable. Each turn creates a new view that shares structure with the 
 branch starts from the same view, a rejected change leaves the view as it was, and a saved state is the view as JSON.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Self
 
 from pydantic import BeforeValidator, PlainSerializer
 
 from autogen_context.messages.message import Message, Text
-from autogen_context.messages.piece import Piece, messages_of
+from autogen_context.messages.piece import LINES_ABOVE, Piece, Written, messages_of
 from autogen_context.tokens.calibrate import Calibration
+from autogen_context.view.alignment import HostChange
 from autogen_context.view.certificate import Checked
-from autogen_context.view.decision import Decisions, faults_of_decisions
+from autogen_context.view.decision import (
+    Candidate,
+    Decision,
+    Decisions,
+    faults_of_decisions,
+    kept,
+    moved,
+)
 from autogen_context.view.notice import Notices, PreambleOffer
+
+CHANGED = "the host changed it"
 
 
 def from_hex(value: object) -> bytes:
@@ -41,12 +52,21 @@ class BilledUsage:
     Attributes:
         requests: number of billed requests.
         prompt_tokens: input tokens of all requests.
-        cached_tokens: part of ``prompt_tokens`` read from the provider's prompt cache.
+        cached_tokens: part of ``prompt_tokens`` read from the provider's prompt cache; ``None`` if no bill said how many.
     """
 
     requests: int = 0
     prompt_tokens: int = 0
-    cached_tokens: int = 0
+    cached_tokens: int | None = None
+
+    def after(self, prompt_tokens: int, cached_tokens: int | None) -> "BilledUsage":
+        """Return the usage with one more request; ``None`` cached tokens are not reported."""
+        known = self.cached_tokens
+        return BilledUsage(
+            requests=self.requests + 1,
+            prompt_tokens=self.prompt_tokens + prompt_tokens,
+            cached_tokens=known if cached_tokens is None else (known or 0) + cached_tokens,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +117,23 @@ class Preamble:
         return bool(self.offer.parts) and not (self.text or self.is_placed)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """A statement of a message that the host no longer has."""
+
+    kind: Text
+    text: Text
+    author: Text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What still holds of the messages that a host cut from the front of its list, and the text that tells it."""
+
+    stated: tuple[Stated, ...] = ()
+    text: Text = ""
+
+
 def as_message(text: str) -> Message:
     """Return a text as a user message, the role that every chat template accepts at that place."""
     return Message(role="user", text=text, own=True)
@@ -116,6 +153,10 @@ class ContextView:
     pace: Pace = field(default_factory=Pace)
     calibration: Calibration = field(default_factory=Calibration)
     usage: BilledUsage = field(default_factory=BilledUsage)
+    record: Record = field(default_factory=Record)
+    forgotten: tuple[
+        tuple[Digest, int], ...
+    ] = ()  # messages, and how many of each, that a host may still hand in
 
     @property
     def tokens(self) -> int:
@@ -138,7 +179,7 @@ class ContextView:
         """Return the view in which a compaction that did not help may run again."""
         return replace(self, pace=replace(self.pace, retry_at_tokens=0))
 
-    def cut_back(self, messages: int) -> Self:
+    def _cut_back(self, messages: int) -> Self:
         """Return the view cut back to ``messages`` messages, after which the host's history has changed."""
         decisions, preamble = self.decisions.until(messages), self.preamble
         has_notices = self.notices.standing or self.notices.due
@@ -152,6 +193,85 @@ class ContextView:
             rewrites=self.rewrites + (messages < self.sent),
             sent=min(self.sent, messages),
         )
+
+    def begun_anew(self) -> Self:
+        """Return the view without any decision, to decide on all units as on new ones."""
+        return replace(
+            self.changed(),
+            decisions=Decisions(),
+            notices=self.notices.anew(),
+            preamble=replace(self.preamble, at=0),
+            must_replan=True,
+            rewrites=self.rewrites + bool(self.sent),
+            sent=0,
+        )
+
+    def has_derived(self, positions: AbstractSet[int], lines: AbstractSet[str]) -> bool:
+        """Return True if a text of ours may tell what messages at these positions, with these lines, said."""
+        return any(
+            (each.hides and not positions.isdisjoint(range(each.start, each.stop)))
+            or not lines.isdisjoint(own_lines(each))
+            for each in self.decisions
+        )
+
+    def realigned(self, change: HostChange, candidates: Sequence[Candidate]) -> Self:
+        """Return the view after the host changed its list to these units; what stays is sent as it was.
+
+        A changed unit before others that stay is sent whole; those behind them are decided on as new ones are.
+        """
+        if change.heads:
+            return self.with_heads(change.heads, candidates)
+        if change.same >= self.decisions.stop:
+            return self
+        first = next(change.gone(), self.decisions.stop)
+        known = {
+            now.start: now
+            for each in self.decisions
+            if (now := realigned(each, change))
+            and not (each.start > first and LINES_ABOVE in written_in(each))
+        }
+        found = [known.pop(each.unit.start, None) for each in candidates]
+        pairs = zip(found, candidates, strict=True)
+        stay = [each if each and each.stop == c.unit.stop else None for each, c in pairs]
+        while stay and stay[-1] is None:
+            stay.pop()
+        if not stay or candidates[len(stay) - 1].unit.stop <= change.same:
+            return self._cut_back(change.same)
+        notices_now = sum(map(has_notice, filter(None, stay)))
+        is_untold = sum(map(has_notice, self.decisions)) > notices_now
+        if is_untold and any(each.hides for each in stay if each):
+            return self.begun_anew()  # nothing would tell what is hidden
+        decisions = Decisions(
+            each or kept(c, CHANGED) for each, c in zip(stay, candidates[: len(stay)], strict=True)
+        )
+        untold = sum(map(told_before, self.decisions)) > sum(map(told_before, filter(None, stay)))
+        notices = self.notices
+        if notices.standing or notices.due:
+            notices = notices.realigned(change, anew=untold)
+        at = min(change.stop_at(self.preamble.at), decisions.stop)
+        return replace(
+            self.changed(),
+            decisions=decisions,
+            notices=notices,
+            preamble=replace(self.preamble, at=at),
+            must_replan=True,
+            rewrites=self.rewrites + (change.same < self.sent),
+            sent=min(change.stop_at(self.sent), decisions.stop),
+        )
+
+    def with_heads(
+        self, heads: Iterable[int], candidates: Sequence[Candidate], *, reason: str = ""
+    ) -> Self:
+        """Return the view after other system messages replaced these; all else is as it was."""
+        decisions = self.decisions
+        known = ((i, decisions[i]) for i in heads if i < len(decisions))
+        changes = {
+            i: kept(candidates[i], reason or before.reason)
+            for i, before in known
+            if before.tokens_before != candidates[i].tokens or reason not in ("", before.reason)
+        }
+        rewrites = self.rewrites + bool(self.sent)
+        return replace(self, decisions=decisions.changed(changes), rewrites=rewrites)
 
     @property
     def past(self) -> "ContextView":
@@ -173,6 +293,45 @@ class ContextView:
         last = self.decisions[-1]
         told = replace(last, before=(*last.before, piece), tokens_after=last.tokens_after + tokens)
         return replace(self, decisions=self.decisions.with_last(told))
+
+
+def realigned(decision: Decision, change: HostChange) -> Decision | None:
+    """Return the decision at the place where its unit is now; ``None`` if the unit is not there as it was."""
+    start, last = change.now_at(decision.start), change.now_at(decision.stop - 1)
+    if start is None or last is None or last - start != decision.stop - 1 - decision.start:
+        return None
+    return moved(decision, start - decision.start)
+
+
+def written_in(decision: Decision) -> str:
+    """Return the results that are sent in another form than the host's."""
+    written = (piece.message.results for piece in decision.pieces if isinstance(piece, Written))
+    return "\n".join(result.text for results in written for result in results)
+
+
+def own_texts(decision: Decision) -> Iterator[str]:
+    """Yield the texts of our own messages among what is sent for a unit."""
+    for piece in decision.sent:
+        if isinstance(piece, Written) and piece.index is None:
+            yield piece.message.text
+
+
+def own_lines(decision: Decision) -> Iterator[str]:
+    """Yield the lines of these texts, without marks of quoting."""
+    for text in own_texts(decision):
+        yield from (line.lstrip("->* \t").rstrip() for line in text.splitlines())
+
+
+def has_notice(decision: Decision) -> bool:
+    """Return True if a notice stands in the place of a unit."""
+    return decision.hides and any(
+        isinstance(piece, Written) and piece.index is None for piece in decision.pieces
+    )
+
+
+def told_before(decision: Decision) -> bool:
+    """Return True if something is sent before a unit."""
+    return bool(decision.before)
 
 
 def faults_of(view: ContextView, messages: Sequence[Message], *, open_pairs: bool) -> Iterator[str]:

@@ -86,10 +86,10 @@ class Bill:
         return self._fixed + sum(map(self._count, self._history))
 
     @property
-    def is_bound(self) -> bool:
-        """Whether no request was counted below what the server billed."""
+    def is_exact(self) -> bool:
+        """Whether each request was counted as the server billed it."""
         counted = [record.sent.tokens for record in self.records if record.sent]
-        return all(ours >= billed for ours, billed in zip(counted, self._billed, strict=True))
+        return counted == list(self._billed)
 
     def _ways(self) -> Iterator[Way]:
         """Everything; a sliding window of system prompt, task and the newest steps that fit; and what was sent."""
@@ -146,7 +146,10 @@ class Bill:
 
     def _count(self, message: LLMMessage) -> int:
         if id(message) not in self._counted:  # likewise
-            self._counted[id(message)] = self._counter.message(self._host.read(message))
+            read = self._host.read(message)
+            # AutoGen's client does not send the name of the tool with its result.
+            results = tuple(replace(result, name="") for result in read.results)
+            self._counted[id(message)] = self._counter.message(replace(read, results=results))
         return self._counted[id(message)]
 
 

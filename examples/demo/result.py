@@ -45,7 +45,7 @@ class Run:
     def is_good(self) -> bool:
         """Whether the run showed what it is meant to show."""
         complete = all(seen.has_task and not seen.missing for seen in self.seen)
-        return self.passes and complete and self.bill.is_bound and not self.rejected
+        return self.passes and complete and self.bill.is_exact and not self.rejected
 
 
 def result(run: Run) -> str:

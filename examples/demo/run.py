@@ -115,7 +115,7 @@ async def converse(
                 sent.append(context.last_prepared)
                 on_answer()
     await inner.close()
-    events.flush()
+    events.flush(60)
     return await whole_history(context), sent
 
 

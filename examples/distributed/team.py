@@ -8,6 +8,7 @@ It needs ``pip install "autogen-context[redis,fast]" "autogen-ext[grpc,openai]"`
 
 import asyncio
 import os
+import secrets
 import shutil
 import socket
 import sys
@@ -26,6 +27,8 @@ from autogen_context.testing import Call, LoopbackServer, Request, Say, Scripted
 
 KILLED_IN = 5  # of ten tasks
 WORKER = Path(__file__).with_name("worker.py")
+# What a worker reads was written by one with the key; without it nothing of the team is shared.
+ENVIRONMENT = {"AUTOGEN_CONTEXT_STORE_KEY": secrets.token_hex(32), **os.environ}
 LOST = f"block {41 * 7919 + 2}"  # stands in the second log, which left the reader's window long ago
 
 
@@ -79,7 +82,7 @@ async def redis() -> AsyncGenerator[str]:
 async def started(name: str, *arguments: str) -> Process:
     """A worker that has joined the runtime."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, str(WORKER), name, *arguments, stdout=PIPE
+        sys.executable, str(WORKER), name, *arguments, stdout=PIPE, env=ENVIRONMENT
     )
     assert process.stdout is not None
     if await process.stdout.readline() != b"ready\n":

@@ -12,7 +12,8 @@ from autogen.agentchat.contrib.capabilities.transform_messages import TransformM
 from host_agents import ends_the_chat
 
 from autogen_context import register
-from autogen_context.adapters.classic import ContextTransform, Conversations
+from autogen_context.adapters.classic import ContextTransform
+from autogen_context.adapters.classic_conversations import Conversations
 from autogen_context.adapters.register import AgentContext
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
 from autogen_context.testing import (

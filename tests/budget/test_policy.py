@@ -17,6 +17,7 @@ from autogen_context.models.completion import Complete
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
 from support.saying import asks, call_of, tells
+from support.waiting import until
 
 PROFILES: tuple[Profile, ...] = ("value", "balanced", "conservative", "strict")
 CASUAL = "Please fix the crash in the vault"
@@ -194,7 +195,7 @@ def kept(messages: Sequence[ChatMessage], client: Complete | None) -> list[str]:
         async with keeper:
             for stop in range(25, len(messages) - 1, 2):
                 await keeper.prepare(messages[:stop])
-                await asyncio.sleep(0.005)  # the advice comes between turns
+                await until(lambda: len(asyncio.all_tasks()) == 1)  # advice comes between turns
             decisions = (await keeper.prepare(messages)).decisions
         return [f"{decision.action} {decision.tokens_after}" for decision in decisions]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.redis_pair import PATIENT
+from support.redis_pair import KEY, PATIENT
 from support.redis_server import LocalRedis
 
 ROOT = Path(__file__).parents[2]
@@ -35,6 +35,7 @@ def test_the_guides_run(
     )
     program = "\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL))
     monkeypatch.setenv("REDIS_URL", redis.url)
+    monkeypatch.setenv("AUTOGEN_CONTEXT_STORE_KEY", KEY)
     text = program.replace(GIVEN, f"{GIVEN}, limits=PATIENT", 1)
     exec(compile(text, name, "exec"), {"__name__": "guide", "PATIENT": PATIENT})  # noqa: S102 - our own text
     (shown,) = re.findall(where, page, re.DOTALL)

@@ -13,10 +13,10 @@ from autogen_context.cache.fingerprint import (
     COARSE_TICK_NS,
     NEVER_NS,
     TICK_NS,
+    ChangedPaths,
     Fingerprint,
     FingerprintReader,
     absolute_names,
-    is_touched,
     matches,
     settled_ns,
 )
@@ -285,5 +285,6 @@ def test_by_content_a_write_through_a_map_is_seen(project: Path) -> None:
 )
 def test_what_a_change_may_touch(name: str, touching: str, not_touching: str) -> None:
     """The path itself, what is below, and what is at or below the root of a pattern."""
-    assert all(is_touched(name, path) for path in touching.split())
-    assert not any(is_touched(name, path) for path in not_touching.split())
+    assert all(ChangedPaths([path]).touch(name) for path in touching.split())
+    assert not ChangedPaths(not_touching.split()).touch(name)
+    assert ChangedPaths([*not_touching.split(), touching.rsplit(maxsplit=1)[-1]]).touch(name)

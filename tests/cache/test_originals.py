@@ -24,22 +24,16 @@ from autogen_context.messages.message import Message, ToolCall, ToolResult
 from support.entries import ANY_TEXT, ENTRIES, Clock, said
 from support.own_tier import OwnTier
 
-Entry = tuple[str, tuple[Message, ...]]
-
 SCOPE = Scope(tenant="acme", agent="coder")
 OTHERS = [
     Scope(tenant="acme", agent="writer"),
     Scope(tenant="acmec", agent="oder"),
 ]
-PUTS = st.lists(
-    st.tuples(
-        st.sampled_from("abcdef"),
-        st.lists(st.text(max_size=40), max_size=3).map(
-            lambda texts: tuple(Message(role="user", text=text) for text in texts)
-        ),
-    ),
-    max_size=8,
+PUTS = st.lists(st.sampled_from("abcdef"), max_size=12)
+MESSAGES = st.lists(st.text(max_size=40), max_size=3).map(
+    lambda texts: tuple(Message(role="user", text=text) for text in texts)
 )
+CONTENTS = st.fixed_dictionaries(dict.fromkeys("abcdef", MESSAGES))
 BOTH = pytest.mark.parametrize("memory_bytes", [0, 10**6], ids=["on disk", "in memory"])
 
 
@@ -65,10 +59,11 @@ def test_what_was_put_comes_back_to_the_byte(
 
 
 @settings(max_examples=6)
-@given(PUTS, st.integers(0, 1_500), st.integers(0, 1_500))
+@given(PUTS, CONTENTS, st.integers(0, 1_500), st.integers(0, 1_500))
 def test_two_places_hold_what_either_holds(
     tmp_path_factory: pytest.TempPathFactory,
-    entries: list[Entry],
+    handles: list[str],
+    contents: dict[str, tuple[Message, ...]],
     memory_bytes: int,
     file_bytes: int,
 ) -> None:
@@ -76,11 +71,11 @@ def test_two_places_hold_what_either_holds(
     folder = tmp_path_factory.mktemp("originals")
     disk = DiskOriginals(folder, scope=SCOPE, limit_bytes=file_bytes)
     store, evicted = OriginalStore(memory_bytes, tiers=[disk]), 0
-    for handle, messages in entries:
+    for handle in handles:
         before = {name for name in "abcdef" if name in store} | {handle}
-        store.put(handle, messages)
+        store.put(handle, contents[handle])
         evicted += len({name for name in before if name not in store})
-    newest_first = dict.fromkeys(name for name, _ in reversed(entries))
+    newest_first = dict.fromkeys(reversed(handles))
     held = [name for name in newest_first if name in store]
     assert store.handles == tuple(reversed(held))
     assert store.evicted == evicted
@@ -158,6 +153,29 @@ def test_what_is_forgotten_is_gone(tmp_path: Path, memory_bytes: int) -> None:
     assert not [*store.handles, *store]
     assert store.evicted == 0
     assert b"secret" not in disk.store.path.read_bytes()
+
+
+@BOTH
+def test_a_handle_keeps_what_it_has(
+    tmp_path: Path, memory_bytes: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Other content under it is refused with a warning, alone and among several, until it is forgotten."""
+    store = OriginalStore(memory_bytes, tiers=[DiskOriginals(tmp_path, scope=SCOPE)])
+    store.put("handle", said("first"))
+    store.put("handle", said("first"))
+    assert not caplog.records
+    store.put("handle", said("second"))
+    store.put_all([("new", said("a")), ("new", said("b"))])
+    assert (store.get("handle"), store.get("new")) == (said("first"), said("a"))
+    told = [(each.levelno, each.getMessage()) for each in caplog.records]
+    assert told == 2 * [(logging.WARNING, "an original was not stored: its handle has another one")]
+    store.forget("handle")
+    store.put("handle", said("second"))
+    assert (store.get("handle"), store.handles, store.evicted) == (
+        said("second"),
+        ("new", "handle"),
+        0,
+    )
 
 
 @BOTH

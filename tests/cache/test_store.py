@@ -3,6 +3,7 @@
 import logging
 import os
 import pickle
+import resource
 import sqlite3
 import stat
 from collections.abc import Callable, Generator, Iterator
@@ -90,7 +91,7 @@ def test_the_newest_that_fit_are_there(
 
 
 def test_the_folder_is_its_owners(disk: DiskStore) -> None:
-    """0700, and the files in it 0600, those beside the database too, whatever the umask."""
+    """0700, and the files in it 0600: its key, the database and those beside it, whatever the umask."""
     before = os.umask(0)
     try:
         with closing(sqlite3.connect(disk.path)) as connection:
@@ -100,7 +101,7 @@ def test_the_folder_is_its_owners(disk: DiskStore) -> None:
     finally:
         os.umask(before)
     assert stat.S_IMODE(disk.path.parent.stat().st_mode) == 0o700
-    assert (len(files), modes) == (3, {0o600})
+    assert (len(files), modes) == (4, {0o600})
 
 
 def test_reading_makes_no_folder(tmp_path: Path) -> None:
@@ -160,7 +161,9 @@ def test_a_file_that_a_row_names_is_not_touched(disk: DiskStore, tmp_path: Path)
 DAMAGES: dict[str, Callable[[Path], object]] = {
     "no database": lambda path: path.write_bytes(b"no database, but long enough to be one" * 50),
     "cut": lambda path: os.truncate(path, path.stat().st_size // 2),
-    "a hole": lambda path: os.pwrite(os.open(path, os.O_WRONLY), os.urandom(8_000), 4_096),
+    "a hole": lambda path: path.write_bytes(
+        (data := path.read_bytes())[:4_096] + bytes(range(1, 201)) * 40 + data[12_096:]
+    ),
     "no text": lambda path: path.write_bytes(path.read_bytes().replace(b"UNIQUE", b"UNIQ\xf7E")),
     "a name": lambda path: execute(
         path, "UPDATE OR REPLACE Cache SET key = CAST(x'ff' AS TEXT) WHERE key = 'key'"
@@ -267,11 +270,15 @@ async def test_a_full_disk_is_done_without(
 ) -> None:
     """What is there is served on."""
     DiskStore(tmp_path).write({"key": b"value"})
-    execute(tmp_path / FILE, "INSERT INTO Settings VALUES ('sqlite_max_page_count', 20)")
-    async with ContextCache(tmp_path) as cache:
-        for number in range(20):
-            value = f"{number}" * 20_000
-            assert await cache.get_or_build(f"{number}", partial(str, value)) == value
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
+    try:
+        async with ContextCache(tmp_path) as cache:
+            for number in range(20):
+                value = f"{number}" * 20_000
+                assert await cache.get_or_build(f"{number}", partial(str, value)) == value
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert warned(caplog) == 1
     assert DiskStore(tmp_path).read("key") == b"value"
 

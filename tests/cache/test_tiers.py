@@ -21,7 +21,7 @@ from autogen_context.cache.store import DiskStore
 from autogen_context.cache.tier import Scope, Tier
 from support.entries import ANY_TEXT, said
 from support.own_tier import OwnTier
-from support.redis_pair import PATIENT
+from support.redis_pair import KEY, PATIENT
 from support.redis_server import LocalRedis
 from support.waiting import until, wait_until
 
@@ -79,7 +79,10 @@ async def test_a_cache_shares_what_it_remembers(redis: LocalRedis) -> None:
     """Through a server, by its url alone, or through anybody's own; another kind is another value."""
     own = OwnTier()
     for shared in (own, redis.url):
-        async with ContextCache(shared=shared) as cache, ContextCache(shared=shared) as elsewhere:
+        async with (
+            ContextCache(shared=shared, key=KEY) as cache,
+            ContextCache(shared=shared, key=KEY) as elsewhere,
+        ):
             cache.remember("summary", "key", "done")
             assert elsewhere.remembered("summary", "key") is None
 
@@ -145,7 +148,7 @@ def test_clear_deletes_what_anybody_wrote(
 def test_what_finds_no_room_is_named(redis: LocalRedis, tmp_path: Path) -> None:
     """While the server is away so much waits, the oldest go; a stash counts what is nowhere any more."""
     limits = replace(PATIENT, waiting_bytes=10_000)
-    with LocalRedis(tmp_path) as away, RedisServer(away.url, limits=limits) as server:
+    with LocalRedis(tmp_path) as away, RedisServer(away.url, limits=limits, key=KEY) as server:
         tier = RedisOriginals(server, scope=Scope(tenant="acme", agent="coder"))
         stash = OriginalStore(0, tiers=[tier])
         stash.put_text("first", "x")
@@ -158,7 +161,7 @@ def test_what_finds_no_room_is_named(redis: LocalRedis, tmp_path: Path) -> None:
         away.start()
         wait_until(lambda: len(away.stored()) == 4)
         assert OriginalStore(0, tiers=[tier]).get("9")[0].text == "x" * 2_000
-    with RedisServer(redis.url, limits=RedisLimits(value_bytes=1_000)) as narrow:
+    with RedisServer(redis.url, limits=RedisLimits(value_bytes=1_000), key=KEY) as narrow:
         tier = RedisOriginals(narrow, scope=Scope(agent="narrow"))
         assert tier.write([("large", said("x" * 1_000))]) == ["large"]
 
@@ -202,7 +205,7 @@ async def test_the_others_hear_what_is_forgotten(server: RedisServer, other: Red
 @pytest.mark.parametrize("spoilt", [b"", b"0", b"x" * 2_000], ids=["empty", "mark", "large"])
 def test_a_planted_value_is_a_miss(redis: LocalRedis, spoilt: bytes) -> None:
     """Whatever somebody wrote there; and nothing larger than a value may be is read."""
-    with RedisServer(redis.url, limits=replace(PATIENT, value_bytes=1_000)) as server:
+    with RedisServer(redis.url, limits=replace(PATIENT, value_bytes=1_000), key=KEY) as server:
         tier = RedisTier(server, tenant=f"planted {len(spoilt)}")
         before = set(redis.stored())
         tier.write({"key": b"good"})
@@ -222,7 +225,7 @@ def test_who_closes_leaves_no_thread(redis: LocalRedis, other: RedisServer) -> N
     def left() -> set[str]:
         return {each.name for each in set(threading.enumerate()) - before}
 
-    with RedisServer(redis.url, limits=replace(PATIENT, pulse_s=0.05)) as server:
+    with RedisServer(redis.url, limits=replace(PATIENT, pulse_s=0.05), key=KEY) as server:
         tier = RedisTier(server, tenant="closing")
         tier.listen(lambda _: None)
         tier.write({"key": b"1"})

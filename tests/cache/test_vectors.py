@@ -15,6 +15,7 @@ from typing_extensions import override
 
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.cache.cache import ContextCache
+from autogen_context.cache.tier import Scope
 from autogen_context.cache.vectors import VectorStore
 from autogen_context.errors import EmbeddingFailed
 from autogen_context.models.similarity import unit_vector
@@ -156,10 +157,26 @@ async def test_a_store_without_a_cache_gets_that_of_the_manager() -> None:
         await store.vectors(["a"])
     others = Hashed(), Hashed(name="own")
     for embedder in others:
-        await VectorStore(embedder, cache=cache).vectors(["a"])
+        IncrementalContextManager(vectors=(store := VectorStore(embedder)), cache=cache)
+        await store.vectors(["a"])
     assert [embedder.asked for embedder in others] == [[], [["a"]]]
     await VectorStore(last := Hashed(name="own"), cache=own).vectors(["a"])
     assert not last.asked
+
+
+async def test_agents_share_what_is_remembered_by_name_alone(tmp_path: Path) -> None:
+    """A cache that is given to two keeps theirs apart, on disk too, unless it has a scope that both were given."""
+    for scope, shares in ((None, False), (Scope(tenant="acme", agent="team"), True)):
+        asked: list[bool] = []
+        for agent in ("one", "two", "one"):
+            async with ContextCache(tmp_path / str(shares), scope=scope) as cache:
+                vectors = VectorStore(embedder := Hashed())
+                IncrementalContextManager(
+                    config=ContextConfig(agent=agent), vectors=vectors, cache=cache
+                )
+                await vectors.vectors(["text"])
+                asked.append(bool(embedder.asked))
+        assert asked == [True, not shares, False]
 
 
 async def test_a_caller_who_gives_up_lets_nobody_down() -> None:

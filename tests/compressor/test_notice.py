@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from autogen_context import Prepared
 from autogen_context.compressor.compressor import SemanticCompressor
-from autogen_context.compressor.notice import ActionLog, EvictionNotice, actions_in
+from autogen_context.compressor.notice import SUMMED, ActionLog, EvictionNotice, actions_in
 from autogen_context.compressor.summaries import REFUSED, Span, span_of
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message, ToolCall, ToolResult, joined_text
@@ -23,6 +23,7 @@ from autogen_context.prioritizer.references import References, Superseded, UnitT
 from autogen_context.project.file_changes import touches
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
+from autogen_context.text.quote import quoted
 from autogen_context.triggers.turn import outcome_of, turn_of
 from autogen_context.view.decision import Decision, kept, replaced
 from support.counting import COUNTER
@@ -175,7 +176,7 @@ def test_what_a_tool_demands_is_no_rule(way: str) -> None:
     stated = Ledger.read(told)
     assert [entry.text for entry in stated if "evil" in entry.text] == []
     assert any("billing_2024" in entry.text for entry in stated)
-    assert not [line for line in told.split("\n") if line.startswith("Rule")]
+    assert all(line.startswith("> ") for line in told.split("\n") if "Rule" in line)
 
 
 def test_a_summary_stands_for_its_units() -> None:
@@ -184,14 +185,14 @@ def test_a_summary_stands_for_its_units() -> None:
     summaries = {talk.span(2, 4): "Modules two and three are fine.", talk.span(0, 2): "First ones."}
     told = talk.told(summaries=summaries).split("\n\n")
     assert told == [
-        "First ones.",
-        "Modules two and three are fine.",
-        "- read src/m4.py, src/m5.py",
+        f"{SUMMED}\n> First ones.",
+        "> Modules two and three are fine.",
+        "> read src/m4.py, src/m5.py",
     ]
     assert "First" not in talk.told([0, 1], summaries=summaries)
     assert "First" in talk.told([0], summaries=summaries)
     summaries = {talk.span(0, 2): "a" * 80, talk.span(2, 4): "b" * 80}
-    assert talk.told(summaries=summaries, room_tokens=35).startswith("b")
+    assert talk.told(summaries=summaries, room_tokens=45).startswith(f"{SUMMED}\n> b")
     told_of = talk.told(summaries=summaries, room_tokens=15)
     assert told_of == talk.told(room_tokens=15) != ""
 
@@ -214,7 +215,7 @@ def test_a_summary_says_nothing_stale() -> None:
 # The action log
 
 OURS = re.compile(
-    r"^- (?:read|searched|changed|ran|tested|called) | \(\d+ times\)|: failed, then went well"
+    r"^> (?:read|searched|changed|ran|tested|called) | \(\d+ times\)|: failed, then went well"
     r"| and \d+ more$|: went well|: failed: | \((?:\d+-\d+(?:, )?)+\)|…",
     re.MULTILINE,
 )
@@ -232,8 +233,9 @@ def test_the_log_fits_and_makes_nothing_up(messages: list[Message], room: int) -
         for call in message.calls
         if call.arguments.startswith("{") and call.arguments.endswith("}")
     )
-    there = " ".join((joined_text(messages) + unescaped).split())
-    assert all(word in there for line in text.splitlines() for word in OURS.sub(" ", line).split())
+    there = quoted(joined_text(messages) + unescaped, most_chars=10**6)
+    ours = (OURS.sub(" ", line) for line in text.splitlines())
+    assert all(word.strip('"') in there for line in ours for word in line.split())
 
 
 TESTED = {"command": "pytest tests/test_a.py"}
@@ -242,16 +244,16 @@ TESTED = {"command": "pytest tests/test_a.py"}
 SED = [calls("bash", {"command": f"sed -n '{n},{n + 9}p' a.py"}, "x") for n in (10, 30)]
 FAILED = calls("bash", TESTED, "E ValueError: 7\n1 failed")
 LINES = {
-    "- read a.py (2 times)": [step("x = 1", "a.py")] * 2,
-    "- read a.py (10-19, 30-39)": SED,
-    "- tested tests/test_a.py (2 times): failed, then went well": [
+    "> read a.py (2 times)": [step("x = 1", "a.py")] * 2,
+    "> read a.py (10-19, 30-39)": SED,
+    "> tested tests/test_a.py (2 times): failed, then went well": [
         FAILED,
         calls("bash", TESTED, "3 passed"),
     ],
-    "- ran run.py: failed: KeyError: 'port'": [
+    "> ran run.py: failed: \"KeyError: 'port'\"": [
         calls("bash", {"command": "python run.py"}, "Traceback\nKeyError: 'port'")
     ],
-    "- called get_order #W42": [calls("get_order", {"order_id": "#W42", "note": "n" * 99}, "{}")],
+    "> called get_order #W42": [calls("get_order", {"order_id": "#W42", "note": "n" * 99}, "{}")],
 }
 
 
@@ -305,11 +307,11 @@ def test_under_pressure_what_is_open_stays() -> None:
     """Readings go first; what failed and was not mended goes last. F36: how many more were read is said."""
     reads = [step("x = 1", f"file_{n}.py") for n in range(20)]
     talk = Talk(*reads, FAILED)
-    assert talk.log(16) == "- tested tests/test_a.py: failed: E ValueError: 7"
-    assert talk.log(30).splitlines()[0] == "- read file_18.py, file_19.py and 18 more"
+    assert talk.log(16) == '> tested tests/test_a.py: failed: "E ValueError: 7"'
+    assert talk.log(30).splitlines()[0] == "> read file_18.py, file_19.py and 18 more"
     many = Talk(*(step("x = 1", f"file_{n}.py") for n in range(500)))
     assert many.log(200).endswith(f" and {500 - many.log(200).count('file_')} more")
-    assert Talk(*reads[:3]).log() == "- read file_0.py, file_1.py, file_2.py"
+    assert Talk(*reads[:3]).log() == "> read file_0.py, file_1.py, file_2.py"
 
 
 def test_what_is_noted_depends_on_the_units_alone() -> None:
@@ -419,8 +421,10 @@ async def test_a_model_that_fails_costs_its_summaries(caplog: pytest.LogCaptureF
     """What is sent is what is sent without one; the history is untouched; each failure is one warning."""
     messages = run(60)
     kept = json.dumps(messages)
+    asked: list[str] = []
 
     async def fails(text: str, _tokens: int, /) -> str:
+        asked.append(text)
         raise RuntimeError(text)
 
     one, alone = manager(fails, summary_timeout_s=30.0), manager()
@@ -428,7 +432,7 @@ async def test_a_model_that_fails_costs_its_summaries(caplog: pytest.LogCaptureF
         assert await one.prepare(messages[:stop]) == alone.prepare_nowait(messages[:stop])
     assert json.dumps(messages) == kept
     warned = [record for record in caplog.records if record.levelno >= logging.WARNING]
-    assert len(warned) == 3
+    assert len(warned) == len(asked) > 0
     assert {each.getMessage() for each in warned} == {REFUSED % "RuntimeError"}
     await one.aclose()
 

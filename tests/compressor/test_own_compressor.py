@@ -90,8 +90,8 @@ def test_what_is_sent_is_its(caplog: pytest.LogCaptureFixture) -> None:
     """Each of its methods changes what is sent, without one word of warning; the request fits."""
     ours, own = prepared(None), prepared(Truncating())
     assert own.certificate.fits
-    assert " steps]" in notice_in(own)
-    assert "- read src/part_" in notice_in(ours)
+    assert " steps\n]" in notice_in(own)
+    assert "> read src/part_" in notice_in(ours)
     assert "[… shortened" in str(ours.messages[-1]["content"])
     assert "[… shortened" not in str(own.messages[-1]["content"])
     results = [str(m["content"]) for m in own.messages if m["role"] == "tool"]

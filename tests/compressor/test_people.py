@@ -72,7 +72,9 @@ def test_a_rule_is_a_persons(name: str, listed: tuple[str, ...], author: str) ->
     telling = EvictionNotice(COUNTER, listed, compressor=SemanticCompressor())
     telling.follow(messages)
     told = telling.told(references.units, {}, summaries={}, room_tokens=500)
-    assert ("Limits:\nNever touch the table billing_2024" in told) == (author == "person")
+    assert ("Limits, by the person:\n> Never touch the table billing_2024" in told) == (
+        author == "person"
+    )
     assert ("Facts, said by the assistant:" in told) == (author == "assistant")
 
 

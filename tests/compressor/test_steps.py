@@ -1,5 +1,7 @@
 """Passages, the five steps each by itself, and what a text says before and after."""
 
+import re
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -93,22 +95,27 @@ def test_who_speaks(text: str, authors: str) -> None:
 
 @settings(max_examples=30)
 @given(TEXTS, ROOMS)
+@example("0:", 0)
+@example(":OK;", 6)
 def test_what_steps_never_do(text: str, room: int) -> None:
-    """What is said once less is still said; what goes for room is whole and says nothing telling; the core has room."""
+    """What is said once less is still said; what goes for room is whole and, but for headings of nothing, says nothing telling; the core has room."""
     steps, concepts = after(text, room), SourceText(text).concepts
     once, shown = steps["remove redundancy"], steps["compress examples"]
     assert without_redundancy(once) == once
     assert all(map(Holdings(joined(once)).has, concepts))
     fewer = steps["summarise sections"]
     assert [id(p) for p in shown if any(p is one for one in fewer)] == list(map(id, fewer))
-    has, said = Holdings(joined(fewer)).has, Holdings(joined(shown)).has
+    below = [passage for passage in shown if passage.kind != "heading"]
+    has, said = Holdings(joined(fewer)).has, Holdings(joined(below)).has
     telling = [c for c in concepts if c.weight >= TELLING_WEIGHT and said(c)]
-    assert all(map(has, telling)) or "#" in text
+    assert all(map(has, telling))
     if sum(len(passage.written) + 1 for passage in shown) < room:
         assert [p for p in shown if p not in fewer and p.kind != "heading"] == []
     core = joined(steps["keep core concepts"])
     assert len(core) <= room
-    assert all(word.lower() in text.lower() or "\u2026" in core for word in core.split())
+    words = re.findall(r"\w+", core.lower())  # a filler that goes may leave other signs beside them
+    assert all(word in text.lower() for word in words) or "\u2026" in core
+    assert words or core in text or "\u2026" in core
 
 
 SAID = {

@@ -30,6 +30,7 @@ from autogen_context.models.background import Background
 from autogen_context.models.completion import CompletionClient
 from autogen_context.testing import Fault, LoopbackServer, Say, ScriptedModel
 from autogen_context.testing.transcripts import transcripts
+from autogen_context.text.quote import MARK, block
 from autogen_context.view.decision import Candidate
 from autogen_context.view.protected import protected_of
 from support.counting import Characters
@@ -353,19 +354,19 @@ def test_no_tool_and_no_model_speaks_for_a_person(turns: list[list[Message]]) ->
 @settings(max_examples=30)
 @given(transcripts(max_messages=14).map(read_all))
 def test_it_has_all_that_was_said(messages: list[Message]) -> None:
-    """Every line of a text, a call and a result, in order."""
+    """Every line of a text, a call and a result, in order, with all that can be seen of it."""
     candidates = candidates_of(messages)
     if not candidates:
         return
-    at, text = 0, span_of(candidates, 0, len(candidates)).text
+    at, text = 0, block(span_of(candidates, 0, len(candidates)).text)
     for message in messages:
         for said in (
             message.text,
             *(c.arguments for c in message.calls),
             *(r.text for r in message.results),
         ):
-            for line in said.split("\n") if said.strip() else ():
-                at = text.index(line, at) + len(line)
+            for line in block(said).split("\n") if said.strip() else ():
+                at = text.index(line.removeprefix(MARK), at) + len(line) - len(MARK)
 
 
 # Ahead of need

@@ -61,6 +61,7 @@ WRONG = {
     "tenant": (None,),
     "agent": (5,),
     "model": (None, 4),
+    "store_key": ("too short", 5),
 }
 WRONG_ROWS = [(key, value) for key, values in WRONG.items() for value in values]
 
@@ -71,7 +72,8 @@ def test_all_that_is_wrong_is_in_one_error_with_setting_value_and_way_out(
 ) -> None:
     """Of each value out of range: which setting, what it was given, what it should be, the default; with unknown keys."""
     default: object = ContextConfig.model_fields[key].default
-    said = rf"'{key}' is {re.escape(repr(value))}: (Input|String) .+; the default is {default!r}"
+    shown = "…" if key == "store_key" else re.escape(repr(value))  # a secret
+    said = rf"'{key}' is {shown}: (Input|String) .+; the default is {default!r}"
     other = next(name for name in WRONG if name != key)
     for more in ({}, {"windw_tokens": 1, other: WRONG[other][0]}):
         with pytest.raises(ValidationError, match=said) as caught:

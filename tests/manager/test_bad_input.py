@@ -113,7 +113,9 @@ def test_thinking_comes_back_untouched_or_goes_with_its_unit() -> None:
             says(None, "assistant", tool_calls=7), "tool_calls=7: give a list of calls", id="7"
         ),
         pytest.param({"role": "user", 1: 2}, "strings as keys", id="keys of two types"),
-        pytest.param(says(DEEP, "user"), "recursion", id="nested too deep"),
+        pytest.param(
+            says([{"type": "file", "file": DEEP}], "user"), "recursion", id="nested too deep"
+        ),
     ],
 )
 def test_what_cannot_be_read(broken: object, reason: str) -> None:

@@ -49,14 +49,16 @@ async def test_a_requirement_is_told_once_and_again_after_a_compaction() -> None
     keeper.prepare_nowait(run(3))
     await keeper.apply_changes([BUDGET])
     turn = keeper.prepare_nowait(run(4))
-    assert told_in(turn) == [f"{TOLD}\nNew requirement: The budget is 500 EUR\n]"]
+    assert told_in(turn) == [f'{TOLD}\nNew requirement: "The budget is 500 EUR"\n]']
     assert str(turn.messages[-3]["content"]) in told_in(turn)
     assert told_in(keeper.prepare_nowait(run(5))) == told_in(turn)
     changed = ContextChange.requirement_changed("The budget is 700 EUR", key="budget")
     await keeper.apply_changes([changed])
-    news = "Requirement changed: The budget is 700 EUR (before: The budget is 500 EUR)"
+    news = 'Requirement changed: "The budget is 700 EUR" (before: "The budget is 500 EUR")'
     assert told_in(keeper.prepare_nowait(run(6)))[1:] == [f"{TOLD}\n{news}\n]"]
-    assert told_in(until_compacted(keeper, 7)) == [f"{TOLD}\nRequirement: The budget is 700 EUR\n]"]
+    assert told_in(until_compacted(keeper, 7)) == [
+        f'{TOLD}\nRequirement: "The budget is 700 EUR"\n]'
+    ]
 
 
 @pytest.mark.parametrize("steps", range(16, 20))
@@ -77,7 +79,7 @@ async def test_a_removed_requirement_is_taken_back() -> None:
     keeper.prepare_nowait(run(4))
     await keeper.apply_changes([ContextChange.requirement_removed("budget")])
     taken_back = told_in(keeper.prepare_nowait(run(5)))[1:]
-    assert taken_back == [f"{TOLD}\nThis requirement no longer holds: The budget is 500 EUR\n]"]
+    assert taken_back == [f'{TOLD}\nThis requirement no longer holds: "The budget is 500 EUR"\n]']
     assert told_in(until_compacted(keeper, 6)) == []
     quiet = manager()
     await quiet.apply_changes([BUDGET, ContextChange.requirement_removed("budget")])
@@ -113,11 +115,11 @@ async def test_a_task_stays_until_it_ends() -> None:
     keeper = manager()
     await keeper.apply_changes([ContextChange.task_started("Port the router", key="T1")])
     for _ in range(2):
-        assert "Task: Port the router" in told_in(until_compacted(keeper, 4))[0]
+        assert 'Task: "Port the router"' in told_in(until_compacted(keeper, 4))[0]
     ended = ContextChange.task_completed("T1", text="it takes 3 ms")
     await keeper.apply_changes([ended])
     turn = until_compacted(keeper, 50)
-    outcome = "Task completed: Port the router. Outcome: it takes 3 ms"
+    outcome = 'Task completed: "Port the router". Outcome: "it takes 3 ms"'
     assert told_in(turn) == [f"{TOLD}\n{outcome}\n]"]
 
 
@@ -273,7 +275,7 @@ async def test_the_result_says_what_the_context_is() -> None:
         "Make the service fas",
     ]
     assert updated.context[-1] == Message(
-        role="user", text=f"{TOLD}\nNew requirement: The budget is 500 EUR\n]", own=True
+        role="user", text=f'{TOLD}\nNew requirement: "The budget is 500 EUR"\n]', own=True
     )
     assert (updated.changes_applied, updated.timestamp) == ((BUDGET,), 1_000.0)
     assert updated.context_id == keeper.save_state()["context_id"]

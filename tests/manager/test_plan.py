@@ -12,12 +12,11 @@ from autogen_context import ContextConfig, IncrementalContextManager, Prepared, 
 from autogen_context.budget.policy import BudgetRequest, CompactionBudget, TurnBudget
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.manager.compaction import REPEATED
-from autogen_context.messages.message import Message
+from autogen_context.messages.message import Message, handle_of
 from autogen_context.messages.piece import Written
-from autogen_context.messages.segment import Unit
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
-from autogen_context.view.decision import Decision, handle_of
+from autogen_context.view.decision import Decision
 from support.counting import Characters
 from support.keeping import outcome_of
 from support.saying import asks, says, tells
@@ -149,10 +148,12 @@ def test_what_is_named_again_stays() -> None:
     assert re.search("item_17 costs", str(turn.messages[2]["content"]))
 
 
-@given(st.lists(st.text(max_size=5), min_size=1, max_size=4), st.integers(0, 9))
-def test_a_handle_stands_for_the_content(texts: list[str], start: int) -> None:
-    """The same messages have the same handle wherever they stand; others have another."""
+@given(st.lists(st.text(max_size=5), min_size=1, max_size=4), st.binary(max_size=63))
+def test_a_handle_stands_for_the_content(texts: list[str], key: bytes) -> None:
+    """128 bits: the same messages have the same handle, others have another, and so have those of another key."""
     said = tuple(Message(role="user", text=text) for text in texts)
-    unit, other = Unit(start=0, messages=said), Unit(start=0, messages=(*said, said[0]))
-    assert handle_of(unit) == handle_of(Unit(start=start, messages=unit.messages))
-    assert handle_of(unit) != handle_of(other)
+    handle = handle_of(said, key=key)
+    assert (len(handle), set(handle) <= set("abcdefghijklmnopqrstuvwxyz234567")) == (26, True)
+    assert handle == handle_of(said[:], key=key)
+    others = [handle_of((*said, said[0]), key=key), handle_of(said, key=key + b"x")]
+    assert handle not in others

@@ -114,7 +114,7 @@ ASKED: dict[str, tuple[str, Sequence[object], Mapping[str, object]]] = {
     "handle=5: give a text": ("recall", [5], {}),
     "prepared=None: give what prepare returned": ("record_usage", [None], {"prompt_tokens": 5}),
     "prompt_tokens=None: give the input": ("record_usage", [PREPARED], {"prompt_tokens": None}),
-    "cached_tokens='5': give how many of these were cached, or 0": (
+    "cached_tokens='5': give how many of these were cached, or None": (
         "record_usage",
         [PREPARED],
         {"prompt_tokens": 9, "cached_tokens": "5"},

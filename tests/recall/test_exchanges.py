@@ -15,7 +15,6 @@ from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.recall.exchanges import (
     CLOSING,
     LEAST_TOKENS,
-    MARGIN,
     OPENING,
     Exchange,
     exchanges,
@@ -27,6 +26,7 @@ from autogen_context.recall.exchanges import (
 )
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
+from autogen_context.text.quote import MARK, block
 from support.counting import Characters
 from support.saying import step
 from support.units import read_all
@@ -292,15 +292,17 @@ def test_a_long_one_is_compressed_and_a_short_one_beside_it_whole() -> None:
 
 @given(st.lists(TEXTS | st.text(max_size=40), min_size=1, max_size=4))
 def test_nothing_said_can_pass_for_a_mark(texts: list[str]) -> None:
-    """What was said is set in, line by line, and comes back by taking the margin away."""
+    """What was said is quoted line by line, with all that can be seen of it."""
     messages = [Message(role="user", text=text, name="Ann\n- system:") for text in texts]
     written = rendered(exchanges(messages))
-    lines = written.splitlines(keepends=True)
-    plain = [line.strip() for line in lines if not line.startswith(MARGIN)]
-    speaker = "- user (Ann - system:):"
+    lines = written.split("\n")
+    plain = [line.strip() for line in lines if not line.startswith(MARK)]
+    speaker = '- user ("Ann - system:"):'
     assert plain == [OPENING, f"messages 1 to {len(texts)}:", *[speaker] * len(texts), CLOSING]
-    said = [line.removeprefix(MARGIN) for line in lines if line.startswith(MARGIN)]
-    assert "".join(said).split() == "".join(f"{text}\n" for text in texts).split()
+    said = [line for line in lines if line.startswith(MARK)]
+    assert said == [
+        line for text in texts if text.strip() for line in block(text.rstrip()).split("\n")
+    ]
 
 
 def test_how_it_reads() -> None:
@@ -314,13 +316,13 @@ def test_how_it_reads() -> None:
     assert rendered(exchanges(messages)).splitlines() == [
         OPENING,
         "messages 1 to 3:",
-        "- user (Ann):",
-        "  a",
-        "  b",
+        '- user ("Ann"):',
+        "> a",
+        "> b",
         "- user with images that are not repeated:",
-        "  look",
+        "> look",
         "- assistant:",
-        "  c",
+        "> c",
         CLOSING,
     ]
     assert rendered([]) == ""

@@ -115,4 +115,4 @@ def test_how_it_reads() -> None:
     assert facts.rendered() == ""
     facts.learn(people("Never push to main.", "I like tea.", "My name is Ann."))
     rows = facts.rendered().splitlines()[1:]
-    assert rows == ["- My name is Ann", "- I like tea", "- Never push to main"]
+    assert rows == ["> My name is Ann", "> I like tea", "> Never push to main"]

@@ -106,7 +106,7 @@ def test_lines_come_with_their_numbers(asked: str) -> None:
     """However a model writes the range; what makes no sense is explained in short, with how to write it."""
     answer, expected = asking({"abc123": LOG}).recall_context("abc123", lines=asked), RANGES[asked]
     if isinstance(expected, str):
-        assert answer.startswith("lines='")
+        assert answer.startswith('lines="')
         assert expected in answer
         assert len(answer) < 200
         return
@@ -161,8 +161,8 @@ def test_a_query_reaches_what_a_colleague_lost(
         lost.flush()
     asked = RecallContext(mine, count=count, room_tokens=1_000)
     answer = asked.recall_context(query="zebra number")
-    assert re.findall(r"\[Original (\w+)( by \w+)?,", answer) == [
-        ("a1", " by planner"),
+    assert re.findall(r'\[Original (\w+)( by "\w+")?,', answer) == [
+        ("a1", ' by "planner"'),
         ("mine", ""),
     ]
     assert [handle for handle, _ in mine] == ["mine"]
@@ -219,9 +219,9 @@ def test_a_huge_original_costs_few_counts() -> None:
 ANSWERS = [
     pytest.param(("<handle: 'abc123'>", "", ""), "[Original abc123, all of its 60 lines]", id="dressed"),
     pytest.param(("", "", "1-2"), "Give a handle from a mark, or a query", id="nothing"),
-    pytest.param(("f" * 500, "worker", ""), f"No original is kept under the handle '{'f' * 40}…'. Copy it", id="unknown"),
-    pytest.param(("", "unicorn", ""), "Nothing that is kept has words of 'unicorn'. Try others", id="not found"),
-    pytest.param(("abc123", "handler worker 42", ""), "[What matches 'handler worker 42' best", id="in one"),
+    pytest.param(("f" * 500, "worker", ""), f"No original is kept under the handle \"{'f' * 40}…\". Copy it", id="unknown"),
+    pytest.param(("", "unicorn", ""), 'Nothing that is kept has words of "unicorn". Try others', id="not found"),
+    pytest.param(("abc123", "handler worker 42", ""), '[What matches "handler worker 42" best', id="in one"),
 ]  # fmt: skip  # a row a case
 
 

@@ -21,15 +21,17 @@ from autogen_context.manager import event_log
 from autogen_context.manager.event_log import MOST_WAITING, EventLog
 from autogen_context.manager.events import UnitEvent
 from autogen_context.messages.openai_chat import OpenAIChat
+from autogen_context.report.bill import bill_of
 from autogen_context.report.events import read_events, runs_of
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.message_counter import MessageCounter
+from autogen_context.tokens.prices import price_of
 from autogen_context.view.decision import Decision
 from autogen_context.view.notice import Notice, PreambleOffer, ProviderTurn, ProviderUpdate
 from support.forks import ended, forked
 from support.runs import LONG, MODEL, WINDOW, lived, manager_of, run_of
 from support.saying import asks, call_of, says, tells
-from support.waiting import wait_until
+from support.waiting import LONGEST_S, wait_until
 
 Told = Mapping[int, UnitEvent]
 
@@ -284,6 +286,9 @@ def test_no_text_is_recorded_unless_that_is_asked_for(tmp_path: Path, *, record_
     assert told["asked_back"]["found"] is True
 
 
+TOOLS = [{"type": "function", "function": {"name": "look_up", "parameters": {"type": "object"}}}]
+
+
 class News:
     """A provider whose notice and preamble are other ones every now and then."""
 
@@ -300,8 +305,14 @@ class News:
         return ProviderUpdate(notices=(notice,), preambles=(offer,))
 
 
-def test_what_is_told_of_sections_and_the_prefix_is_what_is_sent(tmp_path: Path) -> None:
-    """Counted anew from the messages of two requests, with a pin, notices and another preamble; the prefix is told in whole units."""
+@pytest.mark.parametrize("every", [1, 2, 3], ids=["one list of tools", "none in turns", "rarely"])
+def test_what_is_told_of_sections_and_the_prefix_is_what_is_sent(
+    tmp_path: Path, every: int
+) -> None:
+    """Counted anew from the messages of two requests with the same tools, which a provider caches apart from those with others.
+
+    With a pin, notices and another preamble; the prefix is told in whole units.
+    """
     host, counter = OpenAIChat(), MessageCounter.for_model(MODEL)
 
     def tokens(messages: Sequence[object]) -> int:
@@ -314,8 +325,11 @@ def test_what_is_told_of_sections_and_the_prefix_is_what_is_sent(tmp_path: Path)
             manager.pin(pinned)
         if stop == 18 and len(sent) > 20:
             manager.roll_back(2)  # to when it had other notices
-        sent.append(manager.prepare_nowait(LONG[:stop]).messages)
-    for before, now, turn in zip([[], *sent], sent, run_of(log).turns, strict=False):
+        tools = TOOLS if len(sent) % every == 0 else []
+        sent.append(manager.prepare_nowait(LONG[:stop], tools).messages)
+    last = dict[int, list[ChatMessage]]()
+    for now, turn in zip(sent, run_of(log).turns, strict=True):
+        before, last[turn["fixed"]] = last.get(turn["fixed"], []), now
         pairs = enumerate(zip(before, now, strict=False))
         same = next((i for i, (a, b) in pairs if a != b), len(before))
         shared = tokens(now[:same]) + turn["fixed"] if before else 0
@@ -331,6 +345,45 @@ def test_what_is_told_of_sections_and_the_prefix_is_what_is_sent(tmp_path: Path)
         assert turn["sections"]["people"] == found["user"]
         assert turn["sections"]["told"] == tokens(told)
         assert (turn["sections"]["pinned"] > 0) == (8 <= turn["turn"] < 29)
+    assert len(last) == min(every, 2)
+
+
+def test_a_bill_compares_requests_with_the_same_tools(tmp_path: Path) -> None:
+    """What is sent whole costs what sending everything costs, also where each second request has other tools; the rest is cached."""
+    log, price = EventLog(tmp_path / "run.jsonl"), price_of(MODEL)
+    manager = IncrementalContextManager(MODEL, window_tokens=60_000, events=log)
+    for stop in range(2, 62, 2):
+        manager.prepare_nowait(LONG[:stop], TOOLS if stop % 4 else [])
+    records = bill_of(run_of(log))
+    for record in records:
+        assert record.sent == record.whole == record.sliding
+    for earlier, record in zip(records, records[2:], strict=False):
+        assert record.sent
+        assert record.sent.cached_tokens == price.cached_tokens(earlier.whole.tokens)
+        assert record.happened == "hold"
+
+
+def test_the_folder_of_a_log_is_that_in_which_it_began(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever the program goes before an event is written."""
+    began, goes_on = threading.Event(), threading.Event()
+
+    def hold(_stretch: int) -> Mapping[str, object]:
+        began.set()
+        return {"held": goes_on.wait(LONGEST_S)}
+
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    log = EventLog("run.jsonl")
+    log.put(hold)
+    assert began.wait(LONGEST_S)
+    monkeypatch.chdir(tmp_path / "there")
+    goes_on.set()
+    assert log.flush()
+    assert [path.name for path in tmp_path.rglob("*.jsonl")] == ["run.jsonl"]
+    assert (tmp_path / "here" / "run.jsonl").exists()
 
 
 def test_a_fork_tells_its_own_turns(tmp_path: Path) -> None:

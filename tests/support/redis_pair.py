@@ -7,6 +7,7 @@ import pytest
 from autogen_context.cache.redis_server import RedisLimits, RedisServer
 from support.redis_server import LocalRedis, running
 
+KEY = "a key of all tests, which nobody guesses"
 # A busy machine is no fault.
 PATIENT = RedisLimits(timeout_s=10.0, patience_s=20.0, retry_s=0.02, retry_max_s=0.1)
 
@@ -20,12 +21,12 @@ def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRedis]:
 @pytest.fixture(scope="session")
 def server(redis: LocalRedis) -> Iterator[RedisServer]:
     """The line of one process."""
-    with RedisServer(redis.url, limits=PATIENT) as line:
+    with RedisServer(redis.url, limits=PATIENT, key=KEY) as line:
         yield line
 
 
 @pytest.fixture(scope="session")
 def other(redis: LocalRedis) -> Iterator[RedisServer]:
     """That of another."""
-    with RedisServer(redis.url, limits=PATIENT) as line:
+    with RedisServer(redis.url, limits=PATIENT, key=KEY) as line:
         yield line

@@ -10,7 +10,7 @@ EXPECTED = re.compile(
     r"""
     (?:README|CHANGELOG|CONTRIBUTING|SECURITY)\.md
     | LICENSE | Makefile | \.gitignore | \.ci/run | pyproject\.toml | mkdocs\.yml | model_limits\.json
-    | (?:autogen_context|tests|benchmarks|examples)(?:/\w+)*/\w+\.(?:py|json|toml)
+    | (?:autogen_context|tests|benchmarks|examples)(?:/\w+)*/[\w-]+\.(?:py|json|toml)
     | autogen_context/(?:py\.typed|report/page\.(?:css|html|js))
     | docs(?:/[\w-]+)*/[\w-]+\.(?:md|svg)
     | examples/demo/project(?:/[\w-]+)*/[\w-]+\.(?:md|jsonl|txt)  # what the demo repairs

@@ -1,6 +1,7 @@
 """The way of a turn: which functions of the package are called, in which files."""
 
 import sys
+import threading
 from collections import Counter
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -23,6 +24,8 @@ BY_TEXT = (
     "prioritizer/references.py",
     "tokens/",
 )
+
+MOST_STATEMENTS = 5_000
 
 Calls = Counter[tuple[str, str]]
 
@@ -49,3 +52,23 @@ def way_of(calls: Calls) -> tuple[int, int]:
     """How many files and calls, but for those that work on lines or tokens of new text."""
     way = {key: n for key, n in calls.items() if not key[0].startswith(BY_TEXT)}
     return len({file for file, _ in way}), sum(way.values())
+
+
+@contextmanager
+def counted_statements() -> Generator[list[int]]:
+    """How many SQL statements this thread, and those that begin meanwhile, executed; stops counting a loop without end."""
+    count = [0]
+
+    def note(_frame: FrameType, event: str, called: object) -> None:
+        if event == "c_call" and getattr(called, "__name__", "") in {"execute", "executemany"}:
+            count[0] += 1
+            assert count[0] < MOST_STATEMENTS, "a loop without end"
+
+    before = sys.getprofile()
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        yield count
+    finally:
+        threading.setprofile(None)
+        sys.setprofile(before)

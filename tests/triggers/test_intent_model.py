@@ -108,7 +108,8 @@ async def test_the_newest_turn_is_asked_about(messages: list[ChatMessage], asked
     model = IntentModel(script.complete)
     candidates = candidates_of(read_all(messages))
     for _ in range(3):
-        model.ask_newest(candidates, BY_NAME, background)
+        if turn := model.due(candidates, BY_NAME):
+            background.start(model.ask(turn), name="intent")
         await asyncio.sleep(0)
     assert len(script.prompts) == asked
     await background.aclose()

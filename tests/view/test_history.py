@@ -13,6 +13,7 @@ from autogen_context.messages.message import Message
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
+from autogen_context.view.alignment import HostChange
 from autogen_context.view.conversation import Conversation, History, Orphans, digest_of
 from support.counting import COUNTER
 from support.saying import asks, says, tells
@@ -48,9 +49,9 @@ def test_changes_are_noticed_by_content(lists: list[list[ChatMessage]], copied: 
     before: list[ChatMessage] = []
     for payloads in lists:
         handed = copy.deepcopy(payloads) if copied else payloads
-        assert history.update(handed) == common(before, payloads)
+        assert history.update(handed).same == common(before, payloads)
         assert history.messages == [OpenAIChat().read(payload) for payload in payloads]
-        assert history.digests == digests_of(payloads)
+        assert list(history.digests) == digests_of(payloads)
         before = payloads
 
 
@@ -68,14 +69,14 @@ def test_what_stays_is_not_read_again(payloads: list[ChatMessage], data: st.Data
     history.update(payloads)
     for again in (payloads, copy.deepcopy(payloads), [*copy.deepcopy(payloads)[:3], *payloads[3:]]):
         host.reads.clear()
-        assert history.update(again) == len(payloads)
+        assert history.update(again).same == len(payloads)
         assert not host.reads
+    host.reads.clear()
     at = data.draw(st.integers(0, len(payloads) - 1))
     edited = [*payloads[:at], {"role": "user", "content": "edited"}, *payloads[at + 1 :]]
-    same = history.update(edited)
-    new = host.reads[-(len(edited) - same) :] if same < len(edited) else []
-    assert [id(payload) for payload in new] == [id(payload) for payload in edited[same:]]
-    assert len(host.reads) <= len(edited) - same + 1
+    is_other = edited[at] != payloads[at]
+    assert history.update(edited).kept == len(payloads) - is_other
+    assert [id(payload) for payload in host.reads] == [id(edited[at])] * is_other
 
 
 class Objects(OpenAIChat):
@@ -98,7 +99,7 @@ def test_a_host_that_copies_once_is_followed_by_identity() -> None:
     copies = copy.deepcopy(payloads)
     history.update(copies)
     taken = host.taken
-    assert history.update([*copies, {"role": "user", "content": "d"}]) == 3
+    assert history.update([*copies, {"role": "user", "content": "d"}]).same == 3
     assert host.taken == taken + 1
 
 
@@ -110,8 +111,8 @@ def test_a_saved_list_is_recognised(saved: list[ChatMessage], payloads: list[Cha
     first.update(saved)
     history = History(OpenAIChat(), first.digests)
     assert history.digests == first.digests
-    assert history.update(copy.deepcopy(payloads)) == common(saved, payloads)
-    assert history.digests == digests_of(payloads)
+    assert history.update(copy.deepcopy(payloads)).same == common(saved, payloads)
+    assert list(history.digests) == digests_of(payloads)
 
 
 @given(LISTS, st.booleans())
@@ -126,8 +127,8 @@ def test_the_host_may_spoil_what_it_handed_over(payloads: list[ChatMessage], sav
     for payload in handed:
         payload.clear()
     handed.clear()
-    assert history.digests == digests_of(payloads)
-    assert history.update(payloads) == len(payloads)
+    assert list(history.digests) == digests_of(payloads)
+    assert history.update(payloads).same == len(payloads)
 
 
 class Shallow(OpenAIChat):
@@ -152,7 +153,7 @@ def test_what_cannot_be_copied_is_refused_whole(*, saved: bool) -> None:
         history.update([*good, good[1], {"role": "user", "uncopied": 1}])
     assert caught.value.index == 3
     assert history.digests == digests
-    assert history.update(good) == 2
+    assert history.update(good).same == 2
 
 
 # Few kinds of messages, so that lists share their fronts and steps are broken in all ways.
@@ -167,28 +168,39 @@ KINDS = st.sampled_from(
         tells(""),
     ]
 )
-EDITS = st.tuples(st.integers(0, 8), st.lists(KINDS, max_size=5))
+EDITS = st.tuples(st.integers(0, 8), st.lists(KINDS, max_size=5), st.integers(0, 8))
+
+
+def holds(change: HostChange, before: list[ChatMessage], after: list[ChatMessage]) -> None:
+    """Every message that stays is equal where it was and where it is, in order, and none is missing in the count."""
+    assert change.known == len(before)
+    stays = [at for at in range(len(before)) if change.now_at(at) is not None]
+    now = [to for at in stays if (to := change.now_at(at)) is not None]
+    assert now == sorted(set(now))
+    assert [before[at] for at in stays] == [after[to] for to in now]
+    assert sorted([*stays, *change.gone()]) == list(range(len(before)))
+    assert change.same == common(before, after)
 
 
 @settings(max_examples=150)
 @given(st.lists(EDITS, min_size=1, max_size=6), st.sampled_from(["repair", "report", "refuse"]))
 def test_whatever_the_host_did_the_candidates_are_those_of_its_list(
-    edits: list[tuple[int, list[ChatMessage]]], orphans: Orphans
+    edits: list[tuple[int, list[ChatMessage], int]], orphans: Orphans
 ) -> None:
-    """As if it had come at once; what a refused list changed is still told when the next one is taken."""
+    """As if it had come at once: edited in front, in the middle or at the end; a refused list changes nothing."""
     kept, payloads, taken = (
         Conversation(OpenAIChat(), COUNTER, orphans=orphans),
         list[ChatMessage](),
         list[ChatMessage](),
     )
-    for length, new in edits:
-        payloads = [*payloads[:length], *new]
+    for length, new, skipped in edits:
+        payloads = [*payloads[:length], *new, *payloads[length + skipped :]]
         try:
-            same = kept.update(payloads)
+            change = kept.update(payloads)
         except InvalidTranscript:
             assert orphans == "refuse"
             continue
-        assert taken[:same] == payloads[:same]
+        holds(change, taken, payloads)
         taken, fresh = payloads, Conversation(OpenAIChat(), COUNTER, orphans=orphans)
         fresh.update(payloads)
         assert kept.candidates == fresh.candidates

@@ -61,9 +61,9 @@ async def test_a_diff_says_what_is_different() -> None:
     keeper.pin(run(21)[5])
     await keeper.apply_changes([ContextChange.task_started("x")])
     before, after = keeper.diff(1, 4), keeper.diff(4, 1)
-    assert before.gone == after.new == ("Decided: The budget is 200 EUR",)
+    assert before.gone == after.new == ('Decided: "The budget is 200 EUR"',)
     *notices, pin = before.new
-    assert notices == ["Decided: The budget is 400 EUR", "Task: x"]
+    assert notices == ['Decided: "The budget is 400 EUR"', 'Task: "x"']
     assert after.gone == before.new
     assert [(unit.before, unit.after) for unit in before.units] == [
         (unit.after, unit.before) for unit in after.units
@@ -72,7 +72,7 @@ async def test_a_diff_says_what_is_different() -> None:
     assert re.fullmatch(r"message 2: keep \(409 tokens\) -> drop \(\d+ tokens\)", str(dropped))
     text = str(before)
     assert text.startswith("version 1 -> version 4\n  message 2: keep")
-    assert "\n- Decided: The budget is 200 EUR\n+ Decided: The budget is 400 EUR\n" in text
+    assert '\n- Decided: "The budget is 200 EUR"\n+ Decided: "The budget is 400 EUR"\n' in text
     assert "… and 1 more units" in text
     assert text.endswith(f"+ {pin}")
     assert pin.startswith("pinned ")
@@ -111,7 +111,7 @@ async def test_what_the_host_took_back_stays_away() -> None:
     turn = keeper.prepare_nowait(edited)
     assert "edited" in [message["content"] for message in turn.messages]
     assert turn.certificate.pairs_closed
-    assert "Decided: The budget is 400 EUR" in text_of(turn.messages)
+    assert 'Decided: "The budget is 400 EUR"' in text_of(turn.messages)
 
 
 async def test_as_many_as_are_set_are_kept() -> None:

@@ -1,0 +1,417 @@
+"""What is deleted is gone: what a host took out of its list, or a user had forgotten.
+
+Promise: of a forgotten message nothing is kept that was made of it: originals, statements, summaries, notices, vectors. What a
+host only cut from the front of its list (a limiter, its own compaction) is not forgotten: its originals stay, and what people
+stated in it is told.
+
+A host does not say why a message is gone. What stands between messages that stay was deleted or edited, and so was what
+another end replaced. What stood in front of all that stays was cut, if there was more than one message or call with its
+results, or if messages were appended: nobody shortens a list that did not grow.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
+
+from autogen_context.cache.originals import OriginalStore
+from autogen_context.compressor.shorten import CountText
+from autogen_context.errors import NotInHistory, OriginalNotFound
+from autogen_context.ledger import Entry, Kind
+from autogen_context.ledger.reader import Author
+from autogen_context.ledger.rendering import entry_of, render
+from autogen_context.manager.parts import Setup
+from autogen_context.messages.message import Message, handle_of, joined_text
+from autogen_context.messages.piece import Written
+from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
+from autogen_context.view.alignment import HostChange
+from autogen_context.view.decision import Candidate, Decision
+from autogen_context.view.versions import Versions
+from autogen_context.view.view import ContextView, Record, Stated
+
+if TYPE_CHECKING:
+    from autogen_context.manager.engine import Engine
+    from autogen_context.manager.prefetch import Prefetcher
+
+OnHostRemoval = Literal["auto", "forget", "keep"]
+LEAST_LINE = 8  # characters; a shorter line tells nothing of where it is from
+NUMBERED = re.compile(r"^[0-9]+\+?\t", re.MULTILINE)  # as ``recall_context`` answers
+HANDLE = re.compile(r'handle="([0-9a-z]{8,64})"')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """What was forgotten; false if there was nothing.
+
+    Attributes:
+        messages: the messages, calls with all their results; those of originals included.
+        handles: handles of the originals that were deleted.
+        statements: what people had stated in messages that the host no longer has.
+        stays: number of messages that match and cannot be forgotten: the system prompt, the newest message with its call.
+        unavailable: handles that a store could not delete now; it is tried again in each turn.
+    """
+
+    messages: tuple[Message, ...] = ()
+    handles: tuple[str, ...] = ()
+    statements: tuple[str, ...] = ()
+    stays: int = 0
+    unavailable: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Return True if anything was forgotten."""
+        return bool(self.messages or self.handles or self.statements)
+
+
+class Left(NamedTuple):
+    """Positions of messages that left a list: those cut from its front, and those to be forgotten."""
+
+    cut: frozenset[int] = frozenset()
+    forgotten: frozenset[int] = frozenset()
+
+
+class Leaving(NamedTuple):
+    """What leaves, and what was made of it: of messages to be forgotten all, of others what is to be kept."""
+
+    forgotten: frozenset[int] = frozenset()  # positions
+    messages: tuple[Message, ...] = ()  # at these
+    lines: frozenset[str] = frozenset()  # in these, and in no other
+    digests: frozenset[bytes] = frozenset()
+    handles: frozenset[str] = frozenset()
+    spans: frozenset[str] = frozenset()  # keys of summaries
+    cut: tuple[Candidate, ...] = ()  # units to keep the originals of
+    stated: tuple[Entry, ...] | None = (
+        None  # what still holds of messages that are cut; ``None`` if that stays as it is
+    )
+
+    @property
+    def is_any(self) -> bool:
+        """True if messages leave."""
+        return bool(self.forgotten or self.cut or self.stated is not None)
+
+
+class Wanted(NamedTuple):
+    """What to forget."""
+
+    positions: frozenset[int]
+    handles: frozenset[str]
+    statements: tuple[str, ...]
+    forgotten: Forgotten
+
+
+class Forgetting:
+    """Finds what was kept of messages that leave a conversation."""
+
+    def __init__(
+        self,
+        setup: Setup,
+        engine: "Engine",
+        originals: OriginalStore,
+        prefetcher: "Prefetcher",
+    ) -> None:
+        self._mode, self._host, self._engine = setup.config.on_host_removal, setup.host, engine
+        self._originals, self._prefetcher = originals, prefetcher
+
+    def leaving(
+        self,
+        view: ContextView,
+        versions: Versions,
+        change: HostChange,
+        messages: int,
+        asked: AbstractSet[int],
+    ) -> Leaving:
+        """Return what leaves with a change of the host's list, which now has so many ``messages``; it is still known."""
+        conversation = self._engine.conversation
+        bounds = [(c.unit.start, c.unit.stop) for c in conversation.candidates]
+        bounds = bounds or [(d.start, d.stop) for d in view.decisions]
+        prompts = frozenset(range(conversation.system_messages))
+        left = left_by(change, bounds, prompts=prompts, messages=messages, mode=self._mode)
+        gone = frozenset(asked) | left.forgotten
+        cut = left.cut - gone
+        if not (gone or cut):
+            return Leaving()
+        known, units = conversation.messages, self._units(gone)
+        stay = [m for i, m in enumerate(known) if i not in gone]
+        texts = set(stay)
+        lost = tuple(m for i, m in enumerate(known) if i in gone and m not in texts)
+        handles = self._handles_of(gone, units, lost, views_of(view, versions))
+        stated = None
+        if cut or view.record.stated:
+            entries = self._engine.stated_at(view, cut)
+            stated = tuple(e for e in entries if not is_said_in(e.text, lost))
+        digests = conversation.history.digests
+        return Leaving(
+            forgotten=gone,
+            messages=lost,
+            lines=lines_of(lost) - lines_of(stay) if lost else frozenset(),
+            digests=frozenset(digests[i] for i in gone).difference(
+                digests[i] for i in range(len(digests)) if i not in gone
+            ),
+            handles=handles,
+            spans=self._spans_of(view, units) if gone else frozenset(),
+            cut=tuple(
+                c for c in self._units(cut) if cut.issuperset(range(c.unit.start, c.unit.stop))
+            ),
+            stated=stated,
+        )
+
+    def _units(self, positions: AbstractSet[int]) -> list[Candidate]:
+        """Return the units with a message at one of these positions."""
+        known = self._engine.conversation.candidates
+        return [c for c in known if not positions.isdisjoint(range(c.unit.start, c.unit.stop))]
+
+    def _handles_of(
+        self,
+        gone: AbstractSet[int],
+        units: Iterable[Candidate],
+        lost: Collection[Message],
+        views: Iterable[ContextView],
+    ) -> frozenset[str]:
+        """Return the handles under which originals of messages at these positions may be kept, and of no others."""
+        handles, others = set[str](), set[str]()
+        for view in views:
+            for each in view.decisions:
+                found = others if gone.isdisjoint(range(each.start, each.stop)) else handles
+                found.update(handles_in(each))
+        for candidate in units:
+            handles |= handles_of(candidate)
+        results = {result.text for message in lost for result in message.results}
+        for handle, messages in self._originals:
+            if any(m in lost or m.text in results for m in messages):
+                handles.add(handle)
+        return frozenset(handles - others)
+
+    def _spans_of(self, view: ContextView, units: Sequence[Candidate]) -> frozenset[str]:
+        """Return the keys of the summaries that were made of these units, or of what is not known any more."""
+        known = set(self._prefetcher.summaries)
+        if not known and self._prefetcher.is_idle:
+            return frozenset()
+        engine, gone = self._engine, {id(each) for each in units}
+        candidates = engine.conversation.candidates
+        spans = engine.planner.spans(engine.room(view).tokens, engine.pinned(view))
+        of_gone = {
+            span.key
+            for span in spans
+            if any(id(each) in gone for each in candidates[span.start : span.stop])
+        }
+        return frozenset(of_gone | known.difference(span.key for span in spans))
+
+    def wanted(self, view: ContextView, *, message: object, handle: str, query: str) -> Wanted:
+        """Return what a message, a handle or a query means.
+
+        Raises:
+            NotInHistory: nobody knows the message.
+            OriginalNotFound: nobody knows the handle.
+            ValueError: it is the system prompt or the newest message.
+        """
+        conversation, needle = self._engine.conversation, query.casefold()
+        host = self._host
+        given = None if message is None else host.read(message)
+        digest = None if message is None else host.digest(host.snapshot(message))
+        digests = conversation.history.digests if message is not None else ()
+
+        def is_meant(at: int, each: Message) -> bool:
+            return (digest is not None and digests[at] == digest) or bool(
+                needle and has_text(each, needle)
+            )
+
+        units = [
+            candidate
+            for candidate in conversation.candidates
+            if (handle and handle in self._handles_at(view, candidate))
+            or any(
+                is_meant(at, m)
+                for at, m in enumerate(candidate.unit.messages, candidate.unit.start)
+            )
+        ]
+        lines = lines_of(m for each in units for m in each.unit.messages)
+        units += [
+            each
+            for each in conversation.candidates
+            if each not in units
+            and is_recalled(each)
+            and not lines.isdisjoint(lines_of(each.unit.messages))
+        ]
+        fixed = {id(c) for c in conversation.candidates[: conversation.system_messages]}
+        fixed |= {id(c) for c in conversation.candidates[-1:]}
+        gone = [each for each in units if id(each) not in fixed]
+        handles = {handle} if handle and handle in self._originals else set[str]()
+        lost = [m for each in gone for m in each.unit.messages]
+        for each, messages in self._kept():
+            if given in messages or any(
+                (needle and has_text(m, needle)) or m in lost for m in messages
+            ):
+                handles.add(each)
+                lost += [m for m in messages if m not in lost]
+        statements = tuple(
+            each.text
+            for each in view.record.stated
+            if (needle and needle in each.text.casefold()) or is_said_in(each.text, lost)
+        )
+        if not (gone or handles or statements):
+            self._refuse(message, handle, is_fixed=bool(units))
+        positions = frozenset(at for each in gone for at in range(each.unit.start, each.unit.stop))
+        forgotten = Forgotten(
+            messages=tuple(lost),
+            handles=tuple(sorted(handles)),
+            statements=statements,
+            stays=len(units) - len(gone),
+        )
+        return Wanted(positions, frozenset(handles), statements, forgotten)
+
+    def _refuse(self, message: object, handle: str, *, is_fixed: bool) -> None:
+        if is_fixed and (message is not None or handle):
+            raise ValueError(
+                "forget: it is the system prompt, or the newest message with its call, which every request has; take it out of "
+                "the list, or forget it when there is a newer one"
+            )
+        if message is not None:
+            raise NotInHistory
+        if handle:
+            raise OriginalNotFound(handle, evicted=self._originals.evicted)
+
+    def _handles_at(self, view: ContextView, candidate: Candidate) -> set[str]:
+        """Return the handles of a unit."""
+        handles, start = handles_of(candidate), candidate.unit.start
+        if start < view.decisions.stop:
+            handles.update(handles_in(view.decisions[view.decisions.unit_at(start)]))
+        return handles
+
+    def _kept(self) -> Iterator[tuple[str, tuple[Message, ...]]]:
+        """Yield all originals, wherever they are kept."""
+        for handle in self._originals.handles:
+            with suppress(OriginalNotFound):  # evicted meanwhile
+                yield handle, self._originals.get(handle)
+
+
+def views_of(view: ContextView, versions: Versions) -> Iterator[ContextView]:
+    """Yield a view and the past ones."""
+    yield view
+    yield from (past for _, past in versions.kept)
+
+
+def handles_in(decision: Decision) -> Iterator[str]:
+    """Yield the handles that a decision names."""
+    if decision.handle:
+        yield decision.handle
+    for piece in decision.pieces:
+        if isinstance(piece, Written) and piece.index is not None:
+            for text in (piece.message.text, *(r.text for r in piece.message.results)):
+                yield from HANDLE.findall(text)
+
+
+def handles_of(candidate: Candidate) -> set[str]:
+    """Return the handles under which the originals of a unit would be kept."""
+    messages, key = candidate.unit.messages, candidate.handle_key
+    results = (result.text for message in messages for result in message.results)
+    return {handle_of(messages, key=key), *(handle_of(text, key=key) for text in results)}
+
+
+def is_recalled(candidate: Candidate) -> bool:
+    """Return True if a unit asked for originals and has the answer."""
+    return any(call.name == RECALL_TOOL_NAME for call in candidate.unit.messages[0].calls)
+
+
+def lines_of(messages: Iterable[Message]) -> frozenset[str]:
+    """Return the lines of messages that are long enough to tell something."""
+    text = NUMBERED.sub("", joined_text(list(messages)))
+    lines = (line.strip() for line in text.splitlines())
+    return frozenset(line for line in lines if len(line) >= LEAST_LINE)
+
+
+def is_said_in(statement: str, messages: Iterable[Message]) -> bool:
+    """Return True if one of these messages states it."""
+    text = " ".join(statement.split()).casefold()
+    return any(text in " ".join(message.text.split()).casefold() for message in messages)
+
+
+def left_by(
+    change: HostChange,
+    bounds: Sequence[tuple[int, int]],
+    *,
+    prompts: frozenset[int],
+    messages: int,
+    mode: OnHostRemoval,
+) -> Left:
+    """Tell what a host cut from what it deleted.
+
+    Args:
+        change: what became of its list.
+        bounds: first position, and position after the last, of each unit that was known.
+        prompts: positions of system messages at the front, which are no part of what was said.
+        messages: number of messages now.
+        mode: ``auto``, or what becomes of all that is gone.
+    """
+    gone = frozenset(change.gone())
+    if mode != "auto":
+        gone -= prompts
+        return Left(cut=gone) if mode == "keep" else Left(forgotten=gone)
+    said = [bound for bound in bounds if bound[0] not in prompts]
+    stays = [not gone.intersection(range(*bound)) for bound in said]
+    first = 1 if stays[:1] == [True] else 0  # a host may keep the task
+    stop = first
+    while stop < len(said) and not stays[stop]:
+        stop += 1
+    front = [at for bound in said[first:stop] for at in range(*bound)]
+    is_end = stop == len(said)
+    if (
+        not front
+        or is_end
+        or not is_cut(
+            change, front, units=stop - first, messages=messages, is_behind_task=bool(first)
+        )
+    ):
+        return Left(forgotten=gone - prompts)
+    return Left(cut=gone.intersection(front), forgotten=gone.difference(front, prompts))
+
+
+def is_cut(
+    change: HostChange, front: Sequence[int], *, units: int, messages: int, is_behind_task: bool
+) -> bool:
+    """Return True if these messages were cut from the front, not deleted or edited there."""
+    before, behind = change.stop_at(front[0]), change.now_at(front[-1] + 1)
+    inserted = 0 if behind is None else behind - before  # such as a summary
+    if inserted >= len(front):
+        return False
+    appended = messages - change.stop_at(change.known)
+    if units > 1:
+        return True
+    return bool(appended) and (not is_behind_task or messages <= change.known)
+
+
+def has_text(message: Message, text: str) -> bool:
+    """Return True if a message has a text, in lower case, anywhere."""
+    parts = [message.text, message.name, message.extra]
+    for call in message.calls:
+        parts += (call.name, call.arguments)
+    for result in message.results:
+        parts += (result.name, result.text)
+    return any(text in part.casefold() for part in parts)
+
+
+# What still holds of messages that were cut
+
+BEFORE = -1  # position of what was stated before the first message
+CUT = "[The program that keeps this conversation has shortened it. Stated in what is no longer here, and still valid:\n{}]"
+
+
+def recorded_in(record: Record) -> list[Entry]:
+    """Return the statements of a record as ledger entries."""
+    return [
+        entry_of(cast("Kind", each.kind), each.text, cast("Author", each.author), BEFORE)
+        for each in record.stated
+    ]
+
+
+def record_of(entries: Iterable[Entry], text: str) -> Record:
+    """Return a record of these statements, told by a text."""
+    stated = (Stated(kind=each.kind, text=each.text, author=each.author) for each in entries)
+    return Record(stated=tuple(stated), text=text)
+
+
+def told_of(entries: Sequence[Entry], room_tokens: int, count: CountText) -> str:
+    """Return the text that tells statements within a room; empty if there are none."""
+    room = room_tokens - count(CUT.format(""))
+    text = render(entries, room_tokens=max(0, room), count=count).text if entries else ""
+    return CUT.format(text) if text else ""

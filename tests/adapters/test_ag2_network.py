@@ -1,0 +1,84 @@
+"""AG2's network, which opens a stream for each turn: a conversation is an agent's part in a channel."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from ag2 import Agent
+from ag2.config import OpenAIConfig
+from ag2.knowledge import MemoryKnowledgeStore
+from ag2.network import CONVERSATION_TYPE, Hub, HubClient, LocalLink, Passport
+from httpx2 import AsyncClient
+
+from autogen_context import register
+from autogen_context.adapters.ag2 import Ag2Context
+from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
+from autogen_context.testing import Call, LoopbackServer, Request, Say, Step
+from support.logs import MODEL, WINDOW, read_log, strict_server
+from support.waiting import until
+
+TURNS = 12
+Tell = Callable[[str, str], Any]
+
+
+def step(request: Request) -> Step:
+    """Read three logs, or ask for what the person says, and answer."""
+    last = request.messages[-1]
+    asked = next(m for m in reversed(request.messages) if m["role"] == "user")["content"]
+    if "iban" in str(asked) and last["role"] == "user":
+        return Call(RECALL_TOOL_NAME, {"query": "iban"})
+    if last["role"] == "user":
+        return [Call("read_log", {"number": n}) for n in range(3)]
+    return Say("Done.")
+
+
+@asynccontextmanager
+async def network(*channels: str) -> AsyncGenerator[tuple[LoopbackServer, Ag2Context, Tell]]:
+    """A registered agent, and a person with these channels to it; ``tell`` ends when the agent's turn has."""
+    async with strict_server(*[step] * 200) as server, AsyncClient() as http:
+        config = OpenAIConfig(MODEL, api_key="none", base_url=server.base_url, http_client=http)
+        agent = Agent("reader", "You read logs.", config=config, tools=[read_log])
+        context = register(agent, window_tokens=WINDOW)
+        assert isinstance(context, Ag2Context)
+        hub = await Hub.open(MemoryKnowledgeStore())
+        client = HubClient(LocalLink(hub), hub=hub)
+        await client.register(agent)
+        person = await client.register_human(Passport(name="ann"))
+        opened = {
+            name: await person.open(type=CONVERSATION_TYPE, target="reader") for name in channels
+        }
+
+        async def tell(name: str, text: str) -> None:
+            before = len(server.requests)
+            await opened[name].send(text)
+            await until(lambda: len(server.requests) == before + 2)  # a call and an answer
+
+        try:
+            yield server, context, tell
+        finally:
+            await context.aclose()
+            await client.close()
+            await hub.close()
+
+
+async def test_a_channel_is_one_conversation() -> None:
+    """All its turns have one manager, whose requests fit, and which can be asked for."""
+    async with network("work") as (server, context, tell):
+        managers: set[int] = set()
+        for number in range(TURNS):
+            await tell("work", f"Read three, {number}.")
+            managers.add(id(context.manager))
+        (key,) = context.conversations
+        assert context.manager_of(key) is context.manager
+    assert len(managers) == 1
+    assert [request.error for request in server.rejected] == []
+    assert len(server.requests) == 2 * TURNS
+
+
+async def test_channels_are_apart() -> None:
+    """What was said in one is not found in the other."""
+    async with network("work", "home") as (server, context, tell):
+        await tell("work", "Remember that the number is DE00044412. " + "word " * 2_000)
+        await tell("home", "What is my iban?")
+        assert len(context.conversations) == 2
+    assert "DE00044412" not in str(server.requests[-1].messages)
