@@ -279,7 +279,8 @@ STATING = {
     "rules": "Rule: never restart node_{}.\n",
     "wishes": "I prefer node_{}.\n",
     "withdrawals": "Never mind node_{}.\n",
-    "withdrawals of one": "The report of {} is due. Never mind the report.\n",
+    "real withdrawals": "Room {0} is closed. Forget room {0}.\n",
+    "withdrawals of one": "The report of {} is due. Forget the report.\n",
     "recasts": "We need {0} chairs. Make that {0}5.\n",
     "replacements": "Use v{0} instead of v{0}1.\n",
 }

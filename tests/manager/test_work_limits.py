@@ -91,7 +91,7 @@ def test_a_withdrawal_among_hundreds_is_not_guessed() -> None:
     ledger = Ledger()
     ledger.learn_text("\n".join(f"The report of room {n} is {n} pages." for n in range(500)))
     known = len(ledger)
-    ledger.learn([Message(role="user", text="Never mind the report.")], start=1)
+    ledger.learn([Message(role="user", text="Forget the report.")], start=1)
     assert known >= 500
     assert len(ledger) == known + 1
 
