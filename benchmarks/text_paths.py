@@ -418,7 +418,9 @@ def one_message_of_calls(text: str, *, named: bool = True) -> list[dict[str, obj
     calls = [{"id": i, "type": "function", "function": function} for i in ids]
     asked: dict[str, object] = {"role": "assistant", "content": None, "tool_calls": calls}
     order = zip(ids if named else reversed(ids), many(text), strict=True)
-    told = [{"role": "tool", "tool_call_id": i, "content": line} for i, line in order]
+    told: list[dict[str, object]] = [
+        {"role": "tool", "tool_call_id": i, "content": line} for i, line in order
+    ]
     return [asked, *told] if calls else []
 
 

@@ -1,5 +1,7 @@
 """A text beyond what a stage reads: kept, found again, told, and the same in one turn or in many."""
 
+from typing_extensions import override
+
 from autogen_context import IncrementalContextManager, SemanticCompressor
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message, ToolCall, ToolResult
@@ -102,11 +104,13 @@ class Watched(str):
     __slots__ = ()
     compared = 0
 
+    @override
     def __eq__(self, other: object) -> bool:
         """Count, then compare."""
         Watched.compared += 1
         return str(self) == str(other)
 
+    @override
     def __hash__(self) -> int:
         """As a string."""
         return hash(str(self))
