@@ -76,6 +76,8 @@ class ManagerOptions(TypedDict, total=False):
 
     window_tokens: int | None
     reserve_tokens: int | None
+    people: Sequence[str] | None
+    program_output: Sequence[str] | None
     config: ContextConfig | None
     counter: TokenCounter | None
     budget: BudgetPolicy | None
