@@ -316,6 +316,7 @@ class SemanticCompressor:
             preserved_concepts=tuple(c for c in concepts if c in held),
             lost_concepts=tuple(c for c in concepts if c not in held),
             strategy=strategy,
+            unread_chars=0 if is_whole else source.unread_chars,
         )
 
     def _remembered(self, key: str, result: CompressionResult) -> CompressionResult:

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 from autogen_context.language.phrases import PhraseMatch, phrases
 from autogen_context.language.terms import stem
+from autogen_context.text.work import REPORT_CHARS, STATEMENT_CHARS
 
 Author = Literal["system", "person", "assistant", "tool"]
 Kind = Literal[
@@ -26,9 +27,9 @@ Word = tuple[int, str]
 AUTHORITIES: frozenset[Author] = frozenset({"system", "person"})
 RULES: frozenset[Kind] = frozenset({"safety rule", "constraint"})
 READ_CHARS: dict[Author, int] = {  # from each end of a text
-    "system": 20_000,
-    "person": 20_000,
-    "assistant": 2_000,
+    "system": STATEMENT_CHARS,
+    "person": STATEMENT_CHARS,
+    "assistant": REPORT_CHARS,
     "tool": 0,
 }
 LEAST_CHARS, MOST_CHARS = 3, 400  # of a sentence; longer ones are pasted text
