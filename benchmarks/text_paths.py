@@ -27,7 +27,7 @@ from autogen_context.ledger.reader import read, tells
 from autogen_context.messages.identifiers import values_of
 from autogen_context.messages.message import Message, ToolCall
 from autogen_context.messages.openai_chat import OpenAIChat, messages_in
-from autogen_context.messages.people import words_and_output
+from autogen_context.messages.origin import Declared, origin_of
 from autogen_context.messages.piece import RoleRules, Verbatim
 from autogen_context.messages.segment import Unit, segment
 from autogen_context.messages.shell import action_of_command
@@ -533,11 +533,14 @@ PATHS: Mapping[str, Path] = {
     "messages: role rules": lambda text: RoleRules(alternate=True, single_system=True).apply(
         [Verbatim(start=0, stop=1)], [Message(role="user", text=text)]
     ),
-    "messages: words and output": lambda text: words_and_output(
-        Message(role="user", text=text), ANSWER
+    "messages: whose words": lambda text: origin_of(
+        Message(role="user", text=text), Message(role="assistant", text=text), Declared()
     ),
-    "messages: output in tags": lambda text: words_and_output(
-        Message(role="user", text=f"<output>{text}"), ANSWER
+    "messages: output in tags": lambda text: origin_of(
+        Message(role="user", text=f"<output>{text}</output>"), ANSWER, Declared()
+    ),
+    "messages: output in JSON": lambda text: origin_of(
+        Message(role="user", text=f'{{"output": "{text}"}}'), ANSWER, Declared()
     ),
     "messages: identifiers": values_of,
     "messages: shell": action_of_command,

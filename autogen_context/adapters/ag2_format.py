@@ -143,7 +143,7 @@ class Ag2Format(HostFormat):
             ]
             return Message(role="tool", results=tuple(results), images=images_of(parts))
         if isinstance(payload, CompactionSummary):
-            return Message(role="user", text=SUMMARY + payload.summary)
+            return Message(role="user", text=SUMMARY + payload.summary, author="program")
         if isinstance(payload, ModelRequest):
             texts = sum(isinstance(part, TEXTS) for part in payload.parts)
             return Message(
@@ -151,6 +151,7 @@ class Ag2Format(HostFormat):
                 text=text_of(payload.parts),
                 text_parts=max(1, texts),
                 images=images_of(payload.parts),
+                author="person",
             )
         raise ValueError(
             "a message must be a ModelRequest, ModelResponse, ToolResultsEvent or CompactionSummary of ag2, got "

@@ -24,6 +24,7 @@ from collections.abc import (
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import copy
+from functools import partial
 from inspect import signature
 from typing import Any, Self, cast
 
@@ -35,6 +36,7 @@ from agent_framework import (
     ChatResponse,
     FunctionInvocationContext,
     FunctionTool,
+    HistoryProvider,
     Message,
     ResponseStream,
 )
@@ -97,7 +99,9 @@ class AgentFrameworkContext(AgentContext[Message], ChatMiddleware):
     """
 
     def __init__(self, agent: Agent[Any], options: ManagerOptions) -> None:
-        super().__init__(AgentFrameworkFormat(agent.name or ""), options)
+        super().__init__(
+            AgentFrameworkFormat(agent.name or "", partial(sources_of, agent)), options
+        )
         self.agent = agent
         self._key = f"{STATE_KEY}:{agent.name or agent.id}"
 
@@ -268,6 +272,12 @@ def register_agent_framework(
     if tools:
         agent.default_options["tools"] = [*tools, context.recall_tool()]
     return context
+
+
+def sources_of(agent: Agent[Any]) -> frozenset[str]:
+    """Return the ids of the agent's context providers but for those of its history, which has what people said."""
+    providers = (each for each in agent.context_providers if not isinstance(each, HistoryProvider))
+    return frozenset(provider.source_id for provider in providers)
 
 
 def keep_history_here(agent: Agent[Any]) -> None:

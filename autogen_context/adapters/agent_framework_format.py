@@ -9,8 +9,8 @@ of its own; approvals are not sent.
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import cast
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Literal, cast
 
 from agent_framework import Content
 from agent_framework import Message as HostMessage
@@ -22,6 +22,7 @@ from autogen_context.messages.message import (
     HostFormat,
     Image,
     Message,
+    Origin,
     ToolCall,
     ToolResult,
     content_digest,
@@ -34,10 +35,15 @@ ANOTHER_MESSAGE = '{"role": ""}'  # overhead of each further content sent as its
 
 
 class AgentFrameworkFormat(HostFormat):
-    """The host format of Agent Framework 1.x; answers without an author are those of the agent with this name."""
+    """The host format of Agent Framework 1.x; answers without an author are those of the agent with this name.
 
-    def __init__(self, agent_name: str = "") -> None:
-        self._agent_name = agent_name
+    ``sources`` gives the ids of its context providers, whose messages (memories, documents) are no person's.
+    """
+
+    def __init__(
+        self, agent_name: str = "", sources: Callable[[], Collection[str]] = frozenset[str]
+    ) -> None:
+        self._agent_name, self._sources = agent_name, sources
 
     @override
     def read(self, payload: object, /) -> Message:
@@ -67,6 +73,7 @@ class AgentFrameworkFormat(HostFormat):
             images=tuple(Image(digest=content_digest(as_json(each)).hex()) for each in images),
             extra="\n".join([*others, *[ANOTHER_MESSAGE] * (messages - 1)]),
             text_parts=max(1, len(texts)),
+            author=self._author_of(message),
         )
 
     @override
@@ -109,6 +116,16 @@ class AgentFrameworkFormat(HostFormat):
         """Create a framework message for one of our own messages."""
         results = [Content.from_function_result(r.call_id, result=r.text) for r in message.results]
         return HostMessage(message.role, results or [message.text], author_name="")
+
+    def _author_of(self, message: HostMessage) -> Origin | Literal[""]:
+        """Return what the framework says of a user message: by whom it was provided, or that nobody but the user wrote it."""
+        if message.role != "user":
+            return ""
+        given: object = message.additional_properties.get("_attribution")
+        provided = cast("Mapping[str, object]", given) if isinstance(given, Mapping) else {}
+        if provided.get("source_id") in self._sources():
+            return "program"
+        return "" if message.author_name else "person"
 
     def _name_of(self, message: HostMessage) -> str:
         """Return the author name as sent; empty for tool results, whose author (set when a run ends) no client sends."""

@@ -7,6 +7,8 @@ The thought of a message with tool calls is sent as its text (https://github.com
 0.7.5), so it is counted and shortened like text. The thought of a text answer is not sent: it is kept but not counted.
 """
 
+from typing import Literal
+
 from autogen_core import FunctionCall
 from autogen_core import Image as HostImage
 from autogen_core.models import (
@@ -24,11 +26,13 @@ from autogen_context.messages.message import (
     HostFormat,
     Image,
     Message,
+    Origin,
     ToolCall,
     ToolResult,
     content_digest,
     with_text,
 )
+from autogen_context.messages.origin import is_user_name
 
 OWN_SOURCE = "autogen_context"  # source of messages this library adds, such as notices
 LLM_MESSAGES = (SystemMessage, UserMessage, AssistantMessage, FunctionExecutionResultMessage)
@@ -59,14 +63,16 @@ class AgentChatFormat(HostFormat):
                 return Message(role="assistant", text=message.content)
             calls = (ToolCall(id=c.id, name=c.name, arguments=c.arguments) for c in message.content)
             return Message(role="assistant", text=message.thought or "", calls=tuple(calls))
+        author = author_of_source(message.source)
         if isinstance(message.content, str):
-            return Message(role="user", text=message.content, name=message.source)
+            return Message(role="user", text=message.content, name=message.source, author=author)
         images = (part for part in message.content if isinstance(part, HostImage))
         return Message(
             role="user",
             text="\n".join(part for part in message.content if isinstance(part, str)),
             name=message.source,
             images=tuple(map(read_image, images)),
+            author=author,
         )
 
     @override
@@ -113,6 +119,13 @@ def as_llm_message(payload: object) -> LLMMessage:
         return payload
     names = ", ".join(kind.__name__ for kind in LLM_MESSAGES)
     raise ValueError(f"a message must be one of {names}, got {type(payload).__name__}")
+
+
+def author_of_source(source: str) -> Origin | Literal[""]:
+    """Return what the host says of a user message by its source: a task without a source has ``user``, a person's proxy its name."""
+    if source == OWN_SOURCE:
+        return "program"
+    return "person" if source and is_user_name(source) else ""
 
 
 def read_image(image: HostImage) -> Image:

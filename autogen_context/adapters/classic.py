@@ -9,6 +9,7 @@ import asyncio
 import copy
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from operator import is_
 from threading import get_ident
 from typing import Any, Unpack
@@ -149,7 +150,7 @@ class AgentConversations(Conversations):
     """
 
     def __init__(self, agent: Any, options: ManagerOptions) -> None:
-        super().__init__(options)
+        super().__init__(options, partial(peers_of, agent))
         self._agent = agent
         self._call: tuple[int, int, IncrementalContextManager, Prepared[ChatDict]] | None = None
 
@@ -205,6 +206,12 @@ class AgentConversations(Conversations):
             if thread == get_ident() and prompt_tokens > 0:
                 manager.record_usage(prepared, prompt_tokens=prompt_tokens)
         return reply
+
+
+def peers_of(agent: Any) -> Iterator[Any]:
+    """Yield the agents whose messages an agent gets: who it talks to, and for a group its members."""
+    for peer in getattr(agent, "chat_messages", ()):  # a group's selection has none
+        yield from getattr(getattr(peer, "groupchat", None), "agents", None) or (peer,)
 
 
 def models_of(llm_config: Any) -> Iterable[Any]:

@@ -5,7 +5,7 @@ begun anew finds nothing of an earlier one; the number of managers is bounded.
 """
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from functools import cached_property
 from itertools import takewhile
 from operator import is_
@@ -38,8 +38,10 @@ class Conversations(AgentContext[ChatDict]):
         last_prepared: the last prepared request; if the agent is known, it begins with its system message.
     """
 
-    def __init__(self, options: ManagerOptions) -> None:
-        super().__init__(ClassicFormat(), options)
+    def __init__(
+        self, options: ManagerOptions, peers: Callable[[], Iterable[object]] = tuple
+    ) -> None:
+        super().__init__(ClassicFormat(peers), options)
         self._known: list[Known] = []  # most recently used last
         self._begin_anew()
         when_forked(self._begin_anew)

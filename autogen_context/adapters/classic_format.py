@@ -8,23 +8,32 @@ responses are sent in place of the message that contains them; a message with a 
 interrupts a call) is sent after its responses.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from typing import cast
+from typing import Literal, cast
 
 from typing_extensions import override
 
-from autogen_context.messages.message import Message
+from autogen_context.messages.message import Message, Origin
 from autogen_context.messages.openai_chat import OpenAIChat, copied, fields_of, intensity_of
 
 CONTEXT = "context"  # the host removes it from the newest message, in place, on sending
+EXECUTED = re.compile(r"exitcode: -?\d+ \(execution (?:succeeded|failed)\)\nCode output: ")
+"""What ``ConversableAgent`` replies when it has run code."""
 AT_HOME = frozenset({CONTEXT, "metadata"})
 RESPONSES = "tool_responses"
 
 
 class ClassicFormat(OpenAIChat):
-    """The host format of ``autogen`` up to 0.14 and of pyautogen 0.2 to 0.9."""
+    """The host format of ``autogen`` up to 0.14 and of pyautogen 0.2 to 0.9.
+
+    ``peers`` gives the agents whose messages the registered agent gets; they tell whose words those are.
+    """
+
+    def __init__(self, peers: Callable[[], Iterable[object]] = tuple) -> None:
+        self._peers = peers
 
     @override
     def read(self, payload: object, /) -> Message:
@@ -33,7 +42,9 @@ class ClassicFormat(OpenAIChat):
         fields = roled(sent_fields(given))
         responses = responses_of(fields)
         if not responses:
-            return replace(super().read(fields), intensity=intensity_of(given))
+            said = super().read(fields)
+            author = author_among(self._peers(), said) if said.role == "user" else ""
+            return replace(said, intensity=intensity_of(given), author=author)
         is_tool = fields.get("role") == "tool"  # only its responses are sent
         beside = {k: v for k, v in fields.items() if k != RESPONSES}
         said = Message(role="tool") if is_tool else super().read(beside)
@@ -75,6 +86,29 @@ class ClassicFormat(OpenAIChat):
             return self.compose(message)
         fields = {"role": "tool", **response}
         return super().rewrite(fields, replace(message, role=str(fields["role"])))
+
+
+def author_among(peers: Iterable[object], message: Message) -> Origin | Literal[""]:
+    """Return whose words a user message is by the agent that sent it; empty if that is none of these, or has no model.
+
+    An older release sends no name: then the only peer is the sender. A ``UserProxyAgent`` sends under one name what its
+    person types, its automatic reply, and the output of code; where nobody is asked to type, that output is told from the rest.
+    """
+    known = list(peers)
+    for peer in known if message.name or len(known) == 1 else ():
+        if message.name and message.name != getattr(peer, "name", None):
+            continue
+        mode, has_model = getattr(peer, "human_input_mode", ""), getattr(peer, "llm_config", None)
+        is_proxy = any(kind.__name__ == "UserProxyAgent" for kind in type(peer).__mro__)
+        if has_model or not (is_proxy or mode == "ALWAYS"):
+            return "agent" if has_model else ""
+        if message.text and message.text == getattr(peer, "_default_auto_reply", ""):
+            return "program"
+        runs = getattr(peer, "_code_execution_config", False) is not False
+        if runs and EXECUTED.match(message.text):
+            return "program" if mode == "NEVER" else "doubtful"
+        return "person"
+    return ""
 
 
 def roled(fields: Mapping[str, object], otherwise: str = "user") -> Mapping[str, object]:

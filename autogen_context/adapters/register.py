@@ -188,6 +188,8 @@ def completed(
         model=model,
         window_tokens=completed.pop("window_tokens", None),
         reserve_tokens=completed.pop("reserve_tokens", None),
+        people=completed.pop("people", None),
+        program_output=completed.pop("program_output", None),
     )
     window = config.window_tokens
     if said is not None and not config.model and window is None:

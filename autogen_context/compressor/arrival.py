@@ -25,7 +25,7 @@ from autogen_context.messages.message import (
     ToolResult,
     handle_of,
 )
-from autogen_context.messages.people import words_and_output
+from autogen_context.messages.origin import is_users
 from autogen_context.messages.piece import LINES_ABOVE, Verbatim, Written, messages_of
 from autogen_context.messages.segment import Unit, pair
 from autogen_context.messages.tool_call import ToolKinds, action_of
@@ -189,8 +189,7 @@ class Arrival:
 
     def _forget(self) -> None:
         self._above = LinesAbove()
-        self._task = ""
-        self._last: Message | None = None
+        self._instruction: Message | None = None
 
     def restart(self, sent: Iterable[Message]) -> None:
         """Replace the record of sent messages by these."""
@@ -294,7 +293,7 @@ class Arrival:
         shows_file = call is not None and bool(action_of(call, self._kinds).views)
         short = self._above.without(tightened(original, shows_file=shows_file))
         if self.mode == "lossy":
-            task = self._task
+            task = self._instruction.text.strip() if self._instruction else ""
             short, handle = cut(
                 short,
                 original,
@@ -316,9 +315,16 @@ class Arrival:
     def _see(self, message: Message) -> None:
         if message.own:
             return  # our own messages may be removed while tool results stay
-        if message.role == "user" and not message.results:
-            self._task = words_and_output(message, self._last)[0].strip() or self._task
-        self._last = message
+        if message.role == "user" and is_users(message) and message.text.strip():
+            before = self._instruction
+            # by who spoke first, if no person does
+            is_led = (
+                before is None
+                or before.origin == "doubtful"
+                or (before.origin != "person" and before.name == message.name != "")
+            )
+            if is_led or message.origin in {"person", ""}:
+                self._instruction = message
         if message.text and message.role not in SYSTEM_ROLES:  # which hosts may change
             self._above.add(message.text)
         for result in message.results:

@@ -13,15 +13,16 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from autogen_context.compressor.shorten import CountText
+from autogen_context.compressor.shorten import CountText, fit_pieces
 from autogen_context.compressor.steps import reopened, without_outdated
 from autogen_context.compressor.summaries import Span
+from autogen_context.language.phrases import ends_of
 from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.ledger import replaces, statements_in
-from autogen_context.ledger.reader import tells
+from autogen_context.ledger.reader import tells, unquoted
 from autogen_context.ledger.rendering import RANKS, render
 from autogen_context.messages.message import SYSTEM_ROLES, Message, without_images
-from autogen_context.messages.people import People, is_strong, is_users, people_in, words_and_output
+from autogen_context.messages.origin import is_strong, may_be_a_persons, outside_frames
 from autogen_context.messages.piece import Written, index_of, messages_of
 from autogen_context.messages.tool_action import RUNS, ToolKind, answers_of, outcome_of_call
 from autogen_context.prioritizer.blocks import marked, parsed, strings_in
@@ -31,6 +32,7 @@ from autogen_context.text.quote import MARK, block, named, quoted
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, kept, replaced
 from autogen_context.view.notice import Name
+from autogen_context.view.protected import Voices
 
 if TYPE_CHECKING:
     from autogen_context.compressor.compressor import Compressor
@@ -237,18 +239,27 @@ def stated_in(text: str, /) -> str:
 # What people said
 
 REASON = "a person said it"
+MAYBE = "a person may have said it"
 REPEATED = 0.5  # of a message; above it, the message only repeats newer ones
+MOST_DOUBTFUL = 32  # doubtful messages before what is within reach that are looked at, the newest
 MOST_STATED = 64  # long messages whose statements are kept
 TELLS = 7  # rank of a message that tells something without a statement
+END_CHARS = 300  # at the beginning and the end of a long message, where people say what they want of what they pasted
+GAP = "[…] "  # for output that is left out of a doubtful message
 STATES_NOTHING = 9  # rank of a message that states nothing
 
 
 class Said(NamedTuple):
-    """A person's message by its unit: the decision to keep it whole or only its statements; higher ranks are dropped first."""
+    """A message by its unit: the decision to keep it whole or only its statements; higher ranks are dropped first.
+
+    Those that only may be a person's come behind people's.
+    """
 
     unit: int
     rank: int
     decision: Decision
+    is_person: bool = True
+    shorter: Decision | None = None  # where ``decision`` has no room
 
     @property
     def states(self) -> bool:
@@ -279,21 +290,18 @@ def overruled(statements: Mapping[Name, Entry], entries: Collection[Entry]) -> f
 class EvictionNotice:
     """Builds the notice about units evicted from a conversation; ``statements`` are shown beside its messages, by name."""
 
-    def __init__(
-        self, counter: MessageCounter, people: Collection[str] = (), *, compressor: "Compressor"
-    ) -> None:
+    def __init__(self, counter: MessageCounter, *, compressor: "Compressor") -> None:
         self.statements: Mapping[Name, Entry] = {}
         self._recorded: tuple[Entry, ...] = ()
         self._compressor = compressor
         self._read = lru_cache(MOST_STATED)(compressor.stated)  # a large paste takes a while
         self._counter = counter
-        self._named = people
-        self._ledger = Ledger(people)
-        self._people = People()
+        self._ledger = Ledger()
         self._learnt, self._last = 0, Message(role="system")
         self._prompts = 0  # leading system messages
         self._strong: list[int] = []
         self._telling: list[int] = []
+        self._doubtful: list[int] = []
         self._earlier = ActionLog()
         self._noted = 0
         self._notes: dict[int, tuple[Candidate, list[Action]]] = {}  # of units within reach
@@ -307,23 +315,19 @@ class EvictionNotice:
         """Take these statements for said before the first message, of a list whose front was cut; they are told elsewhere."""
         if self._recorded != tuple(recorded):
             self._recorded, self._learnt = tuple(recorded), 0
-            self._ledger, self._strong, self._telling, self._prompts = (
-                Ledger(self._named),
-                [],
-                [],
-                0,
-            )
-            self._ledger.add(recorded)
+            self._begin()
+
+    def _begin(self) -> None:
+        self._ledger, self._prompts = Ledger(), 0
+        self._ledger.add(self._recorded)
+        self._strong, self._telling, self._doubtful = [], [], []
 
     def follow(self, messages: Sequence[Message]) -> None:
         """Learn what people and the model stated since the last call."""
         same, stop = self._learnt, len(messages)
         if same and (same > len(messages) or messages[same - 1] is not self._last):
-            self._ledger, self._strong, self._telling, same = Ledger(self._named), [], [], 0
-            self._ledger.add(self._recorded)
-            self._prompts = 0
-        if not same:
-            self._people = people_in(messages, self._named)
+            self._begin()
+            same = 0
         for position in range(same, stop):
             message = messages[position]
             if message.role in SYSTEM_ROLES and position == self._prompts:
@@ -332,10 +336,10 @@ class EvictionNotice:
                 self._ledger.learn([message], start=position)
             if is_strong(message):
                 self._strong.append(position)
-            if is_users(message):
-                words, _ = words_and_output(message, messages[position - 1] if position else None)
-                if tells(words):
-                    self._telling.append(position)
+            if may_be_a_persons(message) and says_something(message):
+                self._telling.append(position)
+            if message.origin == "doubtful":
+                self._doubtful.append(position)
         self._learnt = max(same, stop)
         if self._learnt:
             self._last = messages[self._learnt - 1]
@@ -367,18 +371,23 @@ class EvictionNotice:
     def said(
         self,
         candidates: Sequence[Candidate],
-        units: Sequence[int],
+        voices: Voices,
         messages: Sequence[Message],
         *,
         long_tokens: int,
         reach: int = 0,
         is_used: Callable[[int], bool],
     ) -> list[Said]:
-        """Return people's messages worth keeping, by rank and then newest first; those that state nothing come last.
+        """Return the messages of people worth keeping, by rank and then newest first; those that state nothing come last.
 
-        A message beyond ``long_tokens`` is reduced to its statements. Before ``reach`` only units that state something are read.
-        ``is_used(unit)`` tells if the model has since used the names in it; then only rules and strong wording keep it.
+        Behind them, in the same order, stand those that may be a person's, and what somebody else said last, behind the
+        latest instruction: the agent may be at work on it. A message beyond ``long_tokens`` is reduced to its statements.
+        Before ``reach`` only units that state something or are doubtful are read. ``is_used(unit)`` tells if the model has since used the
+        names in it; then only rules and strong wording keep it.
         """
+        last = voices.others[-1] if voices.others else -1
+        last = last if last > max(voices.instructions, default=-1) else -1
+        units = sorted({*voices.kept, last}) if last >= 0 else voices.kept
         found: list[Said] = []
         lines: set[str] = set()
         ranks: dict[int, int] = dict.fromkeys(self._telling, TELLS)
@@ -386,45 +395,73 @@ class EvictionNotice:
             if not entry.reported and entry.position >= 0:
                 known = ranks.get(entry.position, STATES_NOTHING)
                 ranks[entry.position] = min(RANKS[entry.kind], known)
-        stating = (unit_at(candidates, position) for position in {*ranks, *self._strong})
+        doubtful = self._doubtful[-MOST_DOUBTFUL:]
+        stating = (unit_at(candidates, at) for at in {*ranks, *self._strong, *doubtful})
         older = {i for i in stating if i < reach and bisect_left(units, i) < bisect_right(units, i)}
+        older |= {last} if 0 <= last < reach else set()
         for i in reversed([*sorted(older), *units[bisect_left(units, reach) :]]):
             candidate = candidates[i]
             message = candidate.unit.messages[0]
-            if not self._people.speaks(message) or is_repeated(message.text, lines):
+            is_person, is_doubtful = message.origin == "person", message.origin == "doubtful"
+            is_long, is_again = candidate.tokens > long_tokens, is_repeated(message.text, lines)
+            if is_again and not is_doubtful:  # what is said of a thing that is pasted twice differs
                 continue
             strong = is_strong(message)
             rank = ranks.get(candidate.unit.start, STATES_NOTHING)
             rank = min(rank, RANKS["preference"]) if strong else rank
+            rank = min(rank, TELLS) if i == last else rank
             behind = (each.unit.messages for each in candidates[i + 1 : i + 3])
             said = next((those for those in behind if those[0].role not in SYSTEM_ROLES), ())
-            if rank == STATES_NOTHING and any(each.calls for each in said):
+            is_pasted = is_long and is_person and is_mostly_quoted(message.text)
+            is_plain = not (is_doubtful or is_pasted or strong or i == last)
+            if is_plain and rank == STATES_NOTHING and any(each.calls for each in said):
                 continue  # the model calls tools right after it: in progress, or done
-            if rank > RANKS["constraint"] and not strong and is_used(i):
+            if is_plain and rank > RANKS["constraint"] and is_used(i):
                 continue
-            if candidate.tokens <= long_tokens:
-                found.append(Said(unit=i, rank=rank, decision=kept(candidate, REASON)))
-            elif rank < STATES_NOTHING:
-                before = candidates[i - 1].unit.messages[-1] if i else None
-                brief = self._brief(candidate, before, messages)
-                found += [Said(unit=i, rank=rank, decision=brief)] if brief else []
-        return sorted(found, key=lambda said: (said.rank, -said.unit))
+            decided = [kept(candidate, REASON if is_person else MAYBE)]
+            if is_long or is_again:
+                decided = self._brief(candidate, messages, long_tokens=long_tokens)
+            if decided:
+                found.append(Said(i, rank, decided[0], is_person, *decided[1:]))
+        return sorted(found, key=lambda said: (not said.is_person, said.rank, -said.unit))
 
     def _brief(
-        self, candidate: Candidate, before: Message | None, messages: Sequence[Message]
-    ) -> Decision | None:
-        """Reduce a message to the sentences that state something; ``None`` if none does, or if that saves nothing."""
+        self, candidate: Candidate, messages: Sequence[Message], *, long_tokens: int
+    ) -> list[Decision]:
+        """Reduce a message, in up to two ways, the longer one first; none if there is nothing to keep or nothing to save.
+
+        Of a person's message stay the sentences that state something, or in less room its ends; of one that is mostly pasted
+        first its ends, where people say what they want of it. Of a doubtful one stays what is outside its frames. What another
+        agent said is shortened to ``long_tokens``.
+        """
         [message, *others] = messages_of(candidate.pieces, messages)
-        words, output = words_and_output(message, before)
-        text = self._read(words)
-        if others or not text:
-            return None
-        short = without_images(replace(message, text=marked(output) + text))
+        if others:
+            return []
+        if message.origin == "doubtful":
+            brief = self._reworded(candidate, message, words_around(message.text), MAYBE)
+            return [brief or kept(candidate, MAYBE)]
+        if message.origin == "person":
+            stated = self._reworded(candidate, message, self._read(message.text), REASON)
+            ends = self._reworded(candidate, message, ends_around(message.text), REASON)
+            if is_mostly_quoted(message.text):
+                return [ends or kept(candidate, REASON), *([stated] if stated else [])]
+            is_shorter = stated and ends and ends.tokens_after < stated.tokens_after
+            return [each for each in (stated, ends if is_shorter else None) if each]
+        fitted = fit_pieces(
+            candidate.pieces, [message], room_tokens=long_tokens, counter=self._counter
+        )
+        return [replaced(candidate, "shorten", f"{MAYBE}: its ends", *fitted)] if fitted else []
+
+    def _reworded(
+        self, candidate: Candidate, message: Message, text: str, reason: str
+    ) -> Decision | None:
+        """Return the decision to send a message with another text; ``None`` if that is empty or saves nothing."""
+        short = without_images(replace(message, text=text))
         tokens = self._counter.message(short)
-        if tokens >= candidate.tokens:
+        if not text or tokens >= candidate.tokens:
             return None
         piece = Written(message=short, index=index_of(candidate.pieces[0]))
-        return replaced(candidate, "shorten", f"{REASON}: what it states", (piece,), tokens)
+        return replaced(candidate, "shorten", f"{reason}: what it states", (piece,), tokens)
 
     def told(
         self,
@@ -473,6 +510,47 @@ class EvictionNotice:
         beside = self.statements.values()
         own = (entry for entry in self._ledger if entry.position >= 0)
         return [e for e in own if is_hidden(e) and not is_replaced(e, beside)]
+
+
+def says_something(message: Message) -> bool:
+    """Whether words tell or state something; of those that may be a program's, the ends, where people write."""
+    if message.origin != "doubtful":
+        return tells(message.text)
+    text = ends_of(message.text, END_CHARS)
+    return tells(text) or any(True for _ in statements_in(text, "person"))
+
+
+def words_around(text: str) -> str:
+    """Return what stands outside the output that a text frames, or its end if that is much, with marks for the rest."""
+    outside = [part for part in outside_frames(text) if part.strip()]
+    if 0 < sum(map(len, outside)) <= 2 * END_CHARS:
+        return f"{GAP}{GAP.join(outside)}"
+    end = last_lines(text)
+    return marked(text.removesuffix(end)) + end
+
+
+def ends_around(text: str) -> str:
+    """Return the first and the last lines of a text, with a mark for the rest."""
+    end = last_lines(text)
+    start = first_lines(text.removesuffix(end))
+    return start + marked(text[len(start) :].removesuffix(end)) + end
+
+
+def first_lines(text: str) -> str:
+    """Return the first lines of a text, as far as they fit ``END_CHARS``, or that many characters of the first one."""
+    start = text[:END_CHARS]
+    return start if start == text or "\n" not in start else start[: start.rfind("\n") + 1]
+
+
+def last_lines(text: str) -> str:
+    """Return the last lines of a text, as far as they fit ``END_CHARS``, or that many characters of the last one."""
+    end = text[len(text.rstrip()) - END_CHARS :] if len(text.rstrip()) > END_CHARS else text
+    return end if end == text else end[end.find("\n") + 1 :] or end
+
+
+def is_mostly_quoted(text: str) -> bool:
+    """Whether less than half of a text is its author's own words."""
+    return 2 * len("".join(unquoted(text).split())) < len("".join(text.split()))
 
 
 def is_repeated(text: str, lines: set[str]) -> bool:

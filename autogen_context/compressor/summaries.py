@@ -53,7 +53,7 @@ from autogen_context.ledger import Kind, Ledger
 from autogen_context.ledger.ledger import MARKER
 from autogen_context.ledger.rendering import OPENING, render
 from autogen_context.messages.message import SYSTEM_ROLES, Message, content_digest
-from autogen_context.messages.people import People, people_in, words_and_output
+from autogen_context.messages.origin import NOTHING_DECLARED, origin_of
 from autogen_context.models.background import Background, is_cut_off, wait_for
 from autogen_context.models.completion import Complete, Places
 from autogen_context.text.quote import block
@@ -244,7 +244,6 @@ SPAN_TOKENS = 4_000  # at least, with a large limit
 SPAN_FRACTION = 1 / 3  # of the limit, at most; SPAN_TOKENS is halved until it fits
 LEAST_SPAN = 500  # tokens; a summary of less would save little
 NEWEST_FRACTION = 0.25  # of the limit, for the newest units, which are not evicted soon
-UNNAMED = People()  # without named people
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,11 +261,18 @@ class Span:
         return content_digest(self.text).hex()
 
 
+SPEAKERS: dict[str, str] = {  # what is a program's, or doubtful, speaks as a tool
+    "system": "system",
+    "person": "user",
+    "agent": "assistant",
+    "unknown": "assistant",
+}
+
+
 class Spans:
     """The spans of one conversation; each is cut once, when its units are complete."""
 
-    def __init__(self, people: Collection[str] = ()) -> None:
-        self._named = people
+    def __init__(self) -> None:
         self._least = 0
         self._cut: list[tuple[Span, Candidate]] = []  # each with its last unit
 
@@ -286,11 +292,10 @@ class Spans:
             self._cut.pop()
         start, tokens = self._cut[-1][0].stop if self._cut else opening_of(candidates), 0
         stop = newest_of(candidates, room_tokens)
-        known = people_in((m for c in candidates for m in c.unit.messages), self._named)
         for i in range(start, stop):
             tokens += candidates[i].tokens
             if tokens >= least:
-                self._cut.append((span_of(candidates, start, i + 1, known), candidates[i]))
+                self._cut.append((span_of(candidates, start, i + 1), candidates[i]))
                 start, tokens = i + 1, 0
         return [
             span
@@ -331,29 +336,24 @@ def newest_of(candidates: Sequence[Candidate], room_tokens: int) -> int:
     return 0
 
 
-def span_of(
-    candidates: Sequence[Candidate], start: int, stop: int, people: People = UNNAMED
-) -> Span:
+def span_of(candidates: Sequence[Candidate], start: int, stop: int) -> Span:
     """Build the span of the units from ``start`` to ``stop``."""
     units = candidates[start:stop]
-    before = candidates[start - 1].unit.messages[-1] if start else None
     said: list[str] = []
     for message in (message for candidate in units for message in candidate.unit.messages):
-        said += paragraphs_of(message, before, people)
-        before = message
+        said += paragraphs_of(message)
     return Span(start=start, stop=stop, tokens=sum(c.tokens for c in units), text="\n\n".join(said))
 
 
-def paragraphs_of(message: Message, before: Message | None, people: People) -> Iterator[str]:
+def paragraphs_of(message: Message) -> Iterator[str]:
     """Yield a message's words, calls and results as paragraphs, quoted if they could be taken for another author's."""
-    words, output = words_and_output(message, before)
-    role = people.heard(message).role
-    if role in SYSTEM_ROLES:
-        role = "system"
-    elif role != "assistant" and (role != "user" or message.results):
-        role = "tool"  # unknown roles have no more authority
     calls = [("assistant", f"calls {call.name}: {call.arguments}") for call in message.calls]
-    said = [("tool", output)] * bool(output) + [(role, words)] * bool(words.strip()) + calls
+    said = [
+        (
+            SPEAKERS.get(message.origin or origin_of(message, None, NOTHING_DECLARED), "tool"),
+            message.text,
+        )
+    ] * bool(message.text.strip()) + calls
     for speaker, text in [*said, *(("tool", result.text) for result in message.results)]:
         quoted = text
         if speaker == "tool" or (speaker == "assistant" and OPENING in text):

@@ -143,8 +143,11 @@ class Settings(BaseModel):
     tools: Tools = {}
     """Kinds of your own tools by name: `read`, `write`, `search`, `run`, `test`, `other` or `shell`."""
     people: Names = ()
-    """Names of people in a team of agents, in addition to the author of the first task and names such as `user_proxy`;
-    statements of other agents do not become rules."""
+    """Names under which people write, in addition to those that the host knows, `user` and `user_proxy`. What others say is
+    no rule and no instruction."""
+    program_output: Names = ()
+    """What is a program's output in the user role: names under which programs write, and beginnings of texts, such as
+    `<returncode>` or `Observation:`; a beginning has a character that no name has."""
     orphans: Literal["repair", "report", "refuse"] = "repair"
     """How to treat a call without result or a result without call: `repair`, `report` or `refuse`."""
     on_host_removal: Literal["auto", "forget", "keep"] = "auto"

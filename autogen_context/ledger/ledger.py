@@ -7,6 +7,7 @@ pages or other agents: text cannot claim authority for itself. A rendered ledger
 """
 
 import re
+from collections import deque
 from collections.abc import Collection, Iterable, Iterator
 from itertools import islice, takewhile
 from typing import Literal, cast, get_args
@@ -30,10 +31,16 @@ from autogen_context.ledger.rendering import (
     entry_of,
     render,
 )
-from autogen_context.messages.message import SYSTEM_ROLES, Message
+from autogen_context.messages.message import Message, Origin
 from autogen_context.messages.openai_chat import messages_in
-from autogen_context.messages.people import People, is_users, people_in, words_and_output
+from autogen_context.messages.origin import LOOK_BACK, Declared, asked_before, origin_of
 
+AUTHORS: dict[Origin, Author] = {  # what is a program's, or doubtful, states nothing
+    "system": "system",
+    "person": "person",
+    "agent": "assistant",
+    "unknown": "assistant",
+}
 LEADING_NUMBER = re.compile(r"\d[\d.,]*")
 Mark = tuple[str, ...]
 MOST_WITHDRAWABLE = (
@@ -65,13 +72,18 @@ INNER = re.compile(rf"[ \t]*\[(?P<bracketed>{ROLE})\]:?", re.IGNORECASE)
 
 
 class Ledger:
-    """The statements of one conversation that are still valid."""
+    """The statements of one conversation that are still valid; ``people`` and ``program_output`` as in the settings."""
 
-    def __init__(self, people: Collection[str] = (), *, only_sure: bool = False) -> None:
+    def __init__(
+        self,
+        people: Collection[str] = (),
+        *,
+        program_output: Collection[str] = (),
+        only_sure: bool = False,
+    ) -> None:
         self._only_sure = only_sure
-        self._people = People(names=frozenset(people))
-        self._met = False  # True once the sender of the first task, a person, is known
-        self._before: Message | None = None
+        self._declared = Declared.of(people, program_output)
+        self._recent = deque[Message](maxlen=LOOK_BACK)
         self._entries: dict[Entry, None] = {}
         self._reported: dict[Entry, None] = {}
         self._by_mark: dict[Mark, dict[Entry, None]] = {}  # for each mark its entries, newest last
@@ -92,19 +104,22 @@ class Ledger:
         """Learn the statements of new messages and return the new entries; ``start`` is the first message's position."""
         learnt: list[Entry] = []
         for position, message in enumerate(list(messages_in(messages)), start):
-            if not self._met and is_users(message):
-                self._people, self._met = people_in([message], self._people.names), True
-            for text, author in spoken(message, self._before, self._people):
-                learnt += self.learn_text(text, author=author, position=position)
-            self._before = message
+            asked = asked_before(self._recent, len(self._recent))
+            author = AUTHORS.get(message.origin or origin_of(message, asked, self._declared))
+            self._recent.append(message)
+            if author is not None:
+                learnt += self._learn(said_in(message.text, author), position)
         return learnt
 
     def learn_text(self, text: str, *, author: Author = "person", position: int = 0) -> list[Entry]:
-        """Learn the statements of one text and return the new entries."""
+        """Learn the statements of one text or transcript and return the new entries."""
         require_text("text", text)
+        return self._learn(statements_in(text, author), position)
+
+    def _learn(self, stated: Iterable[tuple[Author, Statement]], position: int) -> list[Entry]:
         learnt: list[Entry] = []
         fresh: set[Entry] = set()  # the same
-        for speaker, statement in statements_in(text, author):
+        for speaker, statement in stated:
             if statement.sure or not self._only_sure:
                 new = self._take(statement, speaker, position, fresh)
                 learnt += new
@@ -284,6 +299,12 @@ def withdraws(statement: Statement, old: Entry) -> bool:
     return bool(shared) and all(value.text in statement.text for value in known.values)
 
 
+def said_in(text: str, author: Author) -> Iterator[tuple[Author, Statement]]:
+    """Yield the statements of a message; marks of speakers in its text may take authority from it, and never give it more."""
+    for speaker, statement in statements_in(text, author):
+        yield (author if speaker == "system" else speaker), statement
+
+
 def statements_in(text: str, author: Author) -> Iterator[tuple[Author, Statement]]:
     """Yield the statements of a text or transcript, each with who makes it."""
     for speaker, start, end in speeches(text, author):
@@ -312,18 +333,3 @@ def speeches(text: str, author: Author) -> Iterator[tuple[Author, int, int]]:
             start = inner.end()
             speaker = speaker if named in AUTHORITIES or speaker not in AUTHORITIES else named
         yield speaker, start, end
-
-
-def spoken(
-    message: Message, before: Message | None, people: People
-) -> Iterator[tuple[str, Author]]:
-    """Yield the texts of a message with their authors, without program output."""
-    if message.own:
-        yield message.text, "assistant"
-    elif message.role in SYSTEM_ROLES:
-        yield message.text, "system"
-    elif message.role == "user" and not message.results:
-        words, _ = words_and_output(message, before)
-        yield words, "person" if people.speaks(message) else "assistant"
-    elif message.role == "assistant":
-        yield message.text, "assistant"

@@ -31,7 +31,7 @@ from autogen_context.prioritizer.selection import (
     fill,
     standing,
 )
-from autogen_context.recall.exchanges import IMMEDIATE_EXCHANGES, said_now, why_dropped
+from autogen_context.recall.exchanges import IMMEDIATE_EXCHANGES, why_dropped
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision, Decisions, kept, replaced, tokens_of
@@ -57,14 +57,13 @@ class CompactionPlanner:
         ready: Prefetcher,
         conversation: Conversation,
     ) -> None:
-        people = setup.config.people
         self.conversation = conversation
         self.counter = counter
         self._setup, self._ready = setup, ready
-        self._spans = Spans(people)
+        self._spans = Spans()
         self.prioritizer = setup.options.get("prioritizer") or ContextPrioritizer()
         self.references = References(setup.kinds)
-        self.telling = EvictionNotice(counter, people, compressor=setup.compressor)
+        self.telling = EvictionNotice(counter, compressor=setup.compressor)
         self.reasoned: Mapping[int, Reasoned] = {}  # by index of the unit; a new mapping each time
 
     def follow(self) -> None:
@@ -111,7 +110,7 @@ class CompactionPlanner:
         beside = int((total - protected_tokens) * budget.kept_fraction) - frame
         said = self.telling.said(
             candidates,
-            conversation.voices.instructions,
+            conversation.voices,
             conversation.messages,
             long_tokens=budget.long_message_tokens,
             reach=reach,
@@ -254,7 +253,7 @@ class CompactionPlanner:
     def _asked_for(self) -> dict[int, float]:
         """Return the relevance of messages to the newest one, if that asks about the past; else nothing."""
         messages = self.conversation.messages
-        query = said_now(messages)
+        query = self.conversation.said_now
         if not query:
             return {}
         # Only the wording decides here, as the index may not be up to date. A request for a summary of everything matches
@@ -293,7 +292,7 @@ def people_first(
     budget: CompactionBudget,
     beside_tokens: int,
 ) -> dict[int, Decision]:
-    """Keep people's messages within their fraction; beyond it those with statements, before scored blocks."""
+    """Keep what people said, and may have said, within their fraction; beyond it what states something, before scored blocks."""
     own = sum(
         decision.tokens_after
         for i, decision in chosen.items()
@@ -305,7 +304,14 @@ def people_first(
     kept_first = first_that_fit(said, taken=chosen, room_tokens=min(guaranteed, free // 2))
     stated = [each for each in said if each.states and each.unit not in kept_first]
     room = int(budget.stated_fraction * beside_tokens) - tokens_of(kept_first)
-    return kept_first | first_that_fit(stated, taken=chosen, room_tokens=room)
+    kept_first |= first_that_fit(stated, taken=chosen, room_tokens=room)
+    left = max(guaranteed, int(budget.stated_fraction * beside_tokens)) - tokens_of(kept_first)
+    shorter = [
+        each._replace(decision=each.shorter)
+        for each in said
+        if each.shorter and each.unit not in kept_first
+    ]
+    return kept_first | first_that_fit(shorter, taken=chosen, room_tokens=left)
 
 
 def first_that_fit(

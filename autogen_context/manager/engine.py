@@ -37,9 +37,9 @@ from autogen_context.manager.prepared import (
     Window,
 )
 from autogen_context.messages.message import SYSTEM_ROLES, Message, handle_of
+from autogen_context.messages.origin import Declared
 from autogen_context.messages.piece import RoleRules, Written, messages_of
 from autogen_context.messages.tool_schema import has_recall_tool
-from autogen_context.recall.exchanges import said_now
 from autogen_context.tokens.calibrate import Calibration
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.triggers.price import (
@@ -104,7 +104,12 @@ class Engine:
         self.window = window
         handle_key = store_key(config.store_key or None)
         self.conversation = Conversation(
-            host, counter, orphans=config.orphans, digests=digests, handle_key=handle_key
+            host,
+            counter,
+            orphans=config.orphans,
+            digests=digests,
+            handle_key=handle_key,
+            declared=Declared.of(config.people, config.program_output),
         )
         self.files = FilesShown(setup.kinds)
         self.arrival = Arrival(
@@ -405,9 +410,9 @@ class Engine:
         """Return whether a person asks about something that left the window, and the retrieved context that fits."""
         messages, newest, count = self.conversation.messages, view.decisions.last, self._counter
         is_sent = newest is None or newest.start < view.sent
-        if is_sent or not view.decisions.hidden or messages[-1].role != "user":
+        if is_sent or not view.decisions.hidden:
             return False, None
-        query, memory = said_now(messages), self._ready.memory
+        query, memory = self.conversation.said_now, self._ready.memory
         if not query:
             return False, None
 

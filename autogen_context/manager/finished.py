@@ -61,9 +61,10 @@ class Finishing:
         ``uncut`` is the request as it is. With ``dry_run`` nothing is cut.
         """
         conversation, pace, turns = self._planner.conversation, view.pace, view.pace.turns + 1
+        voices = conversation.voices
         if not self._proposals.follow(conversation.candidates, since=max(0, pace.seen_units - 1)):
             return pace, None, {}
-        stays = frozenset(protected).union(conversation.voices.instructions)
+        stays = frozenset(protected).union(voices.kept, voices.instructions)
         offers = offers_of(self._proposals.spans, view.decisions, stays)
         best = best_cuts(offers, uncut, self._rates, turns=turns, is_cold=is_cold)
         if best is None:

@@ -62,7 +62,10 @@ class IncrementalContextManager:
         model: name of the model; it determines limit and tokenizer.
         window_tokens: the most input tokens a request may have; default: the model's limit.
         reserve_tokens: tokens of the window reserved for what the host adds unseen (system prompt, tools).
-        config: all settings; the three above win over it, and it wins over ``AUTOGEN_CONTEXT_*`` in the environment.
+        people: names under which people write, beside those that the host knows; what others say is no rule.
+        program_output: what is a program's output in the user role: names, and beginnings of texts, such as
+            ``<returncode>``.
+        config: all settings; those above win over it, and it wins over ``AUTOGEN_CONTEXT_*`` in the environment.
         host: message format of the host; default: OpenAI's chat format.
         counter: counts tokens; default: the model's tokenizer.
         budget: divides the window, in each turn and at a compaction; default: a ``TokenBudgetManager`` by the settings
@@ -107,6 +110,8 @@ class IncrementalContextManager:
             model=model,
             window_tokens=options.pop("window_tokens", None),
             reserve_tokens=options.pop("reserve_tokens", None),
+            people=options.pop("people", None),
+            program_output=options.pop("program_output", None),
         )
         self._setup = setup_of(self.config, host or OpenAIChat(), options, Background(self))
         self._turns = Turns()

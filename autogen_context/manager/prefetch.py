@@ -17,7 +17,6 @@ from autogen_context.manager.state import State
 from autogen_context.messages.message import Message, joined_text
 from autogen_context.models.completion import Complete, complete_of
 from autogen_context.models.embedder import ForgetsTexts
-from autogen_context.recall.exchanges import said_at
 from autogen_context.recall.recaller import EmbeddingsDue, Prefetch, Recaller
 from autogen_context.tokens.limits import ModelLimits
 from autogen_context.tokens.message_counter import MessageCounter
@@ -67,7 +66,7 @@ class Prefetcher:
             self._summaries.known if self._summaries else state.summaries
         )
         self._advising = advising_of(setup, state.advice)
-        self._advice = state.advice
+        self._advice: Mapping[str, Advice] = state.advice
         self.intents = intents_of(setup)
         helpers = (self._embedding, self._summaries, self._advising, self.intents)
         self.is_idle = not any(helpers)  # nothing to prefetch in any turn
@@ -86,7 +85,7 @@ class Prefetcher:
             self.summaries = {k: v for k, v in self.summaries.items() if k not in spans}
         self._advice = {}  # it is of one task, the newest
         if self._advising:
-            self._advising.forget(said_at([message], 0) for message in messages)
+            self._advising.forget(message.text.strip() for message in messages)
         vectors = self._setup.options.get("vectors")
         if isinstance(vectors, ForgetsTexts):
             vectors.forget(text for message in messages if (text := joined_text([message])))

@@ -6,9 +6,9 @@ Promise: a ``Message`` is immutable and shares no mutable object with the host. 
 
 from base64 import b32encode
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from pydantic import InstanceOf
 
@@ -19,6 +19,9 @@ Text = InstanceOf[str]
 """Any string, lone surrogates included, which pydantic's own ``str`` refuses and tools do return."""
 
 HANDLE_CHARS = 26
+Origin = Literal["system", "person", "agent", "program", "unknown", "doubtful"]
+"""Whose words the text of a message is. `agent`: the model's, or another agent's; `program`: a tool's, or output in the user
+role; `unknown`: of an author in the user role of whom nobody says whether it is a person; `doubtful`: a person's or a program's."""
 SYSTEM_ROLES = frozenset({"system", "developer"})
 
 
@@ -67,6 +70,10 @@ class Message:
     own: bool = False  # written by the engine, not derived from a message of the host
     text_parts: int = 1  # number of text parts; several may cost more tokens than one
     intensity: float = 0.0  # emotional intensity, 0..1, if the host reports one
+    author: Origin | Literal[""] = field(default="", repr=False, compare=False)
+    """Whose words its text is, if the host says so; no part of its content."""
+    origin: Origin | Literal[""] = field(default="", repr=False, compare=False)
+    """Of a message in the user role: whose words its text is, once a conversation has found it out by ``origin_of``."""
 
 
 class HostFormat(Protocol):

@@ -127,7 +127,7 @@ def category_of(unit: Unit, actions: Sequence[ToolAction] | None = None) -> Cate
     text = first.text
     if first.calls:
         return category_of_calls(first, actions_of(unit) if actions is None else actions)
-    if first.results:
+    if first.results or first.origin == "program":
         return "execution"
     heading = text.strip()[:END_CHARS].partition("\n")[0]
     if len(heading) <= HEADING_CHARS:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from autogen_context.messages.identifiers import NOTHING, values_of
 from autogen_context.messages.message import SYSTEM_ROLES, Message
+from autogen_context.messages.origin import is_users
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import (
     RUNS,
@@ -213,7 +214,7 @@ def named_in(candidate: Candidate, kinds: ToolKinds) -> Named:
             used |= values_of("\n".join(texts))  # no value spans lines
         elif message.role in SYSTEM_ROLES:
             told |= values_of(message.text)
-        elif message.role == "user" and not (message.own or message.results):
+        elif is_users(message):
             asked |= values_of(message.text)
     return Named(
         used=tuple(used),

@@ -14,7 +14,7 @@ from itertools import pairwise
 from autogen_context.compressor.shorten import CountText, shorten_text
 from autogen_context.language.phrases import phrases
 from autogen_context.messages.message import SYSTEM_ROLES, Message
-from autogen_context.messages.people import is_strong, words_and_output
+from autogen_context.messages.origin import instructions_in, is_strong, is_users
 from autogen_context.text.quote import block, named, quoted
 
 IMMEDIATE_EXCHANGES = 3  # the newest ones, of which a compaction drops no courtesy
@@ -71,18 +71,13 @@ def begins(messages: Sequence[Message], at: int, starts: Sequence[int]) -> bool:
     """Return True if an exchange begins here: at a new user message, or the first message after the system prompt."""
     if not starts:
         return messages[at].role not in SYSTEM_ROLES
-    return is_of_a_person(messages[at]) and not is_of_a_person(messages[at - 1])
-
-
-def is_of_a_person(message: Message) -> bool:
-    """Return True for a user message, except tool results that hosts send in the user role."""
-    return message.role == "user" and not message.results
+    return is_users(messages[at]) and not is_users(messages[at - 1])
 
 
 def exchange(messages: Sequence[Message], start: int, stop: int) -> Exchange:
     """Return the exchange of these messages; its answer is the last assistant text, preferably without a tool call."""
     spoken = start
-    while spoken < stop and is_of_a_person(messages[spoken]):
+    while spoken < stop and is_users(messages[spoken]):
         spoken += 1
     words = [m for m in messages[spoken:stop] if m.role == "assistant" and m.text.strip()]
     final = [m for m in words if not m.calls] or words
@@ -95,21 +90,9 @@ def exchange(messages: Sequence[Message], start: int, stop: int) -> Exchange:
 
 
 def newest_request(messages: Sequence[Message]) -> str:
-    """Return the latest words of a user, or of an orchestrator in the user role; empty if there are none."""
-    return next(filter(None, (said_at(messages, i) for i in reversed(range(len(messages))))), "")
-
-
-def said_now(messages: Sequence[Message]) -> str:
-    """Return the user's words in the newest message; empty if it is not a user's."""
-    return said_at(messages, len(messages) - 1) if messages else ""
-
-
-def said_at(messages: Sequence[Message], at: int) -> str:
-    """Return the user's words in a message, stripped, without output that a host sends in the user role."""
-    message = messages[at]
-    if message.role != "user" or message.own or message.results:
-        return ""
-    return words_and_output(message, messages[at - 1] if at else None)[0].strip()
+    """Return the latest words of a person, or of who leads an agent that hears none; empty if there are none."""
+    said = (message.text.strip() for message in reversed(instructions_in(messages)))
+    return next(filter(None, said), "")
 
 
 # ---- what working memory does without

@@ -20,6 +20,7 @@ from autogen_context.compressor.shorten import CountText
 from autogen_context.errors import EmbeddingFailed
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import SYSTEM_ROLES, Message, joined_text
+from autogen_context.messages.origin import is_users
 from autogen_context.messages.piece import same_at_front, same_behind_prompt
 from autogen_context.models.background import Background
 from autogen_context.models.embedder import Vectors
@@ -31,7 +32,6 @@ from autogen_context.recall.exchanges import (
     begins,
     exchange,
     fitting,
-    is_of_a_person,
     rendered,
     retrieve,
 )
@@ -181,7 +181,7 @@ class Recaller:
         for each in found:
             stating |= {at: {each.start} for at in each.searched if each.asked}
             for at, score in self._index.scores(joined_text(each.asked)).items():
-                if at >= each.stop and is_of_a_person(self._messages[at]):
+                if at >= each.stop and is_users(self._messages[at]):
                     alike[at] = max(score, alike.get(at, 0.0))
         later = sorted(alike, key=lambda at: (-alike[at], -at))[:MOST_LATER]
         ledger, newer = Ledger(), dict[int, int]()
@@ -224,7 +224,7 @@ class Prefetch:
         new = messages[same_behind_prompt(self._seen, messages, attrgetter("role")) :]
         self._seen = list(messages)
         newest = messages[-1] if messages else None
-        asks = newest is not None and is_of_a_person(newest)
+        asks = newest is not None and is_users(newest)
         texts = tuple(text for message in new if (text := joined_text([message])))
         return EmbeddingsDue(newest.text if newest and asks else "", texts)
 

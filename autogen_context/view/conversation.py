@@ -16,13 +16,19 @@ from typing import Literal, NamedTuple, TypeVar
 
 from autogen_context.errors import InvalidTranscript
 from autogen_context.messages.message import SYSTEM_ROLES, HostFormat, Message
-from autogen_context.messages.people import words_and_output
+from autogen_context.messages.origin import (
+    LOOK_BACK,
+    NOTHING_DECLARED,
+    Declared,
+    asked_before,
+    with_origin,
+)
 from autogen_context.messages.piece import Written, same_at_front
 from autogen_context.messages.segment import Unit, extend, repaired
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.alignment import HostChange, Run, aligned
 from autogen_context.view.decision import Candidate, said_by
-from autogen_context.view.protected import Protection, Voices, is_instruction, protected_of
+from autogen_context.view.protected import Protection, Voices, protected_of
 
 Orphans = Literal["repair", "report", "refuse"]
 Read = TypeVar("Read")
@@ -41,16 +47,17 @@ class Conversation:
         orphans: Orphans = "repair",
         digests: Sequence[bytes] = (),
         handle_key: bytes = b"",
+        declared: Declared = NOTHING_DECLARED,
     ) -> None:
         self._handle_key = handle_key
-        self.history = History(host, digests)
+        self.history = History(host, digests, declared)
         self.messages = self.history.messages  # the whole host list
         self.candidates: list[Candidate] = []
         self.tokens = 0
         self._counter = counter
         self._mode: Orphans = orphans
         self.orphans: list[int] = []  # start positions of units that arrived incomplete
-        self.voices = Voices([], [])
+        self.voices = Voices()
         self._ahead: tuple[Sequence[object], int, Compared] | None = None  # and not measured
 
     @property
@@ -69,14 +76,16 @@ class Conversation:
 
     @property
     def newest_request(self) -> str:
-        """Latest words of a user, or of an orchestrator in the user role; empty if there are none."""
-        for i in reversed(self.voices.instructions):
-            message, start = self.candidates[i].unit.messages[0], self.candidates[i].unit.start
-            before = self.messages[start - 1] if start else None
-            words = "" if message.results else words_and_output(message, before)[0].strip()
-            if words:
-                return words
-        return ""
+        """Latest words of a person, or of who leads an agent that hears none; empty if there are none."""
+        said = (self.candidates[i].unit.messages[0] for i in reversed(self.voices.instructions))
+        return next(filter(None, (message.text.strip() for message in said)), "")
+
+    @property
+    def said_now(self) -> str:
+        """Words of the newest unit if it is an instruction, as those of ``newest_request`` are; else empty."""
+        said = self.voices.instructions
+        is_now = bool(said) and said[-1] == len(self.candidates) - 1
+        return self.messages[-1].text.strip() if is_now else ""
 
     def protected(self, pinned: frozenset[int]) -> dict[int, Protection]:
         """Return the protected units by index, each with its reason."""
@@ -171,20 +180,16 @@ class Conversation:
         for candidate in new:
             candidates.append(candidate)
             self.tokens += candidate.tokens
-            role = candidate.unit.messages[0].role
-            if role in SYSTEM_ROLES:
-                self.voices.systems.append(len(candidates) - 1)
-            elif role == "user" and is_instruction(candidates, len(candidates) - 1):
-                self.voices.instructions.append(len(candidates) - 1)
+            first = candidate.unit.messages[0]
+            if first.role != "assistant":
+                self.voices.add(len(candidates) - 1, first)
 
     def _forget_from(self, keep: int, stop: int) -> None:
         self.tokens -= sum(candidate.tokens for candidate in self.candidates[keep:])
         del self.candidates[keep:]
         while self.orphans and self.orphans[-1] >= stop:
             self.orphans.pop()
-        for said in self.voices:
-            while said and said[-1] >= keep:
-                said.pop()
+        self.voices.forget_from(keep)
 
     def _candidate(self, unit: Unit, orphans: list[int], *, last: bool) -> Candidate:
         count, key = self._counter.message, self._handle_key
@@ -270,11 +275,16 @@ class Recorded:
 
 
 class History:
-    """The host's latest message list."""
+    """The host's latest message list, its messages in the user role with their origin."""
 
-    def __init__(self, host: HostFormat, digests: Sequence[bytes] = ()) -> None:
+    def __init__(
+        self,
+        host: HostFormat,
+        digests: Sequence[bytes] = (),
+        declared: Declared = NOTHING_DECLARED,
+    ) -> None:
         self.messages: list[Message] = []
-        self._host = host
+        self._host, self._declared = host, declared
         self._payloads: list[object] = []
         self.recorded = Recorded(host, [], tuple(digests))
 
@@ -328,6 +338,9 @@ class History:
 
     def compared(self, payloads: Sequence[object]) -> Compared:
         """Compare the host's list with the one before, and read what is new in it."""
+        return self._with_origins(self._compared(payloads))
+
+    def _compared(self, payloads: Sequence[object]) -> Compared:
         common = self._same_from(payloads, self._identical(payloads))
         known = len(self._payloads)
         if len(self.recorded.digests) > known:
@@ -378,6 +391,21 @@ class History:
                 digests += [*map(self._host.digest, fresh), *recorded.digests[stays]]
             at = run.new + run.length
         return Compared(change, messages, rest, snapshots, tuple(digests))
+
+    def _with_origins(self, compared: Compared) -> Compared:
+        """Return a compared list with the origin of each message in the user role that is new, or behind a change of the list."""
+        new, same = compared.messages, min(compared.change.same, len(self.messages))
+        behind = {run.new + i for run in compared.change.runs for i in range(LOOK_BACK)}
+        users = [at for at, each in enumerate(new, same) if each.role == "user"]
+        due = [at for at in users if not new[at - same].origin or at in behind]
+        if not due:
+            return compared
+        before = self.messages[max(0, same - LOOK_BACK) : same]
+        known, first = [*before, *new], same - len(before)
+        for at in due:
+            asked = asked_before(known, at - first)
+            known[at - first] = with_origin(known[at - first], asked, self._declared)
+        return compared._replace(messages=known[len(before) :])
 
     def _identical(self, payloads: Sequence[object]) -> int:
         """Return how many leading objects are those of the last list; an equal object counts as the same."""

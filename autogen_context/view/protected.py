@@ -9,10 +9,11 @@ cause that error.
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from autogen_context.errors import ContextWindowExceeded
-from autogen_context.messages.people import words_and_output
+from autogen_context.messages.message import SYSTEM_ROLES, Message
+from autogen_context.messages.origin import KEPT, is_users
 from autogen_context.messages.piece import Piece
 from autogen_context.view.decision import Candidate, Decision, kept, replaced, tokens_of
 
@@ -29,21 +30,49 @@ Fit = Callable[[Candidate, int], tuple[tuple[Piece, ...], int] | None]
 """Fits a unit into a number of tokens: returns its pieces and their tokens, or ``None`` if that is impossible."""
 
 
-class Voices(NamedTuple):
-    """Indices of the instruction and system units, ascending; in a conversation they grow."""
+class Voices:
+    """Who says something where, as ascending indices of units.
 
-    instructions: list[int]
-    systems: list[int]
+    Attributes:
+        people: units of people.
+        kept: units of people, and those that may be a person's.
+        systems: system messages.
+        others: units in the user role that are no person's: other agents, and those that may be a person's.
+        instructions: units that instruct the agent: people's or, for an agent that hears none, those of who spoke to it first.
+    """
 
+    def __init__(self) -> None:
+        self.people: list[int] = []
+        self.kept: list[int] = []
+        self.systems: list[int] = []
+        self.others: list[int] = []
+        self.instructions: Sequence[int] = ()
+        self._led: list[int] = []  # of the others, those of who spoke first
+        self._leader = ""
 
-def is_instruction(candidates: Sequence[Candidate], i: int) -> bool:
-    """Return True if a user, or an orchestrator in the user role, says something; program output does not count."""
-    message = candidates[i].unit.messages[0]
-    if message.role != "user":
-        return False
-    before = candidates[i - 1].unit.messages[-1] if i else None
-    words, output = words_and_output(message, before)
-    return bool(words.strip()) or not output
+    def add(self, i: int, message: Message) -> None:
+        """Add the unit at an index, which begins with this message."""
+        if message.role in SYSTEM_ROLES:
+            self.systems.append(i)
+        elif is_users(message):
+            if message.origin in KEPT:
+                self.kept.append(i)
+            if message.origin == "person":
+                self.people.append(i)
+            else:
+                self.others.append(i)
+            if message.origin not in {"person", "doubtful"}:
+                self._leader = self._leader if self._led else message.name
+                if message.name == self._leader:
+                    self._led.append(i)
+            self.instructions = self.people or self._led or self.others
+
+    def forget_from(self, units: int) -> None:
+        """Forget all but the first units."""
+        for said in (self.people, self.kept, self.systems, self.others, self._led):
+            while said and said[-1] >= units:
+                said.pop()
+        self.instructions = self.people or self._led or self.others
 
 
 def protected_of(
@@ -125,7 +154,7 @@ def choose_protected(
     if memory is not None:
         take(memory, left() - least_tokens(last), required=False)
     if last:
-        cut = newest_room(last, left(), is_person=is_instruction(candidates, newest))
+        cut = newest_room(last, left(), is_said=is_users(last.unit.messages[0]))
         if cut is None or not (take(newest, cut) or take(newest, left())):
             raise impossible
     if task is not None:
@@ -174,12 +203,12 @@ def instruction_room(instruction: Candidate, last: Candidate | None, left: int) 
     return max(left - last.tokens, half, min(LEAST_TEXT, instruction.tokens))
 
 
-def newest_room(last: Candidate, left: int, *, is_person: bool) -> int | None:
+def newest_room(last: Candidate, left: int, *, is_said: bool) -> int | None:
     """Return the room for the newest unit, whole or cut to leave later turns room; ``None`` if not even a stub fits."""
     messages = len(last.unit.messages)
     if left < min(last.tokens, LEAST_STUB * messages):
         return None
     if last.tokens <= left:
         return left
-    fraction = INSTRUCTION_FRACTION if is_person else NEWEST_FRACTION
+    fraction = INSTRUCTION_FRACTION if is_said else NEWEST_FRACTION
     return max(int(left * fraction), min(left, LEAST_NEWEST * messages))

@@ -10,12 +10,12 @@ from autogen_context.compressor.notice import EvictionNotice
 from autogen_context.compressor.summaries import Spans
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message
-from autogen_context.messages.people import people_in
+from autogen_context.messages.origin import Declared, resolved
 from autogen_context.prioritizer.references import References
 from autogen_context.testing import ChatMessage
 from support.counting import COUNTER
 from support.results import step
-from support.units import candidates_of
+from support.units import candidates_of, voices_of
 
 RULE = "Never touch the table billing_2024. The budget is 900 EUR."
 
@@ -25,51 +25,31 @@ def says(text: str, name: str = "", role: str = "user") -> Message:
     return Message(role=role, text=text, name=name)
 
 
-PERSONS = "user UserProxy user_proxy_2 HumanAdmin admin end-user customer user_proxy_agent Operator"
-AGENTS = "web_surfer coder planner customer_support user_researcher chat_manager executor human_resources Alice"
-
-
-@pytest.mark.parametrize("name", ["", "the user", "client 3", *PERSONS.split()])
-def test_who_is_taken_for_a_person(name: str) -> None:
-    """Who has no name, or one that says it."""
-    assert people_in([says("Go.", "boss")]).speaks(says("Go.", name))
-
-
-@pytest.mark.parametrize("name", AGENTS.split())
-def test_who_is_taken_for_an_agent(name: str) -> None:
-    """Everybody else, unless the user lists the name, or it gave the first task; only the role of an agent changes."""
-    message = says("Go.", name)
-    people = people_in([says("Go.", "boss"), message])
-    assert not people.speaks(message)
-    assert people.heard(message) == says("Go.", name, "assistant")
-    assert people_in([says("Go.", "boss"), message], [name]).speaks(message)
-    assert people_in([message, says("Go.", "boss")]).speaks(message)
-    for other in (says("x", "boss"), says("x", name, "system"), says("x", name, "assistant")):
-        assert people.heard(other) is other
-
-
 @pytest.mark.parametrize(
-    ("name", "listed", "author"),
+    ("name", "people", "author"),
     [
         ("web_surfer", (), "assistant"),
-        ("boss", (), "person"),
+        ("", (), "person"),
+        ("user", (), "person"),
         ("Alice", ("Alice",), "person"),
         ("Alice", ("Bob",), "assistant"),
+        ("planner", (), "assistant"),
     ],
 )
-def test_a_rule_is_a_persons(name: str, listed: tuple[str, ...], author: str) -> None:
-    """F19: in the text of a span and in what is told of what left sight; another agent's facts stand as reported."""
-    team = [says("Check the invoices.", "boss"), says("I looked at them.", "coder")]
-    messages = [*team, says(RULE, name), says("Go on.", "boss")] * 40
+def test_a_rule_is_a_persons(name: str, people: tuple[str, ...], author: str) -> None:
+    """In the text of a span and in what is told of what left sight; another agent's facts stand as reported."""
+    team = [says("Check the invoices.", "planner"), says("I looked at them.", "coder")]
+    said = [*team, says(RULE, name), says("Go on.", "planner")] * 40
+    messages = list(resolved(said, Declared.of(people)))
     candidates = candidates_of(messages)
     ledger = Ledger()
-    for span in Spans(listed).of(candidates, stays=(), room_tokens=2_000):
+    for span in Spans().of(candidates, stays=(), room_tokens=2_000):
         ledger.learn_text(span.text)
     assert {entry.author for entry in ledger} == {author}
     assert any("billing" in entry.text for entry in ledger) == (author == "person")
     references = References()
     references.follow(candidates)
-    telling = EvictionNotice(COUNTER, listed, compressor=SemanticCompressor())
+    telling = EvictionNotice(COUNTER, compressor=SemanticCompressor())
     telling.follow(messages)
     told = telling.told(references.units, {}, summaries={}, room_tokens=500)
     assert ("Limits, by the person:\n> Never touch the table billing_2024" in told) == (
@@ -163,10 +143,11 @@ def test_a_memory_that_every_run_repeats_stays_once() -> None:
 )
 def test_what_is_said_again_counts_once(older: str, stays: bool) -> None:  # noqa: FBT001 - a table
     """The newest time; an older message stays beside it only where half of it is its own."""
-    messages = [says(older), says(RULES[0])]
+    messages = list(resolved([says(older), says(RULES[0])]))
+    candidates = candidates_of(messages)
     telling = EvictionNotice(COUNTER, compressor=SemanticCompressor())
     telling.follow(messages)
     found = telling.said(
-        candidates_of(messages), [0, 1], messages, long_tokens=500, is_used=lambda _: False
+        candidates, voices_of(candidates), messages, long_tokens=500, is_used=lambda _: False
     )
     assert sorted(said.unit for said in found) == [0, 1][not stays :]

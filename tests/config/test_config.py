@@ -43,6 +43,7 @@ WRONG = {
     "reduce": ("always", True),
     "tools": ("peek", ["peek"], 5),
     "people": ("Alice", {"Alice": 1}, None, 5),
+    "program_output": ("<output>", {"a": 1}, None, 5),
     "orphans": ("keep", None, 1),
     "alternate_roles": ("maybe", None),
     "single_system": (2,),

@@ -1,6 +1,7 @@
 """Exchanges are whole: a question with its answer, and all that happened between; of old ones courtesies go, and nothing else."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from math import nan
 
@@ -12,6 +13,7 @@ from autogen_context import IncrementalContextManager
 from autogen_context.adapters.classic_format import ClassicFormat
 from autogen_context.messages.message import SYSTEM_ROLES, Image, Message, ToolCall, ToolResult
 from autogen_context.messages.openai_chat import OpenAIChat
+from autogen_context.messages.origin import resolved
 from autogen_context.recall.exchanges import (
     CLOSING,
     LEAST_TOKENS,
@@ -21,7 +23,6 @@ from autogen_context.recall.exchanges import (
     newest_request,
     rendered,
     retrieve,
-    said_now,
     why_dropped,
 )
 from autogen_context.testing import ChatMessage
@@ -107,16 +108,18 @@ RAN = Message(role="assistant", text="I run it.\n```bash\nls\n```")
             Message(role="user", results=(ToolResult(call_id="1", text="What?"),)), "", id="a result"
         ),
         pytest.param(Message(role="user", text="<output>What?</output>"), "", id="output"),
-        pytest.param(
-            Message(role="user", text="<output>1</output>\nGo on."), "Go on.", id="output and words"
-        ),
+        pytest.param(Message(role="user", text="<output>1</output>\nGo on."), "", id="in doubt"),
+        pytest.param(Message(role="user", text="Go on.", name="coder"), "", id="another agent"),
     ],
 )  # fmt: skip  # a row a case
-def test_who_speaks_now(newest: Message, said: str) -> None:
-    """Behind a command of the model's; what was asked before still stands where nobody speaks now."""
-    assert said_now([ASKED, RAN, newest]) == said
-    assert newest_request([ASKED, RAN, newest]) == (said or "What did I say?")
-    assert said_now([]) == newest_request([]) == newest_request([RAN]) == ""
+def test_what_is_asked_last(newest: Message, said: str) -> None:
+    """A person's latest words; an agent that hears no person does what who spoke to it first says."""
+    talk = list(resolved([ASKED, RAN, newest]))
+    assert newest_request(talk) == (said or "What did I say?")
+    assert newest_request([]) == newest_request([RAN]) == ""
+    team = [replace(ASKED, name="planner"), RAN, replace(newest, name="planner")]
+    is_plain = newest.text.startswith(("Go", " What"))
+    assert newest_request(list(resolved(team))) == (newest if is_plain else ASKED).text.strip()
 
 
 # ---- what stays of the working memory

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 
 from autogen_context.compressor.shorten import fit_pieces
-from autogen_context.messages.message import SYSTEM_ROLES, Message, ToolCall, ToolResult
+from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.openai_chat import OpenAIChat
+from autogen_context.messages.origin import resolved
 from autogen_context.messages.piece import Piece, Written, messages_of
 from autogen_context.messages.segment import Unit, repaired, segment
 from autogen_context.testing import ChatMessage
 from autogen_context.view.decision import Candidate
-from autogen_context.view.protected import Voices, is_instruction
+from autogen_context.view.protected import Voices
 from support.counting import COUNTER
 
 
@@ -29,9 +30,10 @@ def read_all(payloads: Sequence[ChatMessage]) -> list[Message]:
 
 
 def candidates_of(messages: Sequence[Message]) -> list[Candidate]:
-    """The units of a transcript with their cost."""
-    units = segment(messages)
-    return [candidate(unit, messages, last=unit is units[-1]) for unit in units]
+    """The units of a transcript with their cost, each message with its origin."""
+    known = messages if all(message.origin for message in messages) else list(resolved(messages))
+    units = segment(known)
+    return [candidate(unit, known, last=unit is units[-1]) for unit in units]
 
 
 def candidate(unit: Unit, messages: Sequence[Message], *, last: bool) -> Candidate:
@@ -44,11 +46,10 @@ def candidate(unit: Unit, messages: Sequence[Message], *, last: bool) -> Candida
 
 def voices_of(candidates: Sequence[Candidate]) -> Voices:
     """Who says something where in n units."""
-    units = range(len(candidates))
-    return Voices(
-        instructions=[i for i in units if is_instruction(candidates, i)],
-        systems=[i for i in units if candidates[i].unit.messages[0].role in SYSTEM_ROLES],
-    )
+    voices = Voices()
+    for i, each in enumerate(candidates):
+        voices.add(i, each.unit.messages[0])
+    return voices
 
 
 def fit(candidate: Candidate, room: int) -> tuple[tuple[Piece, ...], int] | None:
