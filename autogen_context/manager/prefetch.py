@@ -74,7 +74,7 @@ class Prefetcher:
         self.summaries = self._summaries.known if self._summaries else dict(state.summaries)
         self._loaded = set(state.summaries)  # not held against their texts yet
         self._advising = advising_of(setup, state.advice)
-        self._advice = state.advice
+        self._advice: Mapping[str, Advice] = state.advice
         self.intents = intents_of(setup)
         helpers = (self._embedding, self._summaries, self._advising, self.intents)
         self.is_idle = not any(helpers)  # nothing to prefetch in any turn

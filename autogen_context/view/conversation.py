@@ -144,10 +144,11 @@ class Conversation:
         self._add(new)
         return change
 
-    def read(self, payloads: Sequence[object]) -> Sequence[Message]:
-        """Read the host's list; return the messages that ``update`` would measure."""
-        self._ahead = payloads, len(payloads), self._compared(payloads)
-        return self._ahead[2].messages
+    def read(self, payloads: Sequence[object]) -> Sequence[Message] | None:
+        """Read the host's list; return the messages that ``update`` would add, ``None`` if it would change others."""
+        compared = self._compared(payloads)
+        self._ahead = payloads, len(payloads), compared
+        return compared.messages if compared.change.same == compared.change.known else None
 
     def _compared(self, payloads: Sequence[object]) -> "Compared":
         """Compare the list with the one before, unless it was read already."""
