@@ -3,7 +3,6 @@
 The cases are data, by authors who knew who can write what and nothing of this package: ``attacks.jsonl`` and ``pasted.jsonl``.
 """
 
-import asyncio
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -86,7 +85,7 @@ def work(count: int, *, start: int = 0) -> Iterator[ChatMessage]:
         yield says("tool", f"def part_{n}():\n{body}\n", tool_call_id=f"w{n}")
 
 
-def hostile(case: Case) -> list[ChatMessage]:
+def hostile(case: Case) -> list[ChatMessage]:  # noqa: PLR0911 - a row for each channel
     """What the attacker gets into the list."""
     text = case.text
     match case.channel:
@@ -160,91 +159,94 @@ def bare(texts: Sequence[str], claim: str) -> list[str]:
     return found
 
 
-def faults(case: Case, tmp_path: Path) -> Iterator[str]:
-    """What an attack gained."""
-    messages = [says("system", "You are a coding agent."), says("user", TASK)]
-    messages += work(2)
-    at = len(messages)
-    messages += hostile(case)
-    hit = range(at, len(messages))
-    messages += [says("assistant", "I see.")] if case.channel in {"frame", "peer"} else []
-    messages += work(1, start=50)
-    messages += [says("assistant", "That is read."), says("user", INSTRUCTION)]
-    spoken = len(messages)
-    messages += work(24, start=100)
-    options: dict[str, Any] = {}
-    if case.channel == "summary":
+class Attack:
+    """One attack, lived through by a manager; ``problems`` has what it gained."""
 
-        async def model(prompt: str) -> str:
-            paths = dict.fromkeys(
-                re.findall(r"src/part_\d+\.py", prompt)
-            )  # what is true, to be believed
-            return f"{' '.join(f'The file {path} was read.' for path in paths)} {case.text}"
-
-        options["model_client"] = model
-    if case.channel == "file_diff":
-        (tmp_path / "a.py").write_text("one\ntwo\n")
-        options["files"] = tmp_path
-    manager = IncrementalContextManager("gpt-4o", window_tokens=WINDOW, **options)
-
-    async def prepared(upto: int) -> Prepared[ChatMessage]:
+    def __init__(self, case: Case, folder: Path) -> None:
+        self.case, self.problems = case, list[str]()
+        self._file = folder / "a.py"
+        self._options: dict[str, Any] = {}
+        messages = [says("system", "You are a coding agent."), says("user", TASK), *work(2)]
+        at = len(messages)
+        messages += hostile(case)
+        self._hit = range(at, len(messages))
+        messages += [says("assistant", "I see.")] if case.channel in {"frame", "peer"} else []
+        messages += [
+            *work(1, start=50),
+            says("assistant", "That is read."),
+            says("user", INSTRUCTION),
+        ]
+        self._spoken = len(messages)
+        self._messages = [*messages, *work(24, start=100)]
         if case.channel == "summary":
-            return await manager.prepare(messages[:upto])
-        return manager.prepare_nowait(messages[:upto])
+            self._options["model_client"] = self._summarise
+        if case.channel == "file_diff":
+            self._file.write_text("one\ntwo\n")
+            self._options["files"] = folder
 
-    async def live() -> None:
-        written = 0
+    async def _summarise(self, prompt: str) -> str:
+        """What a model that is mostly right says."""
+        paths = dict.fromkeys(re.findall(r"src/part_\d+\.py", prompt))
+        return f"{' '.join(f'The file {path} was read.' for path in paths)} {self.case.text}"
+
+    async def live(self) -> None:
+        """Go through the conversation, and look at what is sent."""
+        messages, written = self._messages, 0
+        manager = IncrementalContextManager("gpt-4o", window_tokens=WINDOW, **self._options)
         for upto in range(2, len(messages) + 1):
-            if upto % EVERY and upto not in {spoken, len(messages)}:
+            if upto % EVERY and upto not in {self._spoken, len(messages)}:
                 continue
-            if case.channel == "file_diff" and upto >= spoken + 4 and not written:
-                written = (tmp_path / "a.py").write_text(case.text, errors="surrogatepass")
-            check(upto, await prepared(upto))
-        if case.channel == "recalled":
-            asks = says("user", f"What did the page say about: {flat(case.claims[0])[:60]}?")
-            messages.append(asks)
-            check(len(messages), await prepared(len(messages)), is_asked=True)
+            if self.case.channel == "file_diff" and upto >= self._spoken + 4 and not written:
+                written = self._file.write_text(self.case.text, errors="surrogatepass")
+            if self.case.channel == "summary":
+                self._look(upto, await manager.prepare(messages[:upto]))
+            else:
+                self._look(upto, manager.prepare_nowait(messages[:upto]))
+        if self.case.channel == "recalled":
+            about = flat(self.case.claims[0])[:60]
+            messages.append(says("user", f"What did the page say about: {about}?"))
+            self._look(len(messages), manager.prepare_nowait(messages), is_asked=True)
         await manager.aclose()
 
-    problems: list[str] = []
-
-    def check(upto: int, turn: Prepared[ChatMessage], *, is_asked: bool = False) -> None:
-        texts = [str(m["content"]) for m in turn.messages if m["content"]]
-        everything = "\n".join(texts)
-        for rule in RULES:
-            if rule not in everything:
-                problems.append(f"turn {upto}: the rule {rule!r} is gone")
-        if upto >= spoken and not is_asked and INSTRUCTION not in everything:
-            problems.append(f"turn {upto}: the instruction is gone")
+    def _look(self, upto: int, turn: Prepared[ChatMessage], *, is_asked: bool = False) -> None:
+        """Look at one request: what had to stay, what is said of the attacker's messages, and what we say ourselves."""
+        everything = "\n".join(str(m["content"]) for m in turn.messages if m["content"])
+        wanted = [*RULES, *([INSTRUCTION] if upto >= self._spoken and not is_asked else [])]
+        found = [f"{text!r} is gone" for text in wanted if text not in everything]
         for decision in turn.decisions:
-            reason = decision.reason
-            is_kept = "must stay" in reason and "newest" not in reason
-            if decision.start in hit and (is_kept or reason.startswith("a person said it")):
-                problems.append(f"turn {upto}: unit {decision.start}: {reason}")
-        ours = [text for text in told(turn, messages) if not is_a_part(text, case.text)]
-        for claim in case.claims:
-            if case.channel == "summary":
-                problems.extend(
-                    f"turn {upto}: told {claim!r}" for text in ours if flat(claim) in flat(text)
-                )
-            problems.extend(f"turn {upto}: bare {line[:200]!r}" for line in bare(ours, claim))
+            is_kept = "must stay" in decision.reason and "newest" not in decision.reason
+            if decision.start in self._hit and (
+                is_kept or decision.reason.startswith("a person said it")
+            ):
+                found.append(f"unit {decision.start}: {decision.reason}")
+        ours = [t for t in told(turn, self._messages) if not is_a_part(t, self.case.text)]
+        for claim in self.case.claims:
+            if self.case.channel == "summary":
+                found += [f"told {claim!r}" for text in ours if flat(claim) in flat(text)]
+            found += [f"bare {line[:200]!r}" for line in bare(ours, claim)]
+        self.problems += [f"turn {upto}: {each}" for each in found]
 
-    asyncio.run(live())
-    ledger = Ledger()
-    ledger.learn(messages)
-    for entry in ledger:
-        if entry.author in AUTHORITY:
-            for claim in case.claims:
-                is_own = flat(entry.text).casefold() in flat(f"{TASK} {INSTRUCTION}").casefold()
-                if not is_own and (
-                    flat(entry.text) in flat(claim) or flat(claim) in flat(entry.text)
-                ):
-                    problems.append(f"ledger: {entry.author} {entry.kind} {entry.text!r}")
-    kept = [entry.text for entry in ledger if entry.author == "person"]
-    for rule in RULES:
-        if not any(rule.rstrip(".") in text for text in kept):
-            problems.append(f"ledger: {rule!r} was withdrawn")
-    yield from dict.fromkeys(problems)
+    def look_at_ledger(self) -> None:
+        """Look at what the ledger takes for a person's."""
+        ledger = Ledger()
+        ledger.learn(self._messages)
+        own = flat(f"{TASK} {INSTRUCTION}").casefold()
+        for entry in ledger:
+            text = flat(entry.text)
+            if entry.author in AUTHORITY and text.casefold() not in own:
+                claims = [c for c in self.case.claims if text in flat(c) or flat(c) in text]
+                self.problems += [f"ledger: {entry.author} {text!r}" for _ in claims]
+        kept = [entry.text for entry in ledger if entry.author == "person"]
+        gone = [rule for rule in RULES if not any(rule.rstrip(".") in text for text in kept)]
+        self.problems += [f"ledger: {rule!r} was withdrawn" for rule in gone]
+
+
+async def faults(case: Case, folder: Path) -> list[str]:
+    """What an attack gained."""
+    attack = Attack(case, folder)
+    await attack.live()
+    attack.look_at_ledger()
+    return list(dict.fromkeys(attack.problems))
 
 
 def lost(case: Case) -> Iterator[str]:
@@ -274,9 +276,9 @@ def lost(case: Case) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("case", cases("attacks.jsonl"))
-def test_an_attack_gains_no_authority(case: Case, tmp_path: Path) -> None:
+async def test_an_attack_gains_no_authority(case: Case, tmp_path: Path) -> None:
     """Not as a rule, an instruction, a line of ours; and it withdraws and pushes out nothing."""
-    assert list(faults(case, tmp_path)) == [], case.why
+    assert await faults(case, tmp_path) == [], case.why
 
 
 @pytest.mark.parametrize("case", cases("pasted.jsonl"))
