@@ -6,20 +6,25 @@ Promise: an object that was registered here can be used in a forked process, wha
 import os
 from collections.abc import Callable
 from functools import cache
-from weakref import WeakMethod
+from types import MethodType
+from typing import cast
+from weakref import WeakKeyDictionary
 
 Begin = Callable[[], None]
 
 
 @cache
-def beginnings() -> set[WeakMethod[Begin]]:
-    """Return the methods to call in a child: one set for the process, since Python forgets no function told to it."""
-    known = set[WeakMethod[Begin]]()
+def beginnings() -> WeakKeyDictionary[object, str]:
+    """Return the objects with the names of the methods to call in a child.
+
+    It is one mapping for the process, since Python forgets no function told to it. Not of ``WeakMethod``: with a callback it
+    complains at the end of a process of objects that live until then.
+    """
+    known = WeakKeyDictionary[object, str]()
 
     def begin_anew() -> None:
-        for reference in list(known):
-            if begin := reference():
-                begin()
+        for owner, name in list(known.items()):
+            cast("Begin", getattr(owner, name))()
 
     if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
         os.register_at_fork(after_in_child=begin_anew)
@@ -28,5 +33,5 @@ def beginnings() -> set[WeakMethod[Begin]]:
 
 def when_forked(begin: Begin) -> None:
     """Have a bound method called in each process that is forked off from now on, while its object lives there."""
-    known = beginnings()
-    known.add(WeakMethod(begin, known.discard))
+    method = cast("MethodType", begin)
+    beginnings()[method.__self__] = method.__name__

@@ -25,6 +25,7 @@ from autogen_context.cache.tier import CacheLimits, SharedTier
 
 VALUE = "a line of a value\n" * 600  # 11 kB
 ROUNDS = 200
+KEY = "the key of a benchmark"
 COLD_ROUNDS = 20
 TREE_FILES = 10_000
 
@@ -85,7 +86,7 @@ def server(url: str) -> SharedTier:
     from autogen_context.cache.redis_server import RedisServer  # noqa: PLC0415 - optional
     from autogen_context.cache.redis_tier import RedisTier  # noqa: PLC0415 - as above
 
-    return RedisTier(RedisServer(url), tenant="benchmark")
+    return RedisTier(RedisServer(url, key=KEY), tenant="benchmark")
 
 
 def tree(folder: Path) -> list[Path]:

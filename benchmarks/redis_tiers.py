@@ -31,6 +31,7 @@ from autogen_context.cache.tier import Memory, Scope
 from autogen_context.messages.message import Message
 
 RUNS = 300
+KEY = "the key of a benchmark"
 TEXT = "worker 7 is ready, queue length 42\n" * 300  # about 10 kB, as a tool's result has
 LIMITS = RedisLimits(timeout_s=5.0)  # a busy machine is measured, not left out
 Do = Callable[[int], Awaitable[object]]
@@ -62,7 +63,7 @@ async def main() -> None:
 
 async def measured(url: str, folder: Path) -> None:
     """Print what a put and a get take, and what the first get of a process takes."""
-    async with RedisServer(url, limits=LIMITS) as server:
+    async with RedisServer(url, limits=LIMITS, key=KEY) as server:
         tier, stash = RedisTier(server), RedisOriginals(server, scope=Scope(agent="coder"))
         puts, gets = alternatives(tier, stash, folder)
         taken = await typical(puts)
@@ -74,7 +75,7 @@ async def measured(url: str, folder: Path) -> None:
     print(table(["10 kB", "time", "beside memory"], *rows))
     print()
     started = perf_counter()
-    server = RedisServer(url, limits=LIMITS)
+    server = RedisServer(url, limits=LIMITS, key=KEY)
     made = perf_counter()
     tier = RedisTier(server)
     await asyncio.to_thread(tier.read_all, ["0"])

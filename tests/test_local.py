@@ -24,10 +24,10 @@ async def test_the_conversation_fits_and_keeps_what_was_to_be_remembered(
     async with LoopbackServer(model, window_tokens=talk.WINDOW_TOKENS) as server:
         waits = await talk.converse(server.base_url, lines)
     assert not server.rejected
-    assert len(lines) == len(server.requests) == len(waits) == 17
+    assert len(lines) == len(server.requests) == len(waits) > 15
     assert all(request.streamed for request in server.requests)
     assert "kestrel-42" in str(server.requests[-1].messages)
     out = capsys.readouterr().out
     assert all(line in out for line in lines)
-    assert all(f"Answer {n}." in out for n in range(1, 18))
+    assert all(f"Answer {n}." in out for n in range(1, len(lines) + 1))
     assert "came after a compaction" in out

@@ -82,7 +82,7 @@ FUNCTIONS = (
     *("chown", "fchown", "lchown", "fchmod", "fchdir", "chroot", "mkfifo", "mknod"),
     *("killpg", "getpgid", "setpgid", "setsid", "getsid", "getpgrp", "tcgetpgrp", "wait3", "wait4"),
     *("pread", "pwrite", "preadv", "pwritev", "statvfs", "fstatvfs", "sysconf", "confstr", "uname"),
-    *("getloadavg", "nice", "getpriority", "sched_yield", "sched_getaffinity", "sync", "fdatasync"),
+    *("getloadavg", "nice", "getpriority", "sched_yield", "sync", "fdatasync"),
     *("posix_fadvise", "posix_fallocate", "getxattr", "setxattr", "listxattr", "ctermid"),
 )
 PACKAGE = Path(autogen_context.__file__).parent

@@ -21,6 +21,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypeVar, cast, overload
 
+from typing_extensions import override
+
 from autogen_context.argument import require_path, require_seconds, require_text, wrong_argument
 from autogen_context.cache.entry import (
     CacheEntry,
@@ -48,6 +50,7 @@ from autogen_context.cache.tier import (
 )
 from autogen_context.cache.values import Values
 from autogen_context.errors import StoreRefused, StoreUnavailable
+from autogen_context.forks import when_forked
 from autogen_context.messages.message import content_digest
 from autogen_context.models.background import wait_for
 
@@ -156,9 +159,12 @@ class ContextCache(Values):
         self._answered = Counter[Source]()
         self._builds = 0
         self._invalidated = 0
-        self._on_disk = None if self._disk is None else _Deletions(self._disk, self._thread)
-        self._far = ThreadPoolExecutor(1, thread_name_prefix="context-cache-far")
-        self._on_server = None if shared is None else _Deletions(shared, self._far)
+        self._on_disk = None
+        if self._disk is not None:  # in the one thread that has the file open
+            self._on_disk = _Deletions(self._disk, self._near_job)
+        self._on_server = None
+        if shared is not None:
+            self._on_server = _Deletions(shared, self._far_job)
         self._endings = [watch.listen(self._heard_of_paths)] if watch is not None else []
         if shared is not None:
             self._endings.append(shared.listen(self._heard_of_row))
@@ -285,6 +291,17 @@ class ContextCache(Values):
     async def __aexit__(self, *_: object) -> None:
         """Close the cache."""
         await self.aclose()
+
+    @override
+    def _begin_anew(self) -> None:
+        super()._begin_anew()
+        self._far = ThreadPoolExecutor(1, thread_name_prefix="context-cache-far")  # for the server
+
+    def _near_job(self, job: Callable[[], None]) -> "Future[None]":
+        return self._thread.submit(job)  # another thread in a forked process
+
+    def _far_job(self, job: Callable[[], None]) -> "Future[None]":
+        return self._far.submit(job)
 
     async def _result(self, work: _Work) -> CacheEntry:
         """Wait for work in progress. When its last waiting caller is cancelled, so is the work."""
@@ -464,9 +481,13 @@ def _entry(data: bytes | None) -> CacheEntry | None:
 class _Deletions:
     """Deletes names of a tier in the background, all that are due at once."""
 
-    def __init__(self, tier: Tier, thread: ThreadPoolExecutor) -> None:
-        self._tier, self._thread = tier, thread
+    def __init__(self, tier: Tier, submit: "Callable[[Callable[[], None]], Future[None]]") -> None:
+        self._tier, self._submit = tier, submit
         self._due: set[str] = set()
+        self._begin_anew()
+        when_forked(self._begin_anew)
+
+    def _begin_anew(self) -> None:
         self._job: Future[None] | None = None  # not begun
         self._lock = Lock()
 
@@ -478,7 +499,7 @@ class _Deletions:
         with self._lock:
             self._due.add(name)
             if self._job is None:
-                self._job = self._thread.submit(self._delete)
+                self._job = self._submit(self._delete)
             return self._job
 
     def drop(self, name: str) -> None:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
 from itertools import takewhile
-from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Final, Self, TypeVar
 
@@ -266,7 +265,7 @@ class OriginalStore:
         return found
 
     def forget(self, handles: str | Iterable[str]) -> None:
-        """Delete the entry under a handle, or those under several, from memory and all tiers.
+        """Delete the entry under a handle, or those under several, from memory and all tiers, those of branches before included.
 
         Raises:
             StoreUnavailable: a tier cannot be written now, so entries may still be there; they are gone from the others.
@@ -277,7 +276,7 @@ class OriginalStore:
                 self._known.pop(name, None)
             self._forgotten |= frozenset(names)
         self._memory.forget(names)
-        self._delete(lambda tier: tier.forget(names))
+        self._delete(lambda tier: tier.forget(names), self._earlier)
 
     def clear(self) -> None:
         """Delete everything, in each tier all originals of its scope, by any process; of those shared, what was put here.
@@ -290,10 +289,12 @@ class OriginalStore:
         self._memory.forget_where(lambda _: True)
         self._delete(lambda tier: tier.forget(handles) if tier is self._shared else tier.clear())
 
-    def _delete(self, delete: Callable[[OriginalTier], None]) -> None:
-        """Delete from every tier, even if an earlier one fails; then raise the first error."""
+    def _delete(
+        self, delete: Callable[[OriginalTier], None], more: Iterable[OriginalTier] = ()
+    ) -> None:
+        """Delete from every tier, and ``more``, even if an earlier one fails; then raise the first error."""
         errors: list[Exception] = []
-        for tier in self._tiers:
+        for tier in (*self._tiers, *more):
             try:
                 delete(tier)
             except Exception as error:  # noqa: BLE001 - raised below
@@ -353,9 +354,7 @@ class DiskOriginals(OriginalTier):
     ) -> None:
         from autogen_context.cache.store import DiskStore  # noqa: PLC0415 - only needed with a folder
 
-        DiskStore(directory)  # so that an error names the given path
-        folder = Path(directory) / _FOLDER
-        self.store = DiskStore(folder, limit_bytes=limit_bytes, key=key)
+        self.store = DiskStore(directory, subfolder=_FOLDER, limit_bytes=limit_bytes, key=key)
         super().__init__(self.store, scope=scope)
 
     @override

@@ -9,7 +9,6 @@ import os
 import secrets
 import stat
 import struct
-import sys
 import time
 from contextlib import suppress
 from hmac import compare_digest
@@ -29,7 +28,7 @@ _VERSION: Final = 1
 DIGEST_BYTES: Final = 16
 SEAL_BYTES: Final = _HEAD.size + DIGEST_BYTES
 _KEY_CHARS: Final = 64  # 32 random bytes in hex
-_TRIES, _PAUSE_S = 50, 0.01  # while another process writes the key that it has just made
+_TRIES, _PAUSE_S = 100, 0.02  # while another process writes the key that it has just made
 
 
 class Seal:
@@ -95,17 +94,18 @@ def folder_key(folder: Path, given: bytes) -> tuple[bytes, bool]:
     for _ in range(_TRIES):
         with suppress(FileExistsError):
             return _key_in(_made(path), given), True
-        if not is_loose(path):
-            with suppress(FileNotFoundError):
-                file = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-                with os.fdopen(file, "rb") as opened:
-                    text, found = opened.read(_KEY_CHARS + 1), os.fstat(file)
-                if len(text) == _KEY_CHARS:
-                    return _key_in((text, found.st_ino), given), False
+        with suppress(FileNotFoundError):  # another process has just deleted it
+            if is_loose(path):
+                break  # others could read it
+            file = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+            with os.fdopen(file, "rb") as opened:
+                text, found = opened.read(_KEY_CHARS + 1), os.fstat(file)
+            if len(text) == _KEY_CHARS:
+                return _key_in((text, found.st_ino), given), False
+            if time.time() - found.st_mtime > _TRIES * _PAUSE_S:
+                break  # who wrote it was killed
             time.sleep(_PAUSE_S)
-        else:
-            path.unlink(missing_ok=True)  # others could read it
-    path.unlink(missing_ok=True)  # its writer was killed
+    path.unlink(missing_ok=True)
     return _key_in(_made(path), given), True
 
 
@@ -158,8 +158,9 @@ def is_loose(path: Path, *, kind: Literal["folder", "file"] = "file") -> bool:
         raise PermissionError(
             f"{path} has a second name (a hard link); delete it, or name another folder"
         )
-    if sys.platform == "win32":
+    own = getattr(os, "geteuid", None)
+    if own is None:  # on Windows, where modes say nothing
         return False
-    if found.st_uid != os.geteuid():
+    if found.st_uid != own():
         raise PermissionError(f"{path} belongs to another user; name a folder of your own")
     return bool(stat.S_IMODE(found.st_mode) & 0o077)

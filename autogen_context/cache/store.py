@@ -82,7 +82,7 @@ class DiskStore:
 
     The folder is created at the first write, with access for its owner only. A folder or file of another user, or a link, is
     not used; rights of others on ours are taken away. To stay within ``limit_bytes``, the least recently written values are
-    evicted. ``keep_open`` is faster, for callers that use one thread and call ``close``; without it, deleted data is
+    evicted. With a ``subfolder`` the file is there, whatever else stands under that name. ``keep_open`` is faster, for callers that use one thread and call ``close``; without it, deleted data is
     overwritten in the file when the call returns.
 
     Each value is sealed with a ``key``: given, from ``AUTOGEN_CONTEXT_STORE_KEY``, or else the folder's own in ``cache.key``.
@@ -93,6 +93,7 @@ class DiskStore:
         self,
         directory: str | os.PathLike[str],
         *,
+        subfolder: str = "",
         limit_bytes: int = 1024**3,
         keep_open: bool = False,
         key: str | bytes | None = None,
@@ -103,7 +104,7 @@ class DiskStore:
         if os.path.expandvars(folder) != str(folder):  # diskcache would open another folder
             raise ValueError(f"directory={str(folder)!r}: give a path without variables")
         require_whole("limit_bytes", limit_bytes, least=0, give="a number of bytes, 0 or more")
-        self.path = folder.absolute() / FILE
+        self.path = folder.absolute() / subfolder / FILE
         self._limit_bytes = limit_bytes
         self._keep_open = keep_open
         self._key = store_key(key)
@@ -427,7 +428,9 @@ class _Table(_Cache):  # type: ignore[misc]  # as above
         return self.steps_left < 0
 
     @override
-    def reset(self, key: str, value: object = diskcache.core.ENOVAL, update: bool = True) -> object:
+    def reset(  # pyright: ignore[reportGeneralTypeIssues] - the base class is ``Any``
+        self, key: str, value: object = diskcache.core.ENOVAL, update: bool = True
+    ) -> object:
         """Set an attribute; ``sqlite_…`` settings of the file are no pragmas here."""
         if value is not diskcache.core.ENOVAL:
             setattr(self, key, value)

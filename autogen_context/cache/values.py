@@ -96,12 +96,12 @@ class Values:
         self._is_believed = bool(getattr(shared, "is_authenticated", True))
         self._looked = self._found = 0
         self._memories: dict[str, Memory[bytes]] = {}
-        self._disks: dict[Path, DiskStore] = {}  # by folder
+        self._disks: dict[str, DiskStore] = {}  # by subfolder
         self._due: deque[tuple[str, str, bytes]] = deque()  # kind, name and data to be written
         self._begin_anew()
         when_forked(self._begin_anew)
         # For what is built from files.
-        self._disk = None if directory is None else self._disk_in(directory)
+        self._disk = None if directory is None else self._disk_in(directory, "")
 
     def _begin_anew(self) -> None:
         self._due.clear()  # in a forked process: its parent writes them
@@ -176,14 +176,18 @@ class Values:
             memory = self._memories.setdefault(kind, Memory(limit_bytes=self._limits.kind_bytes))
         return memory
 
-    def _disk_in(self, folder: Path) -> "DiskStore":
-        if folder not in self._disks:
+    def _disk_in(self, directory: Path, subfolder: str) -> "DiskStore":
+        if subfolder not in self._disks:
             from autogen_context.cache.store import DiskStore  # noqa: PLC0415 - only needed with a folder
 
-            self._disks[folder] = DiskStore(
-                folder, limit_bytes=self._limits.disk_bytes, keep_open=True, key=self._key
+            self._disks[subfolder] = DiskStore(
+                directory,
+                subfolder=subfolder,
+                limit_bytes=self._limits.disk_bytes,
+                keep_open=True,
+                key=self._key,
             )
-        return self._disks[folder]
+        return self._disks[subfolder]
 
     def _tiers(self, kind: str) -> list[Tier]:
         """Return the tiers of a kind besides memory, disk first; called only in the thread."""
@@ -191,7 +195,7 @@ class Values:
         if self._shared is not None and self._is_believed:
             tiers.append(self._shared)
         if self._directory is not None:
-            tiers.insert(0, self._disk_in(self._directory / _FOLDER / kind))
+            tiers.insert(0, self._disk_in(self._directory, f"{_FOLDER}/{kind}"))
         return tiers
 
     def _read(self, kind: str, names: Collection[str]) -> None:
@@ -218,8 +222,9 @@ class Values:
         self._memories.clear()
         self._due.clear()
         if self._directory is not None:
-            for folder in (self._directory, *self._directory.glob(f"{_FOLDER}/*/")):
-                self._disk_in(folder).clear(self._prefix)
+            kinds = [f"{_FOLDER}/{each.name}" for each in self._directory.glob(f"{_FOLDER}/*/")]
+            for subfolder in ("", *kinds):
+                self._disk_in(self._directory, subfolder).clear(self._prefix)
 
     def _close(self) -> None:
         for disk in self._disks.values():

@@ -6,6 +6,7 @@ Promise: a part without the methods it needs is rejected at once; the error name
 import copy
 import inspect
 import math
+import os
 import reprlib
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -122,6 +123,10 @@ def setup_of(
     """Check the arguments of a manager; an error names the argument and what to pass."""
     scope = Scope(tenant=config.tenant, agent=config.agent)
     options = checked(options, host, scope)
+    folder = config.originals_directory
+    is_folder = folder is None or os.path.isdir(folder)  # noqa: PTH112 - it raises nothing
+    if not is_folder and os.path.lexists(folder or ""):
+        raise wrong_argument("originals_directory", folder, "a folder; this is not one")
     budget, compressor = options.get("budget"), options.get("compressor")
     log = turn_log(config, options.get("events"), options.get("metrics"))
     cuts = cuts_finished(config, options.get("triggers"))

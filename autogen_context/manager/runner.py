@@ -71,6 +71,7 @@ logger = logging.getLogger(__name__)
 ToolSchemas = Sequence[Mapping[str, object]]
 NOT_HANDED_IN = "the messages of the loaded state were not handed in yet; prepare or observe them"
 Change = Callable[[ContextView], ContextView]
+MOST_BRANCHES = 16  # of a branch of a branch: whose originals it reads
 RECALLED_FRACTION = 0.25  # of the window for one answer of ``recall_context``
 MANY_NEW = 20  # new messages above which reading a list is more than an event loop should wait for
 MANY_CHARS = 4_000  # of new messages; the same
@@ -596,7 +597,7 @@ class TurnRunner:
             self.state,
             context_id=name,
             branches=0,
-            conversations=(*new_conversation(self.setup), *self._conversations),
+            conversations=(*new_conversation(self.setup), *self._conversations)[:MOST_BRANCHES],
         )
 
 

@@ -21,7 +21,7 @@ from autogen_context.cache.store import DiskStore
 from autogen_context.cache.tier import Scope
 from autogen_context.errors import OriginalNotFound
 from support.entries import said
-from support.redis_server import LocalRedis
+from support.redis_server import LocalRedis, keys_of
 from support.tracing import counted_statements
 
 SCOPE = Scope(tenant="acme", agent="coder")
@@ -114,6 +114,7 @@ def test_a_turn_ends_whatever_the_folder_says(
 ) -> None:
     """With a wrong size and a row whose name is none of ours, in a folder that was named by the environment."""
     monkeypatch.setenv("AUTOGEN_CONTEXT_ORIGINALS_DIRECTORY", str(tmp_path))
+    monkeypatch.setenv("AUTOGEN_CONTEXT_ORIGINALS_DISK_BYTES", "1000000")
 
     def turn() -> None:
         messages = [{"role": "user", "content": f"{n} " + "word " * 400} for n in range(20)]
@@ -125,8 +126,9 @@ def test_a_turn_ends_whatever_the_folder_says(
     with closing(sqlite3.connect(tmp_path / "originals" / "cache.db")) as connection, connection:
         connection.execute("UPDATE Settings SET value = value + 100000000 WHERE key = 'size'")
         connection.execute("UPDATE Cache SET key = substr(key, 1, 33) || 'zz' WHERE rowid = 1")
-    with counted_statements():
+    with counted_statements() as count:
         turn()
+    assert count[0] < LATER_STATEMENTS
 
 
 PLANTED = {
@@ -179,14 +181,14 @@ def test_any_key_of_a_server_may_be_anything(
 ) -> None:
     """Other bytes, another type, a value of another key, no name at all: misses for who asks, and nothing for the others."""
     raw: Redis = Redis.from_url(redis.url)  # pyright: ignore[reportUnknownMemberType] - its options have no types
-    raw.flushall()
+    redis.said(b"FLUSHALL")
     tier = RedisOriginals(server, scope=SCOPE)
     tier.write(KEPT.items())
     tier.flush()
     cache_tier = RedisTier(server, tenant="acme")
     cache_tier.write({"row": b"value"})
     cache_tier.flush()
-    keys = sorted(cast("list[bytes]", raw.keys()))
+    keys = keys_of(raw)
     for _ in range(data.draw(st.integers(1, 3))):
         key, other = (data.draw(st.sampled_from(keys)) for _ in range(2))
         data.draw(st.sampled_from(CHANGES))(raw, key, other, data.draw(st.binary(max_size=60)))
@@ -249,11 +251,11 @@ def test_a_bad_name_on_a_server_is_nobodys(
         for tenant in "ab"
     ]
     raw: Redis = Redis.from_url(redis.url)  # pyright: ignore[reportUnknownMemberType] - as above
-    before = set(cast("list[bytes]", raw.keys()))
+    before = set(keys_of(raw))
     for tier in tiers:
         tier.write([("handle", said("the zebra is number 7"))])
         tier.flush()
-    for key in set(cast("list[bytes]", raw.keys())) - before:
+    for key in set(keys_of(raw)) - before:
         if raw.type(key) == b"zset":
             raw.zadd(key, {member: 10.0**15})
     raw.close()

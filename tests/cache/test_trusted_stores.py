@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
-from typing import cast
 
 import pytest
 from autogen_core.models import UserMessage
@@ -31,7 +30,7 @@ from autogen_context.cache.tier import Scope
 from autogen_context.errors import OriginalNotFound
 from support.entries import said
 from support.redis_pair import KEY, PATIENT
-from support.redis_server import LocalRedis
+from support.redis_server import LocalRedis, keys_of
 
 OTHER_KEY = "another key, which nobody guesses either"
 FOLDER = "AUTOGEN_CONTEXT_ORIGINALS_DIRECTORY"
@@ -139,8 +138,9 @@ def test_a_team_shares_what_it_names(server: RedisServer) -> None:
         for team in ("readers", "readers", "writers")
     )
     zebra = lost(one, "zebra")
-    RedisOriginals(server, scope=Scope(tenant="acme", agent="readers")).flush()
-    server.submit()
+    sending = server.submit()
+    assert sending
+    sending.result()
     assert "zebra" in str(two.recall(zebra))
     assert "zebra is" in two.recall_context(query="zebra number")
     assert "zebra is" not in stranger.recall_context(query="zebra number")
@@ -169,14 +169,14 @@ async def test_scopes_of_one_folder_are_apart(tmp_path: Path) -> None:
 def raw(redis: LocalRedis) -> Iterator[Redis]:
     """What somebody has who may write to the server, and has no key."""
     client: Redis = Redis.from_url(redis.url)  # pyright: ignore[reportUnknownMemberType] - its options have no types
-    client.flushall()
+    redis.said(b"FLUSHALL")
     yield client
     client.close()
 
 
 def keys_in(raw: Redis) -> list[bytes]:
     """The keys of values."""
-    keys = cast("list[bytes]", raw.keys())
+    keys = keys_of(raw)
     return [key for key in keys if raw.type(key) == b"string"]
 
 
@@ -226,11 +226,11 @@ def test_a_value_that_was_moved_is_a_miss(server: RedisServer, raw: Redis) -> No
 
 
 async def test_without_a_key_nothing_of_people_is_believed(
-    redis: LocalRedis, raw: Redis, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    redis: LocalRedis, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """No original, no summary, no state; said once, with the way out. What is built from a file that both have is shared."""
     (tmp_path / "file").write_text("content")
-    raw.flushall()
+    redis.said(b"FLUSHALL")
     with (
         RedisServer(redis.url, limits=PATIENT) as one,
         RedisServer(redis.url, limits=PATIENT) as two,
@@ -334,6 +334,7 @@ def test_a_damaged_key_is_made_anew(tmp_path: Path, content: bytes) -> None:
     """As a process leaves it that was killed when it made it."""
     DiskStore(tmp_path).write({"key": b"value"})
     (tmp_path / "cache.key").write_bytes(content)
+    os.utime(tmp_path / "cache.key", (0, 0))
     disk = DiskStore(tmp_path)
     disk.write({"new": b"value"})
     assert disk.read_all(["key", "new"]) == {"new": b"value"}
@@ -399,6 +400,11 @@ def folder_for_file(path: Path) -> None:
     (path / FILE).mkdir(parents=True)
 
 
+def file_for_folder(path: Path) -> None:
+    """The folder is a file."""
+    path.touch()
+
+
 def of_another_user(path: Path) -> None:
     """The folder is another user's."""
     if os.geteuid():
@@ -414,6 +420,7 @@ PLACES = [
     linked_key,
     pipe,
     folder_for_file,
+    file_for_folder,
     of_another_user,
 ]
 

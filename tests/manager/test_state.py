@@ -285,6 +285,21 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
     assert names_in(tmp_path) == ["folder", "state.json"]
 
 
+def test_what_a_killed_process_left_is_deleted(tmp_path: Path) -> None:
+    """With the next state, once nobody can be writing it any more; nothing else is touched, and no link followed."""
+    path = tmp_path / "run.json"
+    left, written, other = (
+        tmp_path / name for name in (".run.json.77-88", ".run.json.78-99", ".run.jsonl.77-88")
+    )
+    for file in (left, written, other):
+        file.write_text("all of a conversation")
+    for file in (left, other):
+        os.utime(file, (0, 0))
+    write_state(path, {"n": 1})
+    found = {file.name for file in tmp_path.iterdir()}
+    assert found == {path.name, written.name, other.name}
+
+
 WHOLE = as_bytes({"schema": 2, "digests": ["00ff"], "text": "é"})
 
 

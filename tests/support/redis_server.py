@@ -12,9 +12,10 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from pathlib import Path
-from typing import Self
+from typing import Self, cast
 
 import pytest
+from redis import Redis
 
 PASSWORD = "b:lue/horse"  # noqa: S105 - of a server that lives as long as a test; must be quoted in a url
 QUOTED = "b%3Alue%2Fhorse"
@@ -121,6 +122,11 @@ class LocalRedis:
     def __exit__(self, *_: object) -> None:
         """End it."""
         self.kill()
+
+
+def keys_of(raw: Redis) -> list[bytes]:
+    """All keys, in order."""
+    return sorted(cast("list[bytes]", raw.keys()))  # pyright: ignore[reportUnknownMemberType] - its options have no types
 
 
 def running(folder: Path) -> Iterator[LocalRedis]:
