@@ -29,6 +29,7 @@ from autogen_context.prioritizer.references import UnitText, unit_at
 from autogen_context.text.outcome import most_telling
 from autogen_context.text.work import ends_of
 from autogen_context.text.quote import MARK, block, named, quoted
+from autogen_context.text.work import ends_of
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, kept, replaced
 from autogen_context.view.notice import Name
