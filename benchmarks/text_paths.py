@@ -507,7 +507,7 @@ def compressed(text: str, fraction: float = 0.1) -> object:
 def mended_of(text: str) -> object:
     """A summary that says the text again."""
     passages = passages_of(text)
-    return mended(passages[:40], text, passages)
+    return mended(passages[:40], passages)
 
 
 def candidates_of(text: str) -> object:

@@ -244,11 +244,7 @@ class CompactionPlanner:
     def _summaries(self, room_tokens: int, pinned: frozenset[int]) -> dict[Span, str]:
         """Return the summaries that are ready, by span."""
         spans = self.spans(room_tokens, pinned) if self._ready.summaries else []
-        return {
-            span: self._ready.summaries[span.key]
-            for span in spans
-            if span.key in self._ready.summaries
-        }
+        return self._ready.ready(spans)
 
     def _asked_for(self) -> dict[int, float]:
         """Return the relevance of messages to the newest one, if that asks about the past; else nothing."""
