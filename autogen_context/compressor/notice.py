@@ -27,7 +27,6 @@ from autogen_context.messages.tool_action import RUNS, ToolKind, answers_of, out
 from autogen_context.prioritizer.blocks import marked, parsed, strings_in
 from autogen_context.prioritizer.references import UnitText, unit_at
 from autogen_context.text.outcome import most_telling
-from autogen_context.text.work import ends_of
 from autogen_context.text.quote import MARK, block, named, quoted
 from autogen_context.text.work import ends_of
 from autogen_context.tokens.message_counter import MessageCounter
