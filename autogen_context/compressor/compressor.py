@@ -26,7 +26,7 @@ from autogen_context.compressor.kinds import reducer_for
 from autogen_context.compressor.lines import TextLimit
 from autogen_context.compressor.notice import LeftOut, notice_of, stated_in
 from autogen_context.compressor.shorten import CountText, shorten_text
-from autogen_context.compressor.steps import SourceText, Target, excerpt, stepped
+from autogen_context.compressor.steps import SourceText, Target, excerpt, stepped, within_work
 from autogen_context.compressor.summaries import (
     REFUSED,
     Summarizer,
@@ -306,7 +306,7 @@ class SemanticCompressor:
             strategy = "shorten"
         text, concepts = source.text, source.concepts
         is_whole = short == text or strategy == "tighten structure"
-        has = Holdings("" if is_whole else short).has
+        has = Holdings("" if is_whole else within_work(short, target.keep)).has
         held = {concept for concept in concepts if is_whole or has(concept)}
         return CompressionResult(
             original=text,

@@ -28,7 +28,7 @@ from autogen_context.prioritizer.blocks import marked, parsed, strings_in
 from autogen_context.prioritizer.references import UnitText, unit_at
 from autogen_context.text.outcome import most_telling
 from autogen_context.text.quote import MARK, block, named, quoted
-from autogen_context.text.work import ends_of
+from autogen_context.text.work import STATEMENT_CHARS, ends_of
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, kept, replaced
 from autogen_context.view.notice import Name
@@ -550,6 +550,7 @@ def last_lines(text: str) -> str:
 
 def is_mostly_quoted(text: str) -> bool:
     """Whether less than half of a text is its author's own words."""
+    text = ends_of(text, STATEMENT_CHARS)
     return 2 * len("".join(unquoted(text).split())) < len("".join(text.split()))
 
 

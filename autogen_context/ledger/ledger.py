@@ -35,7 +35,7 @@ from autogen_context.ledger.rendering import (
 from autogen_context.messages.message import Message, Origin
 from autogen_context.messages.openai_chat import messages_in
 from autogen_context.messages.origin import LOOK_BACK, Declared, asked_before, origin_of
-from autogen_context.text.work import TRANSCRIPT_CHARS
+from autogen_context.text.work import STATEMENT_CHARS
 
 AUTHORS: dict[Origin, Author] = {  # what is a program's, or doubtful, states nothing
     "system": "system",
@@ -313,7 +313,7 @@ def statements_in(text: str, author: Author) -> Iterator[tuple[Author, Statement
     read_chars = (min(end - start, 2 * READ_CHARS[who]) for who, start, end in speeches_in)
     before = [0, *accumulate(read_chars)]
     for (speaker, start, end), chars in zip(speeches_in, before, strict=False):
-        if min(chars, before[-1] - chars) < TRANSCRIPT_CHARS:
+        if min(chars, before[-1] - chars) < STATEMENT_CHARS:
             for statement in read(text[start:end], speaker, start):
                 yield speaker, statement
 

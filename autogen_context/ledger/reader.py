@@ -385,8 +385,9 @@ def without_quotations(text: str) -> str:
 
 
 def is_quoted(text: str, place: int) -> bool:
-    """Return True if a position of a person's text is inside a quotation or pasted material."""
-    return unquoted(text)[place] == "\n"
+    """Return True if a position of a person's text is inside a quotation or pasted material, or far inside a long text."""
+    most = 2 * STATEMENT_CHARS
+    return place >= most or unquoted(text[:most])[place] == "\n"
 
 
 def without_documents(text: str) -> str:

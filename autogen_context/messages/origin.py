@@ -168,7 +168,7 @@ _OF_WHAT = frozenset(  # further words that such a label may have
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _TAG = re.compile(r"<(?P<close>/?)(?P<tag>[A-Za-z][\w.:-]{0,63})(?:\s[^<>]{0,300})?>")
 _KEY = re.compile(r"""\s*\{\s*['"](?P<key>[\w .-]{1,64})['"]\s*:""")
-_LABEL = re.compile(r"\s*(?P<label>[^\n:]{1,160}):(?P<rest>[^\n]*)")
+_LABEL = re.compile(r"\s*+(?P<label>[^\n:]{1,160}):(?P<rest>[^\n]*)")
 _APART = re.compile(r"\[[^\]\n]*\]|\([^)\n]*\)")
 _STATUS = re.compile(  # a status with its number, and the report of AutoGen's executor, which no label announces
     r"\s*(?:(?:exit|return)[ _]?(?:code|status): ?-?\d+\b"

@@ -5,9 +5,8 @@ messages come one by one or at once. A text beyond a limit is kept, counted and 
 middle is not looked at by that stage. ``Certificate.partly_read`` names such messages.
 """
 
-# For statements: of what a person or a system prompt says, and of what a model says (docs/decisions/0013-telling.md).
+# For statements: of what a person or a system prompt says, of all speeches in a transcript, and of what a model says.
 STATEMENT_CHARS, REPORT_CHARS = 20_000, 2_000
-TRANSCRIPT_CHARS = 40_000  # for statements of all speeches in one text
 NAME_CHARS = 50_000  # for identifiers and names
 SPLIT_CHARS = 100_000  # for blocks that are chosen one by one; what is between them is one block
 QUERY_CHARS = 5_000  # of a question or search
