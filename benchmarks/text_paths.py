@@ -6,7 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import count, islice
 
-from autogen_context import IncrementalContextManager, RecallGate, SemanticCompressor
+from autogen_context import (
+    ContextConfig,
+    IncrementalContextManager,
+    RecallGate,
+    SemanticCompressor,
+)
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.cli.recording import conversations_in, documents_in
 from autogen_context.compressor.arrival import LinesAbove, cut, tightened, wanted_of
@@ -274,7 +279,8 @@ STATING = {
     "rules": "Rule: never restart node_{}.\n",
     "wishes": "I prefer node_{}.\n",
     "withdrawals": "Never mind node_{}.\n",
-    "withdrawals of one": "The report of {} is due. Never mind the report.\n",
+    "real withdrawals": "Room {0} is closed. Forget room {0}.\n",
+    "withdrawals of one": "The report of {} is due. Forget the report.\n",
     "recasts": "We need {0} chairs. Make that {0}5.\n",
     "replacements": "Use v{0} instead of v{0}1.\n",
 }
@@ -356,7 +362,7 @@ def cut_as(kind: Reducer, text: str) -> object:
 
 def room() -> TextLimit:
     """A room that the text does not fit."""
-    return TextLimit(tokens=500, count=tokens_of, wanted=frozenset({"node_7", "error", "a", "w3"}))
+    return TextLimit(tokens=100, count=tokens_of, wanted=frozenset({"node_7", "error", "a", "w3"}))
 
 
 def wire_lines(text: str, most: int = 100_000) -> list[dict[str, object]]:
@@ -388,7 +394,7 @@ def wire_call(name: str, arguments: str, result: str) -> list[dict[str, object]]
     ]
 
 
-def turn(messages: Sequence[Mapping[str, object]], window_tokens: int = 6_000) -> object:
+def turn(messages: Sequence[Mapping[str, object]], window_tokens: int = 600) -> object:
     """A turn that compacts, mostly, in front of a task and behind a question."""
     keeper = IncrementalContextManager(window_tokens=window_tokens, counter=FourCharacters())
     begin = [{"role": "system", "content": "Help."}, {"role": "user", "content": "Find the fault."}]
@@ -400,9 +406,34 @@ def turn(messages: Sequence[Mapping[str, object]], window_tokens: int = 6_000) -
     return prepared.messages
 
 
+def many(text: str) -> list[str]:
+    """Its lines, without empty ones."""
+    return [line for line in text.split("\n") if line.strip()][:20_000]
+
+
+def one_message_of_calls(text: str, *, named: bool = True) -> list[dict[str, object]]:
+    """A message with a call for each line, and the results; without names in reverse order."""
+    ids = [f"c{n}" if named else "" for n in range(len(many(text)))]
+    function = {"name": "read_file", "arguments": '{"path": "a.py"}'}
+    calls = [{"id": i, "type": "function", "function": function} for i in ids]
+    asked: dict[str, object] = {"role": "assistant", "content": None, "tool_calls": calls}
+    order = zip(ids if named else reversed(ids), many(text), strict=True)
+    told: list[dict[str, object]] = [
+        {"role": "tool", "tool_call_id": i, "content": line} for i, line in order
+    ]
+    return [asked, *told] if calls else []
+
+
+def turn_of_one_side(text: str) -> object:
+    """A person's lines for a template that wants turns, all of them sent."""
+    config = ContextConfig(window_tokens=1_000_000, alternate_roles=True)
+    keeper = IncrementalContextManager(config=config, counter=FourCharacters())
+    return keeper.prepare_nowait([{"role": "user", "content": x} for x in many(text)]).messages
+
+
 def turn_newest(role: str, text: str) -> object:
     """A turn whose newest message is that text."""
-    keeper = IncrementalContextManager(window_tokens=6_000, counter=FourCharacters())
+    keeper = IncrementalContextManager(window_tokens=600, counter=FourCharacters())
     begin = [
         {"role": "system", "content": "Help."},
         {"role": "user", "content": "Find it."},
@@ -430,7 +461,7 @@ def asked_back(text: str) -> str:
     recaller.follow(messages)
     query = "What did I say about node_7 and the port?"
     recaller.decide(query, messages)
-    return recaller.text(query, {0}, room_tokens=500, count=tokens_of)
+    return recaller.text(query, {0}, room_tokens=100, count=tokens_of)
 
 
 def asks_long(text: str) -> object:
@@ -442,7 +473,7 @@ def asks_long(text: str) -> object:
     ]
     recaller.follow(messages)
     recaller.decide(text, messages)
-    return recaller.text(text, {0}, room_tokens=500, count=tokens_of)
+    return recaller.text(text, {0}, room_tokens=100, count=tokens_of)
 
 
 def ledger_of(text: str, author: str = "person") -> Ledger:
@@ -507,7 +538,7 @@ def compressed(text: str, fraction: float = 0.1) -> object:
 def mended_of(text: str) -> object:
     """A summary that says the text again."""
     passages = passages_of(text)
-    return mended(passages[:40], text, passages)
+    return mended(passages[:40], passages)
 
 
 def candidates_of(text: str) -> object:
@@ -624,9 +655,9 @@ PATHS: Mapping[str, Path] = {
     "compressor: compress": compressed,
     "compressor: compress a little": partial(compressed, fraction=0.7),
     "compressor: compress to nothing": partial(compressed, fraction=0.0005),
-    "compressor: shorten": lambda text: shorten_text(text, room_tokens=500, count=tokens_of),
+    "compressor: shorten": lambda text: shorten_text(text, room_tokens=100, count=tokens_of),
     "compressor: shorten arguments": lambda text: shorten_arguments(
-        text, room_tokens=500, count=tokens_of
+        text, room_tokens=100, count=tokens_of
     ),
     "compressor: repeated": lambda text: is_repeated(text, set()),
     "compressor: outdated": lambda text: without_outdated(text, list(learnt("The port is 81."))),
@@ -652,6 +683,19 @@ PATHS: Mapping[str, Path] = {
     ),
     "turn: raw arguments": lambda text: turn(wire_call("run", text, "ok")),
     "turn: lines": lambda text: turn(wire_lines(text, 20_000)),
+    "turn: calls": lambda text: turn(one_message_of_calls(text)),
+    "turn: calls without ids": lambda text: turn(one_message_of_calls(text, named=False)),
+    "turn: results without calls": lambda text: turn(one_message_of_calls(text)[1:]),
+    "turn: authors": lambda text: turn(
+        [{"role": "user", "name": f"n_{n}", "content": line} for n, line in enumerate(many(text))]
+    ),
+    "turn: memories": lambda text: turn(
+        [{"role": "system", "content": line} for line in many(text)]
+    ),
+    "turn: parts": lambda text: turn(
+        [{"role": "user", "content": [{"type": "text", "text": line} for line in many(text)]}]
+    ),
+    "turn: one side": turn_of_one_side,
     "turn: newest of a person": partial(turn_newest, "user"),
     "turn: newest of a model": partial(turn_newest, "assistant"),
 }

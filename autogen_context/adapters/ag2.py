@@ -38,6 +38,7 @@ from autogen_context.errors import CompletionFailed
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.parts import ManagerOptions
 from autogen_context.manager.prepared import Prepared
+from autogen_context.messages.message import Origin
 from autogen_context.messages.tool_schema import (
     NOTHING_LEFT,
     RECALL_DESCRIPTION,
@@ -50,7 +51,7 @@ from autogen_context.models.completion import Complete, whole
 CONVERSATIONS = 64  # managers kept per agent; the least recently used one is closed
 STATE_PATH = "/autogen_context/{agent}/{stream}.json"  # in the agent's knowledge store
 # What a network's turn brings along (``ag2.network.policies``, whose import would load the network).
-CHANNEL, CLIENT = "ag2.network.channel", "ag2.network.agent_client"
+CHANNEL, CLIENT, HUB = "ag2.network.channel", "ag2.network.agent_client", "ag2.network.hub"
 # The stream of each agent's outermost turn that is under way here.
 TURNS: ContextVar[Mapping[Agent, str]] = ContextVar(
     "autogen_context_turns", default=MappingProxyType({})
@@ -141,6 +142,8 @@ class Ag2Context(AgentContext[BaseEvent], BaseMiddleware):
         key, store = self._conversation_in(context), store_in(context)
         known = self._managers.pop(key, None)
         manager = known or (self._new_manager() if self._managers else self.manager)
+        if known is None and key == channel_of(context, self.agent):
+            manager = self._new_manager(host=Ag2Format(await asked_by(context)))
         self._managers[key] = manager  # before others get their turn
         state = None if known or store is None else await store.read(self._path(key))
         if state is not None:
@@ -194,6 +197,16 @@ def channel_of(context: Context, agent: Agent) -> str:
     if channel is None or client is None or client.agent is not agent:
         return ""
     return f"{channel.channel_id}:{client.agent_id}"
+
+
+async def asked_by(context: Context) -> Origin:
+    """Return whose the requests in a network's channel are: people's if nobody else takes part, since they do not name the sender."""
+    client, hub = context.dependencies[CLIENT], context.dependencies.get(HUB)
+    others = {each.agent_id for each in context.dependencies[CHANNEL].metadata.participants}
+    for participant in others - {client.agent_id}:
+        if hub is None or (await hub.get_agent(participant)).kind != "human":
+            return "unknown"
+    return "person"
 
 
 def store_in(context: Context) -> KnowledgeStore | None:

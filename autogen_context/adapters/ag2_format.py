@@ -41,6 +41,7 @@ from autogen_context.messages.message import (
     HostFormat,
     Image,
     Message,
+    Origin,
     ToolCall,
     content_digest,
     with_text,
@@ -120,7 +121,10 @@ def events_of(payloads: Iterable[object]) -> list[BaseEvent]:
 
 
 class Ag2Format(HostFormat):
-    """The host format of AG2 1.x."""
+    """The host format of AG2 1.x; ``asked_by`` says whose requests are."""
+
+    def __init__(self, asked_by: Origin = "person") -> None:
+        self._asked_by: Origin = asked_by
 
     @override
     def read(self, payload: object, /) -> Message:
@@ -151,7 +155,7 @@ class Ag2Format(HostFormat):
                 text=text_of(payload.parts),
                 text_parts=max(1, texts),
                 images=images_of(payload.parts),
-                author="person",
+                author=self._asked_by,
             )
         raise ValueError(
             "a message must be a ModelRequest, ModelResponse, ToolResultsEvent or CompactionSummary of ag2, got "

@@ -195,7 +195,10 @@ class ManagedChatCompletionContext(
     @override
     async def save_state(self) -> Mapping[str, Any]:
         """Return all messages and the manager's state as JSON data."""
-        return {**await super().save_state(), "manager": self.manager.save_state()}
+        return {
+            **await super().save_state(),
+            "manager": await asyncio.to_thread(self.manager.save_state),
+        }
 
     @override
     async def load_state(self, state: Mapping[str, Any]) -> None:

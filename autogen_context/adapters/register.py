@@ -22,7 +22,7 @@ from autogen_context.models.completion import ModelClient
 
 if TYPE_CHECKING:
     from autogen_context.manager.forgetting import Forgotten
-    from autogen_context.prioritizer.selection import Explanation
+    from autogen_context.view.explanation import Explanation
 
 # Reserve for an unknown system prompt (about a page), and for unknown tools (about a dozen). AgentChat's default prompt has
 # 28 tokens, classic's has 460, and a tool has about 80 (measured 2026-11).

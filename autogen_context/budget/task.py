@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Literal, Self, get_args
 
 from autogen_context.argument import require_text
-from autogen_context.language.phrases import PhraseMatch, ends_of, phrases
+from autogen_context.language.phrases import PhraseMatch, phrases
 from autogen_context.language.query import QueryKind, kind_of
+from autogen_context.text.work import ends_of
 
 TaskType = Literal["debug", "implement", "explore", "verify", "document", "refactor", "chat"]
 Complexity = Literal["low", "medium", "high"]

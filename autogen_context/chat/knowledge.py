@@ -24,7 +24,6 @@ from autogen_context.cache.files import read_regular
 from autogen_context.cache.fingerprint import FileReading, FingerprintReader
 from autogen_context.compressor.shorten import shorten_text
 from autogen_context.errors import CompletionFailed, EmbeddingFailed
-from autogen_context.language.phrases import ends_of
 from autogen_context.models.completion import Complete
 from autogen_context.models.embedder import Vectors
 from autogen_context.models.similarity import similarities
@@ -37,6 +36,7 @@ from autogen_context.prioritizer.attention import (
 from autogen_context.project.secrets import without_secrets
 from autogen_context.recall.facts import Fact, Facts
 from autogen_context.text.quote import bracketed
+from autogen_context.text.work import ends_of
 from autogen_context.view.notice import Notice, ProviderTurn, ProviderUpdate
 
 logger = logging.getLogger(__name__)

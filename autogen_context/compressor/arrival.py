@@ -258,11 +258,12 @@ class Arrival:
         """Keep a unit, with tool results reduced from position ``since`` on; earlier messages are sent as before."""
         unit, count = candidate.unit, self._counter.message
         stays_whole = bool(candidate.repairs) or self.mode == "off"
+        calls = answered_in(unit) if unit.has_calls and not stays_whole else {}
         for position, message in enumerate(unit.messages, unit.start):
             if position < since:
                 continue
             if message.results and not (stays_whole or position in spared):
-                texts = [self._result(result, call_of(unit, result)) for result in message.results]
+                texts = [self._result(result, calls.get(id(result))) for result in message.results]
                 short = with_texts(message, texts)
                 if short is not message:
                     reduced[position] = short
@@ -331,13 +332,14 @@ class Arrival:
             self._above.add(result.text)
 
 
-def call_of(unit: Unit, result: ToolResult) -> ToolCall | None:
-    """Return the call that a result answers: of calls with its id, the oldest that no other result answers."""
+def answered_in(unit: Unit) -> dict[int, ToolCall | None]:
+    """Return the call that each result of a unit answers, by the result's identity; an only call all of them."""
     calls = unit.messages[0].calls
+    results = [each for message in unit.messages for each in message.results]
     if len(calls) == 1:
-        return calls[0]
-    pairs, _ = pair(calls, [each for message in unit.messages for each in message.results])
-    return next((call for call, answer in pairs if answer is result), None)
+        return {id(result): calls[0] for result in results}
+    pairs, _ = pair(calls, results)
+    return {id(result): call for call, result in reversed(pairs)}
 
 
 def with_texts(message: Message, texts: Sequence[str]) -> Message:

@@ -27,7 +27,13 @@ from autogen_context.compressor.lines import TextLimit
 from autogen_context.compressor.notice import LeftOut, notice_of, stated_in
 from autogen_context.compressor.shorten import CountText, shorten_text
 from autogen_context.compressor.steps import SourceText, Target, excerpt, stepped
-from autogen_context.compressor.summaries import REFUSED, Summarizer, summarised
+from autogen_context.compressor.summaries import (
+    REFUSED,
+    Summarizer,
+    is_faithful,
+    require_faithful,
+    summarised,
+)
 from autogen_context.errors import CompletionFailed
 from autogen_context.ledger.ledger import MARKER
 from autogen_context.messages.message import content_digest
@@ -157,6 +163,10 @@ class SemanticCompressor:
         extract = await asyncio.to_thread(self.compress_nowait, text, target_tokens=target_tokens)
         return (await self._summarised(text, target, extract)).compressed
 
+    def is_faithful(self, summary: str, text: str, /) -> bool:
+        """Return True if a summary by ``summarise``, loaded from a cache or a state, is held up by its text, as one just made is."""
+        return is_faithful(summary, text)
+
     async def compress(
         self, text: str, *, target_tokens: int, keep: Sequence[str] = ()
     ) -> CompressionResult:
@@ -283,7 +293,9 @@ class SemanticCompressor:
         source = await asyncio.to_thread(SourceText, text, target.keep)
         seen = Target(tokens=self._shown_tokens, count=counting(EstimateCounter()), keep=())
         short = await summarised(source, target, self._summarizer, extract, seen)
-        return await asyncio.to_thread(self._judged, source, short, "model summary", target)
+        result = await asyncio.to_thread(self._judged, source, short, "model summary", target)
+        await asyncio.to_thread(require_faithful, self, result.compressed, text)
+        return result
 
     def _judged(
         self, source: SourceText, short: str, strategy: Strategy, target: Target
@@ -304,6 +316,7 @@ class SemanticCompressor:
             preserved_concepts=tuple(c for c in concepts if c in held),
             lost_concepts=tuple(c for c in concepts if c not in held),
             strategy=strategy,
+            unread_chars=0 if is_whole else source.unread_chars,
         )
 
     def _remembered(self, key: str, result: CompressionResult) -> CompressionResult:

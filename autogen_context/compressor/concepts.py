@@ -84,6 +84,7 @@ class CompressionResult:
         preserved_concepts: concepts of the original that the compressed text contains.
         lost_concepts: concepts of the original that it does not contain.
         strategy: the step that met the target.
+        unread_chars: characters of the middle of a very long text whose concepts were not looked for: they are in neither list.
     """
 
     original: str
@@ -93,6 +94,7 @@ class CompressionResult:
     preserved_concepts: tuple[Concept, ...]
     lost_concepts: tuple[Concept, ...]
     strategy: Strategy
+    unread_chars: int = 0
 
     @property
     def ratio(self) -> float:
@@ -105,12 +107,15 @@ class CompressionResult:
         """The weighted share of preserved concepts times ten, from 0 to 10.
 
         Weights by kind: keyword 4, negation 3, constraint 2, number and value 1.5, name, quoted string and statement 1. For a
-        text without concepts the share of its characters counts.
+        text without concepts the share of its characters counts. What was not read counts as lost.
         """
         kept, gone = weight_of(self.preserved_concepts), weight_of(self.lost_concepts)
         if not kept + gone:
             kept, gone = len(self.compressed), len(self.original) - len(self.compressed)
-        return round(BEST_SCORE * kept / (kept + gone), 2) if kept + gone else BEST_SCORE
+        if not kept + gone:
+            return BEST_SCORE
+        read = 1 - self.unread_chars / max(1, len(self.original))
+        return round(BEST_SCORE * read * kept / (kept + gone), 2)
 
 
 class Sense(NamedTuple):

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from autogen_context.compressor.shorten import CountText, fit_pieces
 from autogen_context.compressor.steps import reopened, without_outdated
 from autogen_context.compressor.summaries import Span
-from autogen_context.language.phrases import ends_of
 from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.ledger import replaces, statements_in
 from autogen_context.ledger.reader import tells, unquoted
@@ -29,6 +28,7 @@ from autogen_context.prioritizer.blocks import marked, parsed, strings_in
 from autogen_context.prioritizer.references import UnitText, unit_at
 from autogen_context.text.outcome import most_telling
 from autogen_context.text.quote import MARK, block, named, quoted
+from autogen_context.text.work import ends_of
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, kept, replaced
 from autogen_context.view.notice import Name

@@ -26,11 +26,12 @@ from autogen_context.compressor.concepts import (
     without,
 )
 from autogen_context.compressor.passage import AUTHORITY, Passage, Speaker, joined, passages_of
-from autogen_context.compressor.shorten import MORE, CountText
+from autogen_context.compressor.shorten import MORE, CountText, extract_of
 from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.ledger import MARKER, speeches
 from autogen_context.ledger.reader import READ_CHARS, cues_in, looked_at
 from autogen_context.ledger.rendering import render
+from autogen_context.text.work import COMPRESSED_CHARS
 
 BORDER = "\n\n"  # between the ledger, which has no empty line, and the rest
 STATED_FRACTION = 0.6  # of the target, for statements; all of it if some would be left out
@@ -54,6 +55,7 @@ CONCEPT_POWER = 0.75  # ten numbers in a row are worth less than ten sentences w
 COST_BASE = 6  # tokens added to each cost, to limit the advantage of short passages
 COST_POWER = 0.7
 LONGEST = 10_000  # characters of an excerpt
+KEYWORD_CHARS = 300  # from a keyword on, of the part of a long text that is not read otherwise
 
 
 class Stated(NamedTuple):
@@ -70,15 +72,18 @@ class SourceText:
     Attributes:
         text: the text.
         keep: keywords to keep.
+        unread_chars: characters in the middle of a long text that are not read.
         passages: its passages, except those of a rendered ledger at its start.
-        concepts: the distinct concepts of all of it, the keywords that it contains first.
+        concepts: the distinct concepts of what is read of it, the keywords that it contains first.
     """
 
     def __init__(self, text: str, keep: Sequence[str] = ()) -> None:
         self.text, self.keep = text, keep
-        self._ledger, rest = reopened(text)
+        read = within_work(text, keep)
+        self.unread_chars = max(0, len(text) - len(read))
+        self._ledger, rest = reopened(read)
         self.passages = passages_of(rest)
-        all_passages = chain(passages_of(text[: len(text) - len(rest)]), self.passages)
+        all_passages = chain(passages_of(read[: len(read) - len(rest)]), self.passages)
         said = chain.from_iterable(sense_of(passage.text).concepts for passage in all_passages)
         self.concepts = tuple(dict.fromkeys([*keywords_in(text, keep), *said]))
 
@@ -105,6 +110,18 @@ class SourceText:
                 if passage.text.rstrip(" .") not in told and not all(map(Holdings(told).has, says)):
                     beside.append(passage)
         return Stated(tuple(self._ledger), beside, current)
+
+
+def within_work(text: str, keep: Sequence[str]) -> str:
+    """Return a text as far as its words are weighed: of a long one the ends, and between them errors and keywords."""
+    if len(text) <= 2 * COMPRESSED_CHARS:
+        return text
+    mark = f"[… {len(text) - 2 * COMPRESSED_CHARS} characters …]"
+    read = extract_of(text, mark=mark, chars=2 * COMPRESSED_CHARS)
+    lower, said = text.lower(), read.lower()
+    found = [lower.find(word.lower()) for word in keep if word.lower() not in said]
+    asked = [text[at : at + KEYWORD_CHARS].partition("\n")[0] for at in found if at >= 0]
+    return read.replace(mark, "\n".join([mark, *asked]), 1)
 
 
 def reopened(text: str) -> tuple[Ledger, str]:

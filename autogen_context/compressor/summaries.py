@@ -9,7 +9,6 @@ authority: tool output is quoted, and so are role markers written by the model.
 
 import asyncio
 import logging
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -29,6 +28,7 @@ from autogen_context.compressor.concepts import (
     sense_of,
     weight_of,
 )
+from autogen_context.compressor.faithful import Source
 from autogen_context.compressor.passage import (
     AUTHORITY,
     FENCE,
@@ -43,15 +43,15 @@ from autogen_context.compressor.steps import (
     Target,
     core_of,
     fill,
+    reopened,
     scored,
     without_redundancy,
 )
 from autogen_context.errors import CompletionFailed
 from autogen_context.forks import when_forked
 from autogen_context.language.terms import terms
-from autogen_context.ledger import Kind, Ledger
 from autogen_context.ledger.ledger import MARKER
-from autogen_context.ledger.rendering import OPENING, render
+from autogen_context.ledger.rendering import OPENING, render, shortened
 from autogen_context.messages.message import SYSTEM_ROLES, Message, content_digest
 from autogen_context.messages.origin import NOTHING_DECLARED, origin_of
 from autogen_context.models.background import Background, is_cut_off, wait_for
@@ -63,15 +63,13 @@ from autogen_context.view.decision import Candidate
 logger = logging.getLogger(__name__)
 
 REFUSED = "no summary by a model is used: %s"
+UNFAITHFUL = "it is not faithful to the text"
 SUMMARY_FRACTION = 0.8  # of the space after the rules; the rest is for lost concepts
 LEAST_FRACTION = 0.25  # of the extract's values, required in a summary
 TOKENS_A_VALUE = 40  # one value per so many tokens is always enough
 OWN_FRACTION = 0.5  # of a summary's words that must appear in the text
 MOST_MENDED = 0.5  # of a summary; with more removed all of it is rejected
 WRITER = Speaker(turn=1, opening="[assistant] ", author="assistant")
-RULES: frozenset[Kind] = frozenset({"safety rule", "constraint", "preference"})
-DIGITS = re.compile(r"\d+")
-THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
 CALLS_AT_A_TIME = 4
 WORDS_PER_TOKEN = 0.75
 LEAST_WORDS = 10
@@ -168,7 +166,7 @@ def built_on(summary: str, source: SourceText, draft: Draft, extract: Compressio
     (text, shown, asked_tokens, target), (_, beside, current) = draft, source.stated
     if len(summary) >= len(text):
         raise CompletionFailed("it is not shorter than the text")
-    passages = mended(passages_of(summary), text, shown)
+    passages = mended(passages_of(summary), shown)
     due = LEAST_FRACTION * telling_weight(extract.preserved_concepts)
     said = chain.from_iterable(sense_of(passage.text).concepts for passage in passages)
     if telling_weight(said) < min(due, asked_tokens / TOKENS_A_VALUE):
@@ -195,32 +193,30 @@ def telling_weight(concepts: Iterable[Concept]) -> float:
     return weight_of({c for c in concepts if c.kind not in ("statement", "constraint", "negation")})
 
 
-def mended(summary: Sequence[Passage], text: str, shown: Sequence[Passage]) -> list[Passage]:
+def is_faithful(summary: str, text: str) -> bool:
+    """Return True if a finished summary could have been made of a text: its rules are the text's, and so is each of its sentences.
+
+    The check of one that is loaded, from wherever, and of one that was just made.
+    """
+    source = SourceText(text)
+    entries, _, current = source.stated
+    ledger, rest = reopened(summary)
+    stated = {(e.kind, e.author, line) for e in entries for line in (e.text, shortened(e.text))}
+    if not all((entry.kind, entry.author, entry.text) in stated for entry in ledger):
+        return False
+    verbatim = {(AUTHORITY[p.speaker.author], flattened(p.text)) for p in source.passages}
+    against = Source(without_redundancy(current))
+    return not any(
+        AUTHORITY[p.speaker.author] * bool(p.speaker.opening) or against.fault_of(p.text)
+        for p in passages_of(rest)
+        if (AUTHORITY[p.speaker.author], flattened(p.text)) not in verbatim
+    )
+
+
+def mended(summary: Sequence[Passage], shown: Sequence[Passage]) -> list[Passage]:
     """Remove untrusted sentences from a summary; raise ``CompletionFailed`` if they are most of it."""
-    flat, words = flattened(text), frozenset(terms(text))
-    numbers = numbers_in(flat)
-    said = Holdings(joined(p for p in shown if AUTHORITY[p.speaker.author]))
-
-    def is_there(concept: Concept) -> bool:
-        if concept.kind == "number":  # the format may differ
-            return numbers >= numbers_in(concept.text)
-        if concept.kind == "value":
-            return concept.text.lower() in flat
-        return concept.kind not in {"name", "quote"} or words.issuperset(terms(concept.text))
-
-    def fault_of(sentence: str) -> str:
-        sense = sense_of(sentence)
-        if "injects" in sense.labels:
-            return "it carries instructions"
-        if not all(map(is_there, sense.concepts)):
-            return "it names what is not in the text"
-        read = Ledger().learn_text(sentence, author="person")
-        rules = (entry.text for entry in read if entry.kind in RULES)
-        if not all(said.tells_of(sense_of(rule).about) for rule in rules):
-            return "it states a rule that nobody gave"
-        return ""
-
-    faults = [fault_of(passage.text) for passage in summary]
+    source = Source(shown)
+    faults = [source.fault_of(passage.text) for passage in summary]
     kept = [passage for passage, fault in zip(summary, faults, strict=True) if not fault]
     whole = sum(len(passage.text) for passage in summary)
     if whole - sum(len(passage.text) for passage in kept) > MOST_MENDED * whole:
@@ -229,11 +225,6 @@ def mended(summary: Sequence[Passage], text: str, shown: Sequence[Passage]) -> l
         taken_out = {"sentences": len(summary), "taken_out": len(summary) - len(kept)}
         logger.info("a model's summary was mended", extra=taken_out)
     return kept
-
-
-def numbers_in(text: str) -> frozenset[str]:
-    """Return the numbers of a text, without thousands separators and leading zeros."""
-    return frozenset(number.lstrip("0") for number in DIGITS.findall(THOUSANDS.sub("", text)))
 
 
 # Ahead of need
@@ -374,6 +365,21 @@ class Summarises(Protocol):
         ...
 
 
+@runtime_checkable
+class Verifies(Protocol):
+    """Protocol of compressors that can tell whether a summary is one of a text."""
+
+    def is_faithful(self, summary: str, text: str, /) -> bool:
+        """Return True if a summary that was loaded can be trusted as one that was just made."""
+        ...
+
+
+def require_faithful(compressor: object, summary: str, text: str) -> None:
+    """Raise ``CompletionFailed`` if a compressor that can tell says that a summary is none of a text."""
+    if isinstance(compressor, Verifies) and not compressor.is_faithful(summary, text):
+        raise CompletionFailed(UNFAITHFUL)
+
+
 class Summaries:
     """The summaries of one conversation, ``known`` by span key; a cache shares them with other conversations and processes."""
 
@@ -432,7 +438,9 @@ class Summaries:
             if self._cache is not None:
                 await self._cache.warm(KIND, [key])
                 with suppress(CompletionFailed):  # the cache is not trusted
-                    self.known[span.key] = self._checked(self._cache.remembered(KIND, key), target)
+                    loaded = self._checked(self._cache.remembered(KIND, key), target)
+                    await asyncio.to_thread(require_faithful, self._compressor, loaded, span.text)
+                    self.known[span.key] = loaded
                     return
             made = await self._compressor.summarise(span.text, target_tokens=target)
             if span.key in self._unwanted:

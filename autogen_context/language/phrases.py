@@ -96,14 +96,6 @@ def tables_of(file: Traversable) -> Tables:
         raise ValueError(f"{file.name}: {error}") from error
 
 
-def ends_of(text: str, head_chars: int, tail_chars: int = 0, *, between: str = "\n") -> str:
-    """Return the beginning and the end of a text, or all of it if it is no longer; by default both of one length."""
-    tail_chars = tail_chars or head_chars
-    if len(text) <= head_chars + tail_chars:
-        return text
-    return f"{text[:head_chars]}{between}{text[-tail_chars:]}"
-
-
 class PhraseMatch(NamedTuple):
     """A match of a phrase in a text."""
 
@@ -122,6 +114,7 @@ class Group:
 
 Items = tuple["Group | str | int", ...]  # groups, words, and gaps by their most words
 Place = tuple[str, Items]  # a label, and the remainder of one of its phrases
+Step = tuple[str | None, Place]  # a next word as of ``next_words``, and what remains after it
 
 
 def next_words(items: Items) -> Iterator[tuple[str | None, Items]]:
@@ -143,6 +136,11 @@ def next_words(items: Items) -> Iterator[tuple[str | None, Items]]:
         yield head, rest
 
 
+def steps_of(places: Iterable[Place]) -> Iterator[Step]:
+    """Yield the next words of phrases, each with what remains after it."""
+    return ((word, (label, rest)) for label, items in places for word, rest in next_words(items))
+
+
 class MatcherState(dict[tuple[str, ...], "MatcherState | None"]):
     """A state of the matching automaton: positions within phrases, and the next state for each word's keys.
 
@@ -151,14 +149,13 @@ class MatcherState(dict[tuple[str, ...], "MatcherState | None"]):
     """
 
     def __init__(
-        self, places: Iterable[Place], known: "dict[frozenset[Place], MatcherState]"
+        self, steps: Iterable[Step], known: "dict[frozenset[Place], MatcherState]"
     ) -> None:
         super().__init__()
         self._known = known
         by_word: defaultdict[str | None, list[Place]] = defaultdict(list)
-        for label, items in places:
-            for word, rest in next_words(items):
-                by_word[word].append((label, rest))
+        for word, place in steps:
+            by_word[word].append(place)
         self.labels = sorted({label for label, _ in by_word.pop("", ())})
         self._by_word = {word: tuple(places) for word, places in by_word.items()}
 
@@ -168,7 +165,7 @@ class MatcherState(dict[tuple[str, ...], "MatcherState | None"]):
         places = frozenset[Place]().union(*met)
         following = None
         if places:
-            following = self._known.get(places) or MatcherState(places, self._known)
+            following = self._known.get(places) or MatcherState(steps_of(places), self._known)
         if len(self._known) < MOST_KNOWN:
             if following is not None:
                 self._known[places] = following
@@ -185,11 +182,11 @@ class PhraseMatcher:
 
     def __init__(self, phrases: Iterable[tuple[str, str]]) -> None:
         self._words: set[str] = set()
-        everywhere: list[Place] = []
-        opening: list[Place] = []
+        everywhere: list[Step] = []
+        opening: list[Step] = []
         for label, phrase in phrases:
-            items = parsed(phrase, self._words)
-            (opening if phrase.lstrip().startswith("^") else everywhere).append((label, items))
+            steps = parsed(label, phrase, self._words)
+            (opening if phrase.lstrip().startswith("^") else everywhere).extend(steps)
         known: dict[frozenset[Place], MatcherState] = {}
         self._first = (
             MatcherState(everywhere, known),
@@ -274,19 +271,18 @@ def fold(word: str) -> str:
     return normalize("NFC", normalize("NFC", word).casefold()).translate(STRAIGHT)
 
 
-def parsed(phrase: str, known: set[str]) -> Items:
-    """Parse a phrase into items, adding its words to ``known``; raise ``ValueError`` for invalid syntax."""
+def parsed(label: str, phrase: str, known: set[str]) -> list[Step]:
+    """Parse a phrase into its first steps, adding its words to ``known``; raise ``ValueError`` for invalid syntax."""
     parts = PART.finditer(phrase.strip().removeprefix("^").rstrip())
     try:
-        items: Items = (group_of(parts, known),)
-        first = {word for word, _ in next_words(items)}
+        steps = [*steps_of([(label, (group_of(parts, known),))])]
     except (ValueError, RecursionError) as error:
         raise ValueError(f"phrase {phrase[:80]!r}: {error}") from None
     if next(parts, None) is not None or phrase.count("(") != phrase.count(")"):
         raise ValueError(f"phrase {phrase!r} has a bracket without its other one")
-    if not first.isdisjoint({"", None}):
+    if not all(word for word, _ in steps):
         raise ValueError(f"phrase {phrase!r} may begin without a word: require one")
-    return items
+    return steps
 
 
 def group_of(parts: Iterator[re.Match[str]], known: set[str]) -> Group:
@@ -307,11 +303,18 @@ def group_of(parts: Iterator[re.Match[str]], known: set[str]) -> Group:
         elif text == "...":
             row.append(GAP_WORDS)
         else:
-            words = [fold(each.group()) for each in TOKEN.finditer(text) if each["word"]]
-            if not words or "*" in text[:-1]:
-                raise ValueError(f"{text!r} is no word")
-            if text.endswith(("*", "'")):  # a prefix, or an elision
-                words[-1] += text[-1]
+            words = words_of(text)
             known.update(words)
             row += words
     return Group(tuple(map(tuple, rows)))
+
+
+@cache  # of the package's own phrases, which repeat theirs some ten times
+def words_of(text: str) -> tuple[str, ...]:
+    """Return the words of a part of a phrase without spaces; raise ``ValueError`` if it has none."""
+    words = [fold(each.group()) for each in TOKEN.finditer(text) if each["word"]]
+    if not words or "*" in text[:-1]:
+        raise ValueError(f"{text!r} is no word")
+    if text.endswith(("*", "'")):  # a prefix, or an elision
+        words[-1] += text[-1]
+    return tuple(words)

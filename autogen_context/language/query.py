@@ -8,7 +8,8 @@ import re
 from functools import lru_cache
 from typing import Literal
 
-from autogen_context.language.phrases import ends_of, phrases
+from autogen_context.language.phrases import phrases
+from autogen_context.text.work import ends_of
 
 QueryKind = Literal["casual", "recall", "summary"]
 

@@ -9,12 +9,13 @@ pages or other agents: text cannot claim authority for itself. A rendered ledger
 import re
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator
-from itertools import islice, takewhile
+from itertools import accumulate, islice, takewhile
 from typing import Literal, cast, get_args
 
 from autogen_context.argument import require_text
 from autogen_context.ledger.reader import (
     AUTHORITIES,
+    READ_CHARS,
     RULES,
     Author,
     Entry,
@@ -34,6 +35,7 @@ from autogen_context.ledger.rendering import (
 from autogen_context.messages.message import Message, Origin
 from autogen_context.messages.openai_chat import messages_in
 from autogen_context.messages.origin import LOOK_BACK, Declared, asked_before, origin_of
+from autogen_context.text.work import TRANSCRIPT_CHARS
 
 AUTHORS: dict[Origin, Author] = {  # what is a program's, or doubtful, states nothing
     "system": "system",
@@ -306,10 +308,14 @@ def said_in(text: str, author: Author) -> Iterator[tuple[Author, Statement]]:
 
 
 def statements_in(text: str, author: Author) -> Iterator[tuple[Author, Statement]]:
-    """Yield the statements of a text or transcript, each with who makes it."""
-    for speaker, start, end in speeches(text, author):
-        for statement in read(text[start:end], speaker, start):
-            yield speaker, statement
+    """Yield the statements of a text or transcript, each with who makes it; of many speeches the first and the last are read."""
+    speeches_in = [*speeches(text, author)]
+    read_chars = (min(end - start, 2 * READ_CHARS[who]) for who, start, end in speeches_in)
+    before = [0, *accumulate(read_chars)]
+    for (speaker, start, end), chars in zip(speeches_in, before, strict=False):
+        if min(chars, before[-1] - chars) < TRANSCRIPT_CHARS:
+            for statement in read(text[start:end], speaker, start):
+                yield speaker, statement
 
 
 def speeches(text: str, author: Author) -> Iterator[tuple[Author, int, int]]:

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 from autogen_context.language.phrases import PhraseMatch, phrases
 from autogen_context.language.terms import stem
+from autogen_context.text.work import REPORT_CHARS, STATEMENT_CHARS
 
 Author = Literal["system", "person", "assistant", "tool"]
 Kind = Literal[
@@ -26,9 +27,9 @@ Word = tuple[int, str]
 AUTHORITIES: frozenset[Author] = frozenset({"system", "person"})
 RULES: frozenset[Kind] = frozenset({"safety rule", "constraint"})
 READ_CHARS: dict[Author, int] = {  # from each end of a text
-    "system": 20_000,
-    "person": 20_000,
-    "assistant": 2_000,
+    "system": STATEMENT_CHARS,
+    "person": STATEMENT_CHARS,
+    "assistant": REPORT_CHARS,
     "tool": 0,
 }
 LEAST_CHARS, MOST_CHARS = 3, 400  # of a sentence; longer ones are pasted text
@@ -92,7 +93,7 @@ SIGNS = " .!?\u2026"  # that end a sentence
 PAUSE = " \t,:;!\u2013\u2014-"
 QUOTING = ("```", "~~~", ">", "    ", "\t")  # every match of QUOTED contains one of these
 QUOTED = re.compile(
-    r"^[ \t]*(?:```.*?(?:^[ \t]*```|\Z)|~~~.*?(?:^[ \t]*~~~|\Z)|(?:>|(?:    |\t)(?![ \t]*(?:[-*•]|\d+[.)]) )).*?$)",
+    r"^[ \t]*(?:(?P<fence>`{3,}|~{3,}).*?(?:^[ \t]*(?P=fence)(?P<closed>)|\Z)|(?:>|(?:    |\t)(?![ \t]*(?:[-*•]|\d+[.)]) )).*?$)",
     re.DOTALL | re.MULTILINE,
 )
 DOCUMENT = re.compile(  # opening tag of pasted material
@@ -359,9 +360,10 @@ def unquoted(text: str) -> str:
     """Replace quotations, pasted material, code and logs by newlines, keeping the length of the text."""
     if "</" in text:
         text = without_documents(text)
-    for opening, pattern in ((("Subject: ",), MAIL), (QUOTING, QUOTED)):
-        if any(map(text.__contains__, opening)):
-            text = pattern.sub(lambda match: "\n" * len(match.group()), text)
+    if "Subject: " in text:
+        text = MAIL.sub(lambda match: "\n" * len(match.group()), text)
+    if any(map(text.__contains__, QUOTING)):
+        text = without_quotations(text)
     lines = text.split("\n")
     for at, line in enumerate(lines):
         end = said_up_to(line) if line else 0
@@ -370,6 +372,16 @@ def unquoted(text: str) -> str:
             break
         lines[at] = line[:end] + "\n" * (len(line) - end)
     return "\n".join(lines)
+
+
+def without_quotations(text: str) -> str:
+    """Replace quoted lines and code by newlines; if a fence is left open, all from the first one on: one inside a paste opens the rest."""
+    found = list(QUOTED.finditer(text))
+    fences = [each for each in found if each["fence"]]
+    if fences and fences[-1]["closed"] is None:
+        start = fences[0].start()
+        text = text[:start] + "\n" * (len(text) - start)
+    return QUOTED.sub(lambda match: "\n" * len(match.group()), text)
 
 
 def is_quoted(text: str, place: int) -> bool:

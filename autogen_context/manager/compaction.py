@@ -26,7 +26,6 @@ from autogen_context.prioritizer.advice import Advice, key_of
 from autogen_context.prioritizer.prioritizer import ContextPrioritizer, Need, Scores
 from autogen_context.prioritizer.references import References
 from autogen_context.prioritizer.selection import (
-    Compared,
     Unchosen,
     efficiency_of,
     fill,
@@ -36,6 +35,7 @@ from autogen_context.recall.exchanges import IMMEDIATE_EXCHANGES, why_dropped
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision, Decisions, kept, replaced, tokens_of
+from autogen_context.view.explanation import Reasoned
 from autogen_context.view.notice import Name, Notice, Topic
 from autogen_context.view.protected import Protection, choose_protected
 from autogen_context.view.view import ContextView
@@ -64,7 +64,7 @@ class CompactionPlanner:
         self.prioritizer = setup.options.get("prioritizer") or ContextPrioritizer()
         self.references = References(setup.kinds)
         self.telling = EvictionNotice(counter, compressor=setup.compressor)
-        self.compared: Mapping[int, Compared] = {}  # by index of the unit; a new mapping each time
+        self.reasoned: Mapping[int, Reasoned] = {}  # by index of the unit; a new mapping each time
 
     def follow(self) -> None:
         """Update the indexes."""
@@ -159,14 +159,15 @@ class CompactionPlanner:
         return decided | with_notice(dropped, (messages, gone, told), room_tokens=room, count=count)
 
     def _explain(self, before: Decisions, decided: Mapping[int, Decision], scores: Scores) -> None:
-        """Keep the reasons of what is decided anew, and of what was dropped before, while it is under consideration."""
-        standing, known = self.references.standing, self.compared
+        """Keep the reasons of what was decided by score: now, or before if it left then, while it is under consideration."""
+        standing, known = self.references.standing, self.reasoned
         new = {
-            i: Compared(decided[i], scores.reasons(i))
+            i: Reasoned(decided[i], scores.reasons(i))
             for i in standing
-            if i in decided and not (i in known and i < len(before) and decided[i] is before[i])
+            if i in decided and decided[i].rank
+            if not (i in known and i < len(before) and decided[i] is before[i])
         }
-        self.compared = {i: known[i] for i in standing if i in known} | new
+        self.reasoned = {i: known[i] for i in standing if i in known} | new
 
     def _needless(
         self, units: Iterable[int], protected: Mapping[int, Protection]
@@ -243,11 +244,7 @@ class CompactionPlanner:
     def _summaries(self, room_tokens: int, pinned: frozenset[int]) -> dict[Span, str]:
         """Return the summaries that are ready, by span."""
         spans = self.spans(room_tokens, pinned) if self._ready.summaries else []
-        return {
-            span: self._ready.summaries[span.key]
-            for span in spans
-            if span.key in self._ready.summaries
-        }
+        return self._ready.ready(spans)
 
     def _asked_for(self) -> dict[int, float]:
         """Return the relevance of messages to the newest one, if that asks about the past; else nothing."""

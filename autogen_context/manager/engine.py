@@ -52,16 +52,17 @@ from autogen_context.triggers.price import (
 from autogen_context.view.alignment import HostChange
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision, Decisions
+from autogen_context.view.explanation import Reasoned
 from autogen_context.view.protected import satisfied
 from autogen_context.view.view import ContextView, as_message
 
 if TYPE_CHECKING:
     from autogen_context.manager.compaction import CompactionPlanner
     from autogen_context.manager.finished import Finishing
-    from autogen_context.prioritizer.selection import Compared
 
 OFTEN = 3  # turns in a row with another system prompt
 VOLATILE = "must stay: system; it changes from turn to turn, so nothing behind it is in the provider's cache"
+NOTHING_REASONED: Mapping[int, Reasoned] = {}
 LEAST_RETRIEVED = 64  # tokens; with less room nothing is retrieved
 
 logger = logging.getLogger(__name__)
@@ -202,7 +203,7 @@ class Engine:
         if change.is_cut:
             self._writer.forget()
             if self._has_planner:
-                self.planner.compared = {}
+                self.planner.reasoned = NOTHING_REASONED
         else:
             self.begin_anew()
         return view.realigned(change, self.conversation.candidates)
@@ -485,9 +486,9 @@ class Engine:
         return self.files.is_shown(path, view, self.conversation.candidates)
 
     @property
-    def compared(self) -> "Mapping[int, Compared]":
-        """What the last compaction found of the units that it compared, by index."""
-        return self.planner.compared if self._has_planner else {}
+    def reasoned(self) -> Mapping[int, Reasoned]:
+        """Why units are kept or not that a compaction compared, by index."""
+        return self.planner.reasoned if self._has_planner else NOTHING_REASONED
 
     def pinned(self, view: ContextView) -> frozenset[int]:
         """Return the positions of pinned messages."""

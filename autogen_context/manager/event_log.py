@@ -20,6 +20,7 @@ from queue import Full, Queue
 from typing import Self
 
 from autogen_context.argument import require_path, require_whole
+from autogen_context.cache.seal import take_file
 from autogen_context.forks import when_forked
 
 logger = logging.getLogger(__name__)
@@ -192,7 +193,8 @@ class LogFile:
             try:
                 self._append(event)
             except Exception as error:  # noqa: BLE001 - a failing log loses events, never the agent
-                lost, why = lost + 1, type(error).__name__
+                lost = lost + 1
+                why = str(error) if isinstance(error, PermissionError) else type(error).__name__
                 self._stretch += 1
         return lost, why
 
@@ -259,7 +261,10 @@ def numbered(path: Path, number: int) -> Path:
 
 
 def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+    """Open a file of ours; ``OSError`` if it is a link or another user's. Others lose their rights on it."""
+    if os.path.islink(path) or os.path.isfile(path):  # noqa: PTH113, PTH114 - as it came; a device is left as it is
+        take_file(Path(path))
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
 
 
 def _lock(file: FileIO, *, free: bool = False) -> None:

@@ -2,15 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from autogen_context.errors import NotInHistory
 from autogen_context.view.conversation import Recorded
+from autogen_context.view.explanation import Explanation, Reasoned, explained
 from autogen_context.view.versions import Versions
 from autogen_context.view.view import ContextView
-
-if TYPE_CHECKING:  # imported on demand
-    from autogen_context.prioritizer.selection import Compared, Explanation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +22,7 @@ class Latest:
         earlier: digests of another scheme, of a state whose messages were not handed in yet; empty if there are none.
         scheme: of its digests and pins.
         providers: states of the context providers.
-        compared: what the last compaction found, by index of the unit.
+        reasoned: why units are kept or not that a compaction compared, by index.
     """
 
     view: ContextView
@@ -35,20 +32,18 @@ class Latest:
     earlier: tuple[bytes, ...]
     scheme: int
     providers: Mapping[str, Mapping[str, object]]
-    compared: "Mapping[int, Compared]"
+    reasoned: Mapping[int, Reasoned]
 
     @property
     def digests(self) -> tuple[bytes, ...]:
         """One digest per message."""
         return self.earlier or self.recorded.digests_of(self.messages)
 
-    def explain(self, message: object) -> "Explanation":
+    def explain(self, message: object) -> Explanation:
         """Explain the decision on a message; raise ``NotInHistory`` if there is none, ``ValueError`` for what is no message."""
-        from autogen_context.prioritizer.selection import explained  # noqa: PLC0415 - on demand
-
         decisions = self.view.decisions
         position = self.recorded.position(message, decisions.stop)
         if position is None:
             raise NotInHistory
         at = decisions.unit_at(position)
-        return explained(decisions[at], self.compared.get(at))
+        return explained(decisions[at], self.reasoned.get(at))

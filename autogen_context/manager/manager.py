@@ -42,7 +42,7 @@ from autogen_context.view.view import BilledUsage
 
 if TYPE_CHECKING:
     from autogen_context.manager.forgetting import Forgotten
-    from autogen_context.prioritizer.selection import Explanation
+    from autogen_context.view.explanation import Explanation
 
 PreparedT = TypeVar("PreparedT", Prepared[object], Prepared[object] | None)
 MESSAGES = "the whole history as a list of messages"
@@ -186,7 +186,8 @@ class IncrementalContextManager:
     def observe(self, messages: Sequence[object]) -> None:
         """Read and measure new messages without preparing a turn, for hosts that deliver them early.
 
-        During a turn of another caller nothing is read; the next turn reads what is new in any case.
+        They are read in this thread. During a turn of another caller nothing is read: the next turn reads what is new in any
+        case.
 
         Raises:
             InvalidTranscript: as of ``prepare_nowait``.

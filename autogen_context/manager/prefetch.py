@@ -5,12 +5,19 @@ in its turn, so that the next turn may go on meanwhile. Background work ends wit
 result.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import logging
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from autogen_context.compressor.compressor import SemanticCompressor
-from autogen_context.compressor.summaries import Span, Summaries, Summarises
+from autogen_context.compressor.summaries import (
+    REFUSED,
+    Span,
+    Summaries,
+    Summarises,
+    require_faithful,
+)
 from autogen_context.config.config import ContextConfig
 from autogen_context.manager.parts import Setup
 from autogen_context.manager.state import State
@@ -27,6 +34,8 @@ if TYPE_CHECKING:  # modules that ask models are imported on demand
     from autogen_context.prioritizer.advice import Advice, Advising
     from autogen_context.triggers.intent import IntentModel
     from autogen_context.triggers.turn import Turn
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,11 +71,10 @@ class Prefetcher:
         self._embedding = None if vectors is None else Prefetch(vectors, setup.background)
         self.memory = Recaller(self._embedding.cosines if self._embedding else None)
         self._summaries = summaries_of(setup, counter, state.summaries)
-        self.summaries: Mapping[str, str] = (
-            self._summaries.known if self._summaries else state.summaries
-        )
+        self.summaries = self._summaries.known if self._summaries else dict(state.summaries)
+        self._loaded = set(state.summaries)  # not held against their texts yet
         self._advising = advising_of(setup, state.advice)
-        self._advice = state.advice
+        self._advice: Mapping[str, Advice] = state.advice
         self.intents = intents_of(setup)
         helpers = (self._embedding, self._summaries, self._advising, self.intents)
         self.is_idle = not any(helpers)  # nothing to prefetch in any turn
@@ -75,6 +83,19 @@ class Prefetcher:
     def advice(self) -> "Mapping[str, Advice]":
         """A model's advice on tasks, by key; it comes in the background."""
         return self._advising.known if self._advising else self._advice
+
+    def ready(self, spans: Iterable[Span]) -> dict[Span, str]:
+        """Return the summaries that there are of spans; a loaded one that its text does not hold up is forgotten."""
+        found = {span: self.summaries[span.key] for span in spans if span.key in self.summaries}
+        compressor = self._setup.options.get("compressor") or SemanticCompressor()
+        for span in [span for span in found if span.key in self._loaded]:
+            try:
+                require_faithful(compressor, found[span], span.text)
+            except Exception as error:  # noqa: BLE001 - a compressor of the user's own may raise anything
+                logger.warning(REFUSED, getattr(error, "reason", type(error).__name__))
+                del found[span], self.summaries[span.key]
+            self._loaded.discard(span.key)
+        return found
 
     def forget(self, messages: Sequence[Message], spans: Collection[str]) -> None:
         """Delete what was made of these messages, and of the spans with these keys."""
@@ -102,9 +123,10 @@ class Prefetcher:
         is_full, spans, intents = self.is_full(room), list[Span](), self.intents
         if self._summaries and is_full:
             spans = engine.planner.spans(room.tokens, engine.pinned(view))
+        known = self.ready(spans)
         return Ahead(
             embeddings=self._embedding.due(conversation.messages) if self._embedding else None,
-            spans=tuple(span for span in spans if span.key not in self.summaries),
+            spans=tuple(span for span in spans if span not in known),
             waits=room.used_tokens >= self._setup.config.compact_at_fraction * room.tokens,
             task=conversation.newest_request if self._advising and is_full else "",
             newest=intents.due(conversation.candidates, self._setup.kinds) if intents else None,

@@ -193,6 +193,7 @@ class RequestWriter:
             newest_present=holds_some(sent, range(max(0, len(messages) - 1), len(messages))),
             instruction_present=holds_some(sent, conversation.latest_instruction),
             orphans=tuple(conversation.orphans),
+            partly_read=tuple(conversation.partly_read),
             assumed_tokens=fixed.assumed + assumed,
             fixed_tokens=fixed.tokens,
             rewrites=view.rewrites,

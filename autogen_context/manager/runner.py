@@ -50,7 +50,7 @@ from autogen_context.manager.parts import (
 )
 from autogen_context.manager.prefetch import Ahead, Prefetcher
 from autogen_context.manager.prepared import Prepared, Window, untouched
-from autogen_context.manager.providers import Providers, ToRefresh, reported
+from autogen_context.manager.providers import Providers, Saved, ToRefresh, reported
 from autogen_context.manager.state import State, recognised
 from autogen_context.messages.canonical import DIGEST_SCHEME
 from autogen_context.messages.message import chars_of, content_digest
@@ -139,7 +139,7 @@ class TurnRunner:
         self.versions = Versions(most=config.versions, kept=kept, stop=stop)
         if not kept:
             self.record("start", "the context as it was at the start")
-        self.latest: Latest = self._made
+        self.latest: Latest = self._made(providers.others)
         self._since: list[Change] = []  # small changes since the turn under way began
         self.is_changing = self.is_torn = False
         self._begin_anew()
@@ -171,16 +171,16 @@ class TurnRunner:
         try:
             yield
         finally:
-            self.is_changing = False
-            latest = self._made
+            states = self.providers.state if self.providers.each else self.providers.others
             with self._publishing:
                 for change in self._since:
                     self.view = change(self.view)
-                self.latest = replace(latest, view=self.view)
+                self.latest = self._made(states)
+            self.is_changing = False
 
-    @property
-    def _made(self) -> Latest:
-        history, each = self.engine.conversation.history, self.providers.each
+    def _made(self, states: Saved) -> Latest:
+        """Return the conversation as it is, with these states of the providers."""
+        history = self.engine.conversation.history
         return Latest(
             view=self.view,
             versions=self.versions,
@@ -188,8 +188,8 @@ class TurnRunner:
             messages=history.known,
             earlier=self._earlier,
             scheme=self._scheme,
-            providers=self.providers.state if each else self.providers.others,
-            compared=self.engine.compared,
+            providers=states,
+            reasoned=self.engine.reasoned,
         )
 
     def observe(self, payloads: Sequence[object], *, decides: bool = False) -> None:
@@ -323,7 +323,8 @@ class TurnRunner:
         conversation = self.engine.conversation
         if not conversation.history.is_continued_by(payloads, MANY_NEW):
             return False
-        if sum(map(chars_of, conversation.read(payloads))) > MANY_CHARS:
+        added = conversation.read(payloads)
+        if added is None or sum(map(chars_of, added)) > MANY_CHARS:
             return False
         self.engine.for_tools(tools)
         self._read(payloads)

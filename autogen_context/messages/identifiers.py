@@ -7,6 +7,8 @@ with a digit, punctuation or an inner capital are *telling*, as they name one pa
 import re
 from functools import lru_cache
 
+from autogen_context.text.work import NAME_CHARS, ends_of
+
 RUN = re.compile(r"\w[\w./@-]*")
 CONNECTORS = "./@-"
 PART = re.compile(r"\w+")
@@ -26,7 +28,8 @@ NOTHING: frozenset[str] = frozenset()
 
 
 def values_of(text: str) -> frozenset[str]:
-    """Return the distinct values of a text."""
+    """Return the distinct values of a text; of a long one, of its ends."""
+    text = ends_of(text, NAME_CHARS)
     runs = set((ASCII_RUN if text.isascii() else VALUE_RUN).findall(text))
     longest = max(map(len, runs), default=0)
     return NOTHING.union(*map(known if longest <= MOST else values_in, runs))

@@ -210,7 +210,7 @@ def framed_whole(text: str) -> bool | None:
         value: object = json.loads(text)
     except (ValueError, RecursionError):
         value = None
-    keys = cast("Mapping[str, object]", value) if isinstance(value, dict) else {}
+    keys = list(cast("Mapping[str, object]", value)) if isinstance(value, dict) else []
     if any(map(names_output, keys)):
         return True
     return False if names_output(key["key"]) else None

@@ -7,7 +7,6 @@ Source of the rules: the chat templates of Mistral and Gemma, which raise on any
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from itertools import chain, takewhile
 from operator import is_
 from typing import TypeVar
@@ -138,7 +137,7 @@ def with_one_system(rows: Sequence[Written]) -> Iterator[Written]:
     """Join the leading system messages; later ones become user messages."""
     leading = list(takewhile(lambda row: row.message.role in SYSTEM_ROLES, rows))
     if leading:
-        yield reduce(joined, leading)
+        yield joined(leading)
     for row in rows[len(leading) :]:
         is_system = row.message.role in SYSTEM_ROLES
         yield replace(row, message=replace(row.message, role="user")) if is_system else row
@@ -146,23 +145,23 @@ def with_one_system(rows: Sequence[Written]) -> Iterator[Written]:
 
 def alternating(rows: Iterable[Written]) -> Iterator[Written]:
     """Join or separate neighbours of the same side, and begin with the user."""
-    last: Written | None = None
+    run: list[Written] = []  # neighbours that become one
     for row in rows:
         side, before = side_of(row.message), "assistant"
-        in_step = last is not None and row.message.results  # follows its call, or another result
-        if last is not None:
-            before = side_of(last.message)
-            if side == before and is_plain(last.message) and is_plain(row.message):
-                last = joined(last, row)
+        in_step = run and row.message.results  # follows its call, or another result
+        if run:
+            before = side_of(run[0].message)
+            if side == before and is_plain(run[0].message) and is_plain(row.message):
+                run.append(row)
                 continue
-            yield last
+            yield joined(run)
             before = "assistant" if before == "system" else before
         if side == before and not in_step:
             role = "assistant" if before == "user" else "user"
             yield Written(message=Message(role=role, text=FILLER, own=True))
-        last = row
-    if last is not None:
-        yield last
+        run = [row]
+    if run:
+        yield joined(run)
 
 
 def side_of(message: Message) -> str:
@@ -178,7 +177,10 @@ def is_plain(message: Message) -> bool:
     return not beside and message.role not in SYSTEM_ROLES
 
 
-def joined(one: Written, other: Written) -> Written:
-    """Join two messages in the place of the first."""
-    texts = filter(None, (one.message.text, other.message.text))
-    return replace(one, message=replace(one.message, text=BETWEEN.join(texts)))
+def joined(rows: Sequence[Written]) -> Written:
+    """Join messages, at least one, in the place of the first; the same object if it is alone."""
+    first, *others = rows
+    if not others:
+        return first
+    text = BETWEEN.join(filter(None, (row.message.text for row in rows)))
+    return replace(first, message=replace(first.message, text=text))

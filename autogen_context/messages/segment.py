@@ -7,6 +7,7 @@ unit alone; units without faults are unchanged.
 A result answers the pending call with its id; without a match (empty, renumbered or repeated ids) the oldest pending call.
 """
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -50,26 +51,34 @@ def segment(messages: Iterable[Message], *, start: int = 0) -> list[Unit]:
 
 def extend(units: Sequence[Unit], messages: Iterable[Message], *, start: int = 0) -> list[Unit]:
     """Return the units after more messages; of the given ones only the last may grow."""
-    grown = list(units)
-    for position, message in enumerate(messages, grown[-1].stop if grown else start):
-        last = grown[-1] if grown else None
-        if message.results and last is not None and last.unanswered:
-            pairs, unanswered = pair(last.unanswered, message.results)
-            exact = all(
-                call and (call.id, role_of(message, call)) == (result.call_id, message.role)
-                for call, result in pairs
-            )
-            grown[-1] = Unit(
-                start=last.start,
-                messages=(*last.messages, message),
-                unanswered=unanswered,
-                faulty=last.faulty or not exact,
-            )
+    grown, rest = list(units), deque(messages)
+    position = grown[-1].stop if grown else start
+    while rest:
+        if grown and grown[-1].unanswered and rest[0].results:
+            grown[-1] = answered(grown[-1], rest)
         else:
+            message = rest.popleft()
             faulty, calls = bool(message.results), message.calls
             unit = Unit(start=position, messages=(message,), unanswered=calls, faulty=faulty)
             grown.append(unit)
+        position = grown[-1].stop
     return grown
+
+
+def answered(unit: Unit, messages: deque[Message]) -> Unit:
+    """Return a unit with the results that its calls wait for, which are taken from the front of ``messages``."""
+    waiting, taken, faulty = OpenCalls(unit.unanswered), list[Message](), unit.faulty
+    while messages and messages[0].results and waiting.left:
+        message = messages.popleft()
+        taken.append(message)
+        for result in message.results:
+            call = waiting.answered(result)
+            same = call and (call.id, role_of(message, call)) == (result.call_id, message.role)
+            faulty = faulty or not same
+    whole = (*unit.messages, *taken)
+    return Unit(
+        start=unit.start, messages=whole, unanswered=tuple(waiting.left.values()), faulty=faulty
+    )
 
 
 def role_of(message: Message, call: ToolCall) -> str:
@@ -83,13 +92,34 @@ def pair(
     calls: Sequence[ToolCall], results: Sequence[ToolResult]
 ) -> tuple[list[tuple[ToolCall | None, ToolResult]], tuple[ToolCall, ...]]:
     """Pair each result with the call it answers, or ``None``; also return the calls without a result."""
-    left = list(calls)
-    pairs: list[tuple[ToolCall | None, ToolResult]] = []
-    for result in results:
-        ids = [call.id for call in left]
-        at = ids.index(result.call_id) if result.call_id in ids else 0
-        pairs.append((left.pop(at) if left else None, result))
-    return pairs, tuple(left)
+    waiting = OpenCalls(calls)
+    return [(waiting.answered(result), result) for result in results], tuple(waiting.left.values())
+
+
+class OpenCalls:
+    """Calls that wait for their results; each is found in the same time, however many there are.
+
+    Attributes:
+        left: the calls without a result, oldest first, by their place.
+    """
+
+    def __init__(self, calls: Sequence[ToolCall]) -> None:
+        self.left = dict(enumerate(calls))
+        self._oldest = 0
+        self._places: dict[str, deque[int]] = {}
+        for place, call in self.left.items():
+            self._places.setdefault(call.id, deque()).append(place)
+
+    def answered(self, result: ToolResult) -> ToolCall | None:
+        """Return the call that a result answers, which then waits no longer: one with its id, else the oldest."""
+        if not self.left:
+            return None
+        while self._oldest not in self.left:
+            self._oldest += 1
+        places = self._places.get(result.call_id)
+        call = self.left.pop(places[0] if places else self._oldest)
+        self._places[call.id].popleft()  # of one id the oldest is answered first
+        return call
 
 
 def repaired(unit: Unit, *, last: bool) -> tuple[Piece, ...]:

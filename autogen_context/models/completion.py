@@ -67,7 +67,8 @@ class Places:
     def here(self) -> asyncio.Semaphore:
         """Return the semaphore of the running event loop."""
         loop = asyncio.get_running_loop()
-        return self._by_loop.setdefault(loop, asyncio.Semaphore(self._concurrency))
+        places = self._by_loop.get(loop)
+        return places or self._by_loop.setdefault(loop, asyncio.Semaphore(self._concurrency))
 
 
 class CompletionClient:

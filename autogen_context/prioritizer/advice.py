@@ -16,7 +16,6 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from autogen_context.budget.task import Complexity, TaskDefinition
 from autogen_context.cache.values import Cache, Forgets
 from autogen_context.forks import when_forked
-from autogen_context.language.phrases import ends_of
 from autogen_context.messages.message import content_digest
 from autogen_context.models.background import Background, is_cut_off
 from autogen_context.models.completion import Complete, asked
@@ -28,6 +27,7 @@ from autogen_context.prioritizer.category import (
     clamped,
     multipliers_of,
 )
+from autogen_context.text.work import ends_of
 
 SHOWN_CHARS = 4_000  # of the task; three quarters from its beginning, the rest from its end
 TIMEOUT_S = 5.0  # for an answer

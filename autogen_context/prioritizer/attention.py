@@ -23,6 +23,7 @@ from autogen_context.errors import EmbeddingFailed
 from autogen_context.language.terms import terms
 from autogen_context.models.embedder import Vectors
 from autogen_context.models.similarity import similarities
+from autogen_context.text.work import QUERY_CHARS, ends_of
 
 logger = logging.getLogger(__name__)
 
@@ -143,7 +144,7 @@ class AttentionScorer:
         powers = [exp((score - best) / self._temperature) for score in scores]
         whole = sum(powers)
         asked_words: dict[str, str] = {}  # by term
-        for word in query.split():
+        for word in ends_of(query, QUERY_CHARS).split():
             asked_words |= {term: word for term in terms(word) if term not in asked_words}
         return [
             AttentionScore(
@@ -248,7 +249,7 @@ def relevances(query: str, texts: Iterable[str]) -> list[float]:
     The score is the BM25 of the text divided by that of the query itself, without idf, so that a term counts even if all
     texts contain it. Source: docs/decisions/0007-relevance.md.
     """
-    wanted = Counter(terms(query))
+    wanted = Counter(terms(ends_of(query, QUERY_CHARS)))
     pivot = max(wanted.total(), USUAL_TERMS)
     damping = damping_of(wanted.total(), pivot)
     own = sum(count / (count + damping) for count in wanted.values())
@@ -312,7 +313,7 @@ class LexicalIndex:
 
     def scores(self, query: str) -> dict[int, float]:
         """Return scores above 0, at most 1, by document position; documents without a common term are left out."""
-        wanted = Counter(terms(query))
+        wanted = Counter(terms(ends_of(query, QUERY_CHARS)))
         holders = {term: self._holders.get(term, dict[int, int]()) for term in wanted}
         # Frequent terms count only in documents that a rarer one found, else in the newest.
         rare = [each for each in holders.values() if len(each) <= MOST_HOLDERS]

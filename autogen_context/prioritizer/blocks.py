@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple, cast
 
 from autogen_context.messages.identifiers import NOTHING, shape_of, values_of
 from autogen_context.messages.message import Message
+from autogen_context.text.work import SPLIT_CHARS
 
 BLOCK_LINES = 12
 BLOCK_CHARS = 480
@@ -65,7 +66,13 @@ class UnitPassage:
 
 
 def blocks_of(text: str) -> tuple[Block, ...]:
-    """Split a text into blocks, at empty lines, before definitions and list items, or when a block is full."""
+    """Split a text into blocks, at empty lines, before definitions and list items, or when a block is full.
+
+    Of a text beyond twice ``SPLIT_CHARS`` the ends are split, and what is between them is one block.
+    """
+    if len(text) > 2 * SPLIT_CHARS:
+        head, middle, tail = text[:SPLIT_CHARS], text[SPLIT_CHARS:-SPLIT_CHARS], text[-SPLIT_CHARS:]
+        return (*blocks_of(head), Block(middle, NOTHING, ()), *blocks_of(tail))
     groups: list[list[str]] = []
     chars = 0
     for part in parts_of(text):

@@ -9,11 +9,12 @@ from typing import Literal
 
 from autogen_context.budget.policy import Section
 from autogen_context.budget.task import TaskType
-from autogen_context.language.phrases import ends_of, phrases
+from autogen_context.language.phrases import phrases
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import ToolAction, ToolKind
 from autogen_context.messages.tool_call import actions_of
+from autogen_context.text.work import ends_of
 
 Category = Literal[
     "requirements", "related", "design", "structure", "memory", "execution", "general"

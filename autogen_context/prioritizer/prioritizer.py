@@ -276,6 +276,7 @@ class ValueScores:
         self._kept: set[str] = set()
         self._kept_lines: set[str] = set()
         self._passages: dict[tuple[int, int], PassageScore] = {}
+        self._lowered: dict[int, tuple[bool, bool]] = {}  # units: a search, superseded
 
     def keep(self, at: BlockAt) -> None:
         """Note that a block is kept."""
@@ -353,9 +354,13 @@ class ValueScores:
         passage, factor = text.passages[at], self._left_by_age(unit)
         if passage.place == "argument":
             factor *= CALLED
-        if passage.place == "result" and is_search(text):
+        known = self._lowered.get(unit)
+        if known is None:  # once for all passages: a unit may have thousands of calls
+            superseded = self._conversation.superseded.by(unit) is not None
+            known = self._lowered[unit] = is_search(text), superseded
+        if passage.place == "result" and known[0]:
             factor *= SEARCHED
-        if self._conversation.superseded.by(unit) is not None:
+        if known[1]:
             factor *= SUPERSEDED
         if unit in self._stale:
             factor *= STALE

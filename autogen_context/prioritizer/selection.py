@@ -7,7 +7,7 @@ never grows. Source: lazy greedy selection (Minoux, "Accelerated greedy algorith
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from heapq import heapify, heappop, heappush
 from itertools import chain
 from math import ceil
@@ -29,7 +29,6 @@ MOST_FRAME = 40  # the most tokens of a frame charged to the first block
 LEAST_ROOM = 25  # tokens; selection ends when less is left
 REACH = 8  # times the room: older units are not considered
 NO_ROOM = "left out: its best part did not fit the remaining room"
-NOT_COMPARED = "it was not compared with others yet: that is done when the history is compacted"
 BEYOND = 1e-6  # factor for blocks of a section that has used up its share
 
 
@@ -278,45 +277,3 @@ def efficiency_of(conversation: References) -> Efficiency:
             if any(later and later[-1] > i and is_telling(value) for later, value in uses):
                 used[section] += tokens
     return Efficiency(given=given, used=used)
-
-
-# ---- explanation of one unit
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation(Decision):
-    """A decision with the score that decided.
-
-    Attributes:
-        score: score per token of its best block; 0 if the decision was not by score.
-        reasons: its rank, and the origin of the score in words, as of the compaction that decided.
-    """
-
-    score: float
-    reasons: tuple[str, ...]
-
-
-class Compared(NamedTuple):
-    """A decision of a compaction, and the origin of its unit's score in words."""
-
-    decision: Decision
-    reasons: tuple[str, ...]
-
-
-def explained(decision: Decision, found: Compared | None) -> Explanation:
-    """Explain a decision; ``found`` is ``None`` if no compaction has compared its unit with others."""
-    known = {each.name: getattr(decision, each.name) for each in fields(Decision)}
-    reasons, rank = (
-        found.reasons if found and is_about(found.decision, decision) else (),
-        decision.rank,
-    )
-    reasons = (str(rank), *reasons) if rank else reasons
-    return Explanation(
-        **known, score=rank.score if rank else 0.0, reasons=reasons or (NOT_COMPARED,)
-    )
-
-
-def is_about(one: Decision, other: Decision) -> bool:
-    """Return True if two decisions say the same of the same unit, whatever else is sent with it."""
-    said = [(each.start, each.stop, each.action, each.rank) for each in (one, other)]
-    return said[0] == said[1]

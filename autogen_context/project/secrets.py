@@ -20,6 +20,10 @@ LEAST_KEY_CHARS = 6  # of a value that looks like a key
 LEAST_BITS = 3.5  # entropy per character of a value without a telling name; words have less
 LEAST_CHANGES = 0.35  # of neighbours of different kinds (upper, lower, digit) in an unquoted value; .62 if it is random
 LEAST_DIGITS = 2
+LEAST_CHANGES_OF_TWO = (
+    0.3  # the same where there are capitals or small letters alone; .4 if it is random
+)
+LEAST_DIGITS_OF_TWO = 4
 # Of detect-secrets: no secrets (addresses), slower than linear (tokens of JSON; its own form is below), names that ``NAMED`` has.
 OTHERS = frozenset(
     {
@@ -74,14 +78,17 @@ SHELL = re.compile(
     r"(?P<value>[^\s\"'`#][^\s#`]*)"
 )
 UNNAMED = re.compile(r"""(["'])([A-Fa-f0-9]{32,128}|[A-Za-z0-9+/_-]{32,200}={0,2})\1""")
-BARE = re.compile(r"(?<![\w+.=-])[A-Za-z0-9_+-]{20,200}+(?![\w+-])={0,2}")
+BARE = re.compile(r"(?<![\w+=-])[A-Za-z0-9_+-]{20,200}+(?![\w+-])={0,2}")
 PLACE_HOLDER = re.compile(
-    r"[<${%]|\.\.\.|…|\*\*\*|xxx|(?:^|[_\W])(?:your|my|change|example|placeholder|dummy|none|null|true|false|todo|os\.environ)",
+    r"[<${]|%(?![0-9A-Fa-f]{2})|\.\.\.|…|\*\*\*|xxx|(?:^|[_\W])(?:your|my|change|example|placeholder|dummy|none|null|true|false|todo|os\.environ)",
     re.IGNORECASE,
 )
 # Some lines; of a long one up to 500 characters, to a comma or a blank where there is one: the forms of others are not linear.
 PIECES = re.compile(
     r"(?:[^\n]{0,499}+\n){1,20}+|[^\n]{1,499}\Z|[^\n]{250,499}[,;]|[^\n]{250,499}\s|[^\n]{1,500}"
+)
+OF_A_PLACE = re.compile(
+    r"[_-]?(?:name|file|path|dir|folder|field|header|url|uri|env|var)$", re.IGNORECASE
 )
 ADDRESS_HOLDERS = frozenset({"password", "pass", "passwd", "secret", "token"})
 
@@ -90,7 +97,7 @@ def without_secrets(text: str) -> str:
     """Return a text with everything that looks like a secret replaced."""
     text = PRIVATE.sub(HIDDEN, text) if "PRIVATE KEY" in text else text
     text = "".join(
-        map(without_known, PIECES.findall(PLACES.sub(place_hidden, FORMS.sub(HIDDEN, text))))
+        map(without_known, PIECES.findall(PLACES.sub(place_hidden, FORMS.sub(form_hidden, text))))
     )
     text = BARE.sub(bare_hidden, UNNAMED.sub(unnamed_hidden, text))
     lines = text.split("\n")
@@ -166,6 +173,8 @@ def named_hidden(found: re.Match[str]) -> str:
     """Hide the value of an assignment, default or entry whose name and value indicate a secret."""
     value, quote, name = found["quoted"] or found["bare"], found["quote"] or "", found["name"]
     is_next = found["sign"].lstrip("\"')]").startswith(",")  # of a list
+    if OF_A_PLACE.search(name):
+        return found[0]
     hides = looks_like_a_key(value) and not (is_next and not quote)
     if found["strong"] and quote and not is_next:
         words, own = (re.sub(r"[\W_]+", "", each).lower() for each in (value, name))
@@ -192,13 +201,21 @@ def bare_hidden(found: re.Match[str]) -> str:
 
 
 def looks_random(value: str) -> bool:
-    """Return True for a value that mixes capitals, small letters and digits as no name does."""
+    """Return True for a value that mixes letters and digits as no name does."""
     kinds = [kind_of(char) for char in value if char.isalnum()]
     changes = sum(one != other for one, other in pairwise(kinds)) / max(1, len(kinds) - 1)
-    mixes = len(set(kinds)) == len(KINDS) and kinds.count("digit") >= LEAST_DIGITS
-    return mixes and changes >= LEAST_CHANGES and bits(value) >= LEAST_BITS
+    digits, is_hex = (
+        kinds.count("digit"),
+        HEX.fullmatch(value) is not None,
+    )  # commits, digests, UUIDs
+    if len(set(kinds)) == len(KINDS):
+        mixes = digits >= LEAST_DIGITS and changes >= LEAST_CHANGES
+    else:
+        mixes = digits >= LEAST_DIGITS_OF_TWO and changes >= LEAST_CHANGES_OF_TWO and not is_hex
+    return mixes and bits(value) >= LEAST_BITS
 
 
+HEX = re.compile(r"[0-9A-Fa-f-]+")
 KINDS = ("digit", "upper", "lower")
 
 

@@ -13,12 +13,13 @@ from itertools import islice
 from typing import Literal
 
 from autogen_context.argument import require_kind, require_several, require_text, wrong_argument
-from autogen_context.language.phrases import ends_of, phrases
+from autogen_context.language.phrases import phrases
 from autogen_context.language.query import END_CHARS, QueryKind, is_question, kind_of, sentences
 from autogen_context.language.terms import stop_words
 from autogen_context.messages.identifiers import is_telling, values_of
 from autogen_context.messages.message import Message, joined_text
 from autogen_context.messages.openai_chat import messages_in
+from autogen_context.text.work import NAME_CHARS, ends_of
 
 RARE = 2  # a word is rare if at most so many messages contain it
 SHORT_WORDS = 3  # a query of at most so many words is about what it names
@@ -140,7 +141,7 @@ class Known:
         values = values_of(joined_text([message]))
         found: set[tuple[Form, str]] = {("name", v.lower()) for v in values if is_telling(v)}
         spoken = message.text if message.role in ("user", "assistant") else ""
-        for match in SPOKEN.finditer(spoken):
+        for match in SPOKEN.finditer(ends_of(spoken, NAME_CHARS)):
             found.add(("said", lower(match)))
             if match["word"][0].islower():
                 found.add(("small", lower(match)))

@@ -15,6 +15,7 @@ from autogen_context.errors import OriginalNotFound
 from autogen_context.messages.message import Message
 from autogen_context.prioritizer.attention import LexicalIndex
 from autogen_context.text.quote import bracketed, quoted
+from autogen_context.text.work import QUERY_CHARS
 
 LINE_CHARS = 400  # longer lines are split
 MOST_PASSAGES = 8  # per answer
@@ -171,8 +172,11 @@ class RecallContext:
                 for first, last in original.passages():
                     self._passages.append((handle, first, last))
                     self._index.add("\n".join(original.lines[first - 1 : last]))
+        is_cut = len(query) > 2 * QUERY_CHARS
+        limit = f", by its first and last {QUERY_CHARS} characters" if is_cut else ""
         scores = self._index.scores(query)
-        parts = [f"[What matches {shown(query)} best; more around it with its handle and lines]"]
+        told_how = "more around it with its handle and lines"
+        parts = [f"[What matches {shown(query)} best{limit}; {told_how}]"]
         told: set[str] = set()
         opened: dict[str, Original | None] = {}
         for at in sorted(scores, key=lambda at: (-scores[at], -at)):

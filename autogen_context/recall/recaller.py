@@ -44,6 +44,7 @@ from autogen_context.recall.gate import (
     decided,
     out_of_sight,
 )
+from autogen_context.text.work import QUERY_CHARS, ends_of
 
 logger = logging.getLogger(__name__)
 
@@ -133,10 +134,12 @@ class Recaller:
         scores = with_neighbours(scores, total)
         told = total - self._openings[""] >= LEAST_OPENINGS * total
         authors = self._names | self._openings if told else self._names
+        query = ends_of(query, QUERY_CHARS)
+        asked = query.lower()
         named = {
             author
             for author, times in authors.items()
-            if author and times
+            if author and times and author.lower() in asked  # the faster of the two
             if re.search(rf"(?<!\w){re.escape(author)}(?!\w)", query, re.IGNORECASE)
         }
         for at in scores if named else ():

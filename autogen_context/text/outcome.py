@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
+from autogen_context.text.work import ends_of
+
 Ending = Literal["failed", "succeeded", "unknown"]
 Evidence = Literal["status", "fields", "tests", "lines", "nothing"]
 
@@ -73,7 +75,7 @@ def outcome_of(output: str, *, is_content: bool = False) -> ProgramOutcome:
         is_content: the output shows what was looked up (a file, matches, a record), so that only its frame, or an output that is
             nothing but a message, says something about the call.
     """
-    output = _COLOUR.sub("", output if len(output) <= JSON_CHARS else ends_of(output))
+    output = _COLOUR.sub("", output if len(output) <= JSON_CHARS else ends_of(output, *ENDS_CHARS))
     fields = fields_of(output)
     if fields is not None:
         return of_fields(fields, is_content=is_content)
@@ -139,14 +141,9 @@ _BEHIND = re.compile(r"(?<=\S)\[Python Interpreter: [^\]\n]{0,200}\]\s*\Z")  # O
 
 def lines_in(output: str) -> list[str]:
     """Return the lines with words of an output's ends."""
-    lines = (_BEHIND.sub("", line.rstrip()[:LINE_CHARS]) for line in ends_of(output).splitlines())
+    ends = ends_of(output, *ENDS_CHARS)
+    lines = (_BEHIND.sub("", line.rstrip()[:LINE_CHARS]) for line in ends.splitlines())
     return [line for line in lines if not _EMPTY.fullmatch(line)]
-
-
-def ends_of(output: str) -> str:
-    """Return the beginning and the end of an output, or all of it."""
-    head, tail = ENDS_CHARS
-    return output if len(output) <= head + tail else f"{output[:head]}\n{output[-tail:]}"
 
 
 # Exit status

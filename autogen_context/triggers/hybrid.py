@@ -10,8 +10,8 @@ from math import inf
 from typing import Literal
 
 from autogen_context.argument import require_fraction, require_whole, wrong_argument
-from autogen_context.language.phrases import ends_of
 from autogen_context.messages.identifiers import is_telling, values_of
+from autogen_context.text.work import ends_of
 from autogen_context.triggers.boundary import SemanticBoundaryDetector
 from autogen_context.triggers.intent import IntentBasedTrigger, KnownIntent
 from autogen_context.triggers.turn import (

@@ -13,10 +13,11 @@ from itertools import islice, takewhile
 from typing import Literal, NamedTuple, Protocol
 
 from autogen_context.argument import require_kind
-from autogen_context.language.phrases import ends_of, listed, phrases
+from autogen_context.language.phrases import listed, phrases
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import RUNS, ToolAction, answers_of, outcome_of_call
 from autogen_context.messages.tool_call import BY_NAME, ToolKinds, actions_of
+from autogen_context.text.work import ends_of
 
 LEAST_TURNS = 4  # shorter scopes are not worth a summary
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from autogen_context.messages.message import Message, ToolCall
 from autogen_context.messages.piece import Piece, Verbatim
-from autogen_context.messages.segment import pair
+from autogen_context.messages.segment import OpenCalls
 from autogen_context.tokens.measure import Count
 
 
@@ -28,6 +28,8 @@ class Certificate:
         newest_present: the newest message is included, whole or shortened.
         instruction_present: the latest instruction is included, whole or shortened.
         orphans: positions in the host's list of units that arrived with a call or a result missing.
+        partly_read: positions in the host's list of messages that are longer than a stage reads (``text.work``): they are kept,
+            counted and recalled as any other, but statements, names and blocks are looked for at their ends.
     """
 
     limit_tokens: int
@@ -38,6 +40,7 @@ class Certificate:
     newest_present: bool
     instruction_present: bool = True
     orphans: tuple[int, ...] = ()
+    partly_read: tuple[int, ...] = ()
     assumed_tokens: int = 0
     fixed_tokens: int = 0
     rewrites: int = 0
@@ -61,19 +64,23 @@ class Checked:
     def after(self, messages: Iterable[Message], count: Callable[[Message], int]) -> "Checked":
         """Return the totals with ``messages`` added."""
         tokens, calls, results = self.tokens, self.calls, self.results
-        orphans, open_calls = self.orphans, self.open_calls
+        orphans, waiting = self.orphans, OpenCalls(self.open_calls)
         for message in messages:
             tokens += count(message)
             calls += len(message.calls)
             results += len(message.results)
-            if message.results:
-                pairs, open_calls = pair(open_calls, message.results)
-                orphans += sum(c is None or c.id != result.call_id for c, result in pairs)
-            elif open_calls or message.calls:
-                orphans += len(open_calls)
-                open_calls = message.calls
+            for result in message.results:
+                call = waiting.answered(result)
+                orphans += call is None or call.id != result.call_id
+            if not message.results and (message.calls or waiting.left):
+                orphans += len(waiting.left)
+                waiting = OpenCalls(message.calls)
         return Checked(
-            tokens=tokens, calls=calls, results=results, orphans=orphans, open_calls=open_calls
+            tokens=tokens,
+            calls=calls,
+            results=results,
+            orphans=orphans,
+            open_calls=tuple(waiting.left.values()),
         )
 
 

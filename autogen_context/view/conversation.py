@@ -25,6 +25,7 @@ from autogen_context.messages.origin import (
 )
 from autogen_context.messages.piece import Written, same_at_front
 from autogen_context.messages.segment import Unit, extend, repaired
+from autogen_context.text.work import NAME_CHARS, STATEMENT_CHARS
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.alignment import HostChange, Run, aligned
 from autogen_context.view.decision import Candidate, said_by
@@ -57,6 +58,7 @@ class Conversation:
         self._counter = counter
         self._mode: Orphans = orphans
         self.orphans: list[int] = []  # start positions of units that arrived incomplete
+        self.partly_read: list[int] = []  # positions of messages that are too long to be read whole
         self.voices = Voices()
         self._ahead: tuple[Sequence[object], int, Compared] | None = None  # and not measured
 
@@ -136,13 +138,17 @@ class Conversation:
         for candidate in replaced:
             self.tokens += candidate.tokens - candidates[candidate.unit.start].tokens
             candidates[candidate.unit.start] = candidate
+        if heads:
+            long = (each.unit.start for each in replaced if is_partly_read(each.unit.messages[0]))
+            self.partly_read = sorted({*self.partly_read}.difference(heads).union(long))
         self._add(new)
         return change
 
-    def read(self, payloads: Sequence[object]) -> Sequence[Message]:
-        """Read the host's list; return the messages that ``update`` would measure."""
-        self._ahead = payloads, len(payloads), self._compared(payloads)
-        return self._ahead[2].messages
+    def read(self, payloads: Sequence[object]) -> Sequence[Message] | None:
+        """Read the host's list; return the messages that ``update`` would add, ``None`` if it would change others."""
+        compared = self._compared(payloads)
+        self._ahead = payloads, len(payloads), compared
+        return compared.messages if compared.change.same == compared.change.known else None
 
     def _compared(self, payloads: Sequence[object]) -> "Compared":
         """Compare the list with the one before, unless it was read already."""
@@ -179,6 +185,9 @@ class Conversation:
         for candidate in new:
             candidates.append(candidate)
             self.tokens += candidate.tokens
+            for position, message in enumerate(candidate.unit.messages, candidate.unit.start):
+                if is_partly_read(message):
+                    self.partly_read.append(position)
             first = candidate.unit.messages[0]
             if first.role != "assistant":
                 self.voices.add(len(candidates) - 1, first)
@@ -186,8 +195,9 @@ class Conversation:
     def _forget_from(self, keep: int, stop: int) -> None:
         self.tokens -= sum(candidate.tokens for candidate in self.candidates[keep:])
         del self.candidates[keep:]
-        while self.orphans and self.orphans[-1] >= stop:
-            self.orphans.pop()
+        for positions in (self.orphans, self.partly_read):
+            while positions and positions[-1] >= stop:
+                positions.pop()
         self.voices.forget_from(keep)
 
     def _candidate(self, unit: Unit, orphans: list[int], *, last: bool) -> Candidate:
@@ -475,6 +485,20 @@ class History:
             except (ValueError, RecursionError) as error:
                 raise InvalidTranscript(index=index, reason=str(error)) from error
         return found
+
+
+def is_partly_read(message: Message) -> bool:
+    """Return True if a text of a message is longer than what statements or names are looked for in."""
+    states = message.role in SYSTEM_ROLES or (message.role == "user" and not message.results)
+    if len(message.text) > 2 * (STATEMENT_CHARS if states else NAME_CHARS):
+        return True
+    for call in message.calls:
+        if len(call.arguments) > 2 * NAME_CHARS:
+            return True
+    for result in message.results:  # noqa: SIM110 - asked of each message: without a generator
+        if len(result.text) > 2 * NAME_CHARS:
+            return True
+    return False
 
 
 def digest_of(host: HostFormat, payload: object) -> bytes:

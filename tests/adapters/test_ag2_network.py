@@ -2,16 +2,22 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Self
 
+import pytest
 from ag2 import Agent
+from ag2.annotations import Context
 from ag2.config import OpenAIConfig
+from ag2.events import BaseEvent, ModelResponse
 from ag2.knowledge import MemoryKnowledgeStore
+from ag2.middleware import BaseMiddleware
 from ag2.network import CONVERSATION_TYPE, Hub, HubClient, LocalLink, Passport
 from httpx2 import AsyncClient
+from typing_extensions import override
 
 from autogen_context import register
-from autogen_context.adapters.ag2 import Ag2Context
+from autogen_context.adapters.ag2 import Ag2Context, asked_by
+from autogen_context.messages.message import Origin
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
 from autogen_context.testing import Call, LoopbackServer, Request, Say, Step
 from support.logs import MODEL, WINDOW, read_log, strict_server
@@ -33,7 +39,9 @@ def step(request: Request) -> Step:
 
 
 @asynccontextmanager
-async def network(*channels: str) -> AsyncGenerator[tuple[LoopbackServer, Ag2Context, Tell]]:
+async def network(
+    *channels: str, person: bool = True
+) -> AsyncGenerator[tuple[LoopbackServer, Ag2Context, Tell]]:
     """A registered agent, and a person with these channels to it; ``tell`` ends when the agent's turn has."""
     async with strict_server(*[step] * 200) as server, AsyncClient() as http:
         config = OpenAIConfig(MODEL, api_key="none", base_url=server.base_url, http_client=http)
@@ -43,9 +51,14 @@ async def network(*channels: str) -> AsyncGenerator[tuple[LoopbackServer, Ag2Con
         hub = await Hub.open(MemoryKnowledgeStore())
         client = HubClient(LocalLink(hub), hub=hub)
         await client.register(agent)
-        person = await client.register_human(Passport(name="ann"))
+        passport = Passport(name="ann")
+        sender = await (
+            client.register_human(passport)
+            if person
+            else client.register(Agent("ann", config=config), passport)
+        )
         opened = {
-            name: await person.open(type=CONVERSATION_TYPE, target="reader") for name in channels
+            name: await sender.open(type=CONVERSATION_TYPE, target="reader") for name in channels
         }
 
         async def tell(name: str, text: str) -> None:
@@ -82,3 +95,30 @@ async def test_channels_are_apart() -> None:
         await tell("home", "What is my iban?")
         assert len(context.conversations) == 2
     assert "DE00044412" not in str(server.requests[-1].messages)
+
+
+class Noting(BaseMiddleware):
+    """Notes whose the requests of a turn are."""
+
+    def __init__(self) -> None:
+        self.found: list[Origin] = []
+
+    def __call__(self, event: BaseEvent, context: Context) -> Self:
+        """Return the middleware of a turn: the same for all."""
+        return self
+
+    @override
+    async def on_turn(self, call_next: Any, event: BaseEvent, context: Context) -> ModelResponse:
+        self.found.append(await asked_by(context))
+        response: ModelResponse = await call_next(event, context)
+        return response
+
+
+@pytest.mark.parametrize(("person", "whose"), [(True, "person"), (False, "unknown")])
+async def test_whose_a_request_is(person: bool, whose: str) -> None:  # noqa: FBT001 - a table
+    """Requests do not name their sender, so beside another agent nobody knows whose they are."""
+    async with network("work", person=person) as (_, context, tell):
+        noting = Noting()
+        context.agent.add_middleware(noting)
+        await tell("work", "Read three.")
+    assert noting.found == [whose]

@@ -15,6 +15,12 @@ from autogen import AssistantAgent, ConversableAgent, GroupChat, GroupChatManage
 from autogen_core.models import SystemMessage, UserMessage
 from typing_extensions import override
 
+from autogen_context import (
+    ContextTransform,
+    IncrementalContextManager,
+    ManagedChatCompletionContext,
+    register,
+)
 from autogen_context.adapters.ag2_format import Ag2Format
 from autogen_context.adapters.agent_framework import sources_of
 from autogen_context.adapters.agent_framework_format import AgentFrameworkFormat
@@ -138,3 +144,17 @@ def test_a_peer_is_reported_and_a_person_rules() -> None:
     assert [(entry.author, entry.position) for entry in ledger if entry.author == "person"] == [
         ("person", 0)
     ]
+
+
+def test_every_entry_takes_the_settings() -> None:
+    """As arguments, under the same names."""
+    said: Any = {"window_tokens": 4_000, "people": ["Ann"], "program_output": ["<log>"]}
+    agent = AssistantAgent("coder", llm_config=MODEL)
+    entries = [
+        IncrementalContextManager("gpt-4o", **said),
+        ManagedChatCompletionContext("gpt-4o", **said).manager,
+        ContextTransform("gpt-4o", **said).conversations.manager,
+        register(agent, "gpt-4o", **said).manager,
+    ]
+    for manager in entries:
+        assert (manager.config.people, manager.config.program_output) == (("Ann",), ("<log>",))

@@ -253,3 +253,26 @@ def test_turns_of_others_rule_nothing(user: str, other: str, said: str) -> None:
 def test_shorter_forms_keep_values() -> None:
     """Also those in a phrase that is left out otherwise."""
     assert shortened("The size of the pool is 5 nodes in the Q3") == "size of pool: 5 nodes in Q3"
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        pytest.param("```\nx = 1\n```\nNever commit.\n```", id="a fence of its own opens the rest"),
+        pytest.param("````\n```\nNever commit.\n```\n````", id="a shorter fence inside"),
+        pytest.param("~~~\n```\nNever commit.\n~~~", id="another fence inside"),
+        pytest.param("```\nNever commit.", id="left open"),
+    ],
+)
+def test_no_fence_in_a_paste_ends_it(pasted: str) -> None:
+    """What stands between the first and the last one states nothing; what a person says around whole ones does."""
+    said = learnt(f"Always ask me first. Look:\n\n{pasted}")
+    assert [entry.text for entry in said] == ["Always ask me first"]
+    around = (
+        "Always ask me first.\n```\nx = 1\n```\nNever push.\n```\ny = 2\n```\nNever mail anyone."
+    )
+    assert [entry.text for entry in learnt(around)] == [
+        "Always ask me first",
+        "Never push",
+        "Never mail anyone",
+    ]

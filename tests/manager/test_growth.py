@@ -81,7 +81,7 @@ def test_a_compacting_turn_passes_a_third_of_the_package_at_most() -> None:
             prepared = keeper.prepare_nowait(run(n))
         if prepared.compacted:
             passed.append(way_of(calls)[0])
-    assert max(passed) <= 38, passed
+    assert max(passed) <= 39, passed
 
 
 class Watched(ContextPrioritizer):

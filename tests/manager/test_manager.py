@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.errors import ContextWindowExceeded, NotInHistory, OriginalNotFound
 from autogen_context.manager.parts import limits_of
-from autogen_context.prioritizer.selection import Explanation
 from autogen_context.testing import ChatMessage, LoopbackServer, ScriptedModel
 from autogen_context.tokens.measure import Count
 from autogen_context.view.decision import Decision
+from autogen_context.view.explanation import Explanation
 from autogen_context.view.view import BilledUsage
 from support.counting import Characters
 from support.keeping import manager, outcome_of

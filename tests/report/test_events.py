@@ -386,6 +386,28 @@ def test_the_folder_of_a_log_is_that_in_which_it_began(
     assert (tmp_path / "here" / "run.jsonl").exists()
 
 
+@pytest.mark.parametrize("kind", ["link", "open to all"])
+def test_a_log_is_ours_alone(tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Nothing is written through a link, which a warning says; others lose their rights on a file of ours. The agent goes on."""
+    path, other = tmp_path / "run.jsonl", tmp_path / "other"
+    other.write_text("mine\n")
+    other.chmod(0o666)
+    if kind == "open to all":
+        other.rename(path)
+    else:
+        path.symlink_to(other)
+    log = EventLog(path)
+    prepared = manager_of(log).prepare_nowait(LONG[:4])
+    assert prepared.messages == LONG[:4]
+    assert log.flush(30)
+    if kind == "open to all":
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert len(path.read_text().splitlines()) > 1
+    else:
+        assert other.read_text() == "mine\n"
+        assert "is a link" in caplog.text
+
+
 def test_a_fork_tells_its_own_turns(tmp_path: Path) -> None:
     """Its thread is not there any more; it begins another one. What its parent has not written yet is its parent's."""
     log, hangs = EventLog(tmp_path / "run.jsonl"), threading.Event()

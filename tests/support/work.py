@@ -7,9 +7,9 @@ from types import ModuleType
 from typing import Protocol, cast
 
 PACKAGE = "autogen_context"
-SIZES = (1_500, 6_000)  # characters, one four times the other
+CHARS = 2_500  # of the first text
+MOST_CHARS = 40_000  # of a text of which four times as much is tried; beyond, every limit and cache is used up
 MOST_RATIO = 4.5
-FREE_CALLS = 2_000  # what a text of any size may cost
 
 
 def modules() -> Iterator[ModuleType]:
@@ -48,10 +48,15 @@ def calls_of(way: Callable[[str], object], text: str) -> int:
     return sum(row.callcount for row in profile.getstats())
 
 
-def grown(
-    way: Callable[[str], object], made: Callable[[int], str], sizes: tuple[int, int] = SIZES
-) -> tuple[int, int]:
-    """Calls with a text and with one of four times its size; the grammar that both need is built before."""
-    small, large = map(made, sizes)
-    way(large)
-    return calls_of(way, small), calls_of(way, large)
+def is_linear(way: Callable[[str], object], made: Callable[[int], str]) -> bool:
+    """Whether four times the text costs at most ``MOST_RATIO`` times the calls, at the latest of larger ones.
+
+    A small text may fit, where the larger one does not. The grammar that both need is built before.
+    """
+    chars = CHARS
+    way(made(4 * chars))
+    before, after = calls_of(way, made(chars)), calls_of(way, made(4 * chars))
+    while after > MOST_RATIO * before and chars < MOST_CHARS:
+        chars *= 4
+        before, after = after, calls_of(way, made(4 * chars))
+    return after <= MOST_RATIO * before

@@ -1,0 +1,333 @@
+"""Hold a model's summary against its source, when it is made and whenever it is loaded.
+
+Promise: no sentence of a faithful summary names a value, a name or a number that the source does not have, denies what the source
+says or the other way round, gives an order, states a rule but as a person did, or has a person say what that person did not say.
+Sentences are compared by their terms, each denied or not in its clause. Linear in source and summary. What a sentence makes up of
+the source's own words is not seen: that takes a reader.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain, islice, pairwise
+from typing import Literal, NamedTuple
+
+from autogen_context.compressor.concepts import Concept, flattened, sense_of
+from autogen_context.compressor.passage import AUTHORITY, Passage, joined
+from autogen_context.language.phrases import phrases
+from autogen_context.language.terms import irregular, stop_words, terms
+from autogen_context.ledger import Kind, Ledger
+from autogen_context.ledger.reader import cues_in
+
+RULES: frozenset[Kind] = frozenset({"safety rule", "constraint", "preference"})
+NEGATING = ("denies", "negates", "forbid", "no_longer")
+DIGITS = re.compile(r"\d+")
+THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
+BREAK = re.compile(r"[,;:()\u2013\u2014](?=\s|\Z)|\s-\s")  # between clauses
+NAME = re.compile(r"\b[A-Z][a-z]\w+")
+WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
+LEAST_SHARED = 2  # terms of which two sentences about the same have in common
+WHOLE = 0.8  # of a sentence's terms: the other one says all of it
+HALF = 0.5  # of a sentence's terms: the other one says a part of it
+SAID = 0.6  # of what a person is said to have said, in one sentence of people
+LOOKED_AT = 24  # sentences that are compared with one
+STATED = ("ed", "s", "ing")  # endings of a first word that is no order
+
+CARRIED = "it carries instructions"
+INVENTED = "it names what is not in the text"
+MISPLACED = "it gives a number to what has another one"
+MADE_RULE = "it states a rule that nobody gave"
+ORDERED = "it gives an order"
+REVERSED = "it says the reverse of the text"
+SUPPOSED = "it has a person say what nobody said"
+
+
+Speaking = Literal["person", "assistant", "tool", "call"]
+
+
+class Told(NamedTuple):
+    """What a sentence says.
+
+    Attributes:
+        order: its terms and numbers, in order.
+        denied: the terms of clauses that deny something.
+        plain: the terms of the other clauses.
+        names: words with a capital, in order.
+        is_sequence: whether it says what comes before what, or how much of what.
+        by: who says it; a call of a tool is nobody's sentence.
+    """
+
+    order: tuple[str, ...]
+    denied: frozenset[str]
+    plain: frozenset[str]
+    names: tuple[str, ...] = ()
+    is_sequence: bool = False
+    by: Speaking = "assistant"
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """All of its terms."""
+        return self.denied | self.plain
+
+    @property
+    def numbers(self) -> frozenset[str]:
+        """Its numbers."""
+        return frozenset(filter(str.isdecimal, self.order))
+
+    @property
+    def amounts(self) -> frozenset[tuple[str, str]]:
+        """Its numbers, each with the term behind it, of which it is."""
+        behind = pairwise(self.order)
+        return frozenset(
+            (one, two) for one, two in behind if one.isdecimal() and not two.isdecimal()
+        )
+
+    def shares(self, other: "Told", fraction: float) -> bool:
+        """Return True if another sentence has at least this fraction of its terms."""
+        return len(self.terms & other.terms) >= fraction * len(self.terms)
+
+    def contradicts(self, other: "Told") -> bool:
+        """Return True if a term that both have is denied in one of them alone."""
+        one, two = self.denied - self.plain, other.denied - other.plain
+        return bool(one & (other.plain - other.denied) or two & (self.plain - self.denied))
+
+    def reorders(self, other: "Told") -> bool:
+        """Return True if it has other numbers of the same, or what both have in another order where that matters: of steps, of names."""
+        if self.is_sequence and other.is_sequence and common(self.order, other.order):
+            return True
+        of_what = {term for _, term in other.amounts}
+        is_other = any(term in of_what for _, term in self.amounts - other.amounts)
+        return is_other or common(self.names, other.names)
+
+    def repeats(self, other: "Told") -> bool:
+        """Return True if it says all that another sentence says, and no more."""
+        whole = self.shares(other, WHOLE) and other.shares(self, WHOLE)
+        same = whole and self.numbers == other.numbers and not self.reorders(other)
+        return same and not self.contradicts(other)
+
+
+def common(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Return True if what two sequences have in common stands in another order in one of them."""
+    shared = set(one) & set(other)
+    return [each for each in one if each in shared] != [each for each in other if each in shared]
+
+
+def told_in(sentence: str, by: Speaking = "assistant") -> Told:
+    """Read a sentence clause by clause; two denials in one clause cancel each other out."""
+    about, cues = sense_of(sentence).about, cues_in(sentence)
+    joints = (
+        found.start for found in phrases("clause").find(sentence) if found.label == "condition"
+    )
+    stops = sorted({*(m.start() for m in BREAK.finditer(sentence)), *joints, len(sentence)})
+    denials, reached = list[int](), -1
+    for match in sorted(m for label in NEGATING for m in cues.get(label, ())):
+        if match.start >= reached:  # a longer phrase holds shorter ones
+            denials.append(match.start)
+        reached = max(reached, match.stop)
+    order, by_sign, start = list[str](), (set[str](), set[str]()), 0
+    for stop in stops:
+        clause = [term for term in terms(sentence[start:stop]) if term in about]
+        for word in sentence[start:stop].split():
+            order += numbers_in(word) or (term for term in terms(word) if term in about)
+        by_sign[sum(start <= at < stop for at in denials) % 2].update(clause)
+        start = stop
+    plain, denied = map(frozenset, by_sign)
+    names = dict.fromkeys(NAME.findall(sentence))
+    return Told(
+        tuple(dict.fromkeys(order)), denied, plain, tuple(names), is_sequence="limit" in cues, by=by
+    )
+
+
+def numbers_in(text: str) -> frozenset[str]:
+    """Return the numbers of a text, without thousands separators and leading zeros."""
+    return frozenset(
+        number.lstrip("0") or "0" for number in DIGITS.findall(THOUSANDS.sub("", text))
+    )
+
+
+class Index:
+    """Sentences by their terms, to find those that share most with another one: a bounded number, whatever the text is."""
+
+    def __init__(self, sentences: Iterable[Told]) -> None:
+        self._with_term: defaultdict[str, list[Told]] = defaultdict(list)
+        for told in sentences:
+            for term in told.terms:
+                self._with_term[term].append(told)
+
+    def near(self, told: Told) -> list[Told]:
+        """Return sentences that share terms with one, found by its rarest terms."""
+        rows = sorted(
+            (self._with_term[term] for term in told.terms & self._with_term.keys()), key=len
+        )
+        found = {id(each): each for each in islice(chain.from_iterable(rows), LOOKED_AT)}
+        least = min(LEAST_SHARED, len(told.terms))
+        return [each for each in found.values() if len(told.terms & each.terms) >= least]
+
+
+class Source:
+    """A text that summaries are held against; what people say is looked up apart, so that no tool can hide it."""
+
+    def __init__(self, passages: Sequence[Passage]) -> None:
+        text = joined(passages)
+        people = [passage for passage in passages if AUTHORITY[passage.speaker.author]]
+        told = [told_in(line, speaking(p)) for p in passages for line in p.text.split("\n")]
+        rules = (rule for passage in people for rule in rules_in(passage.text))
+        self._flat, self._words = flattened(text), frozenset(terms(text))
+        self._numbers = numbers_in(text)
+        self._rules = Index(told_in(rule, "person") for rule in rules)
+        self._people = Index(each for each in told if each.by == "person")
+        self._others = Index(each for each in told if each.by != "person")
+        self._said = frozenset(n for each in told if each.by == "person" for n in each.numbers)
+
+    def fault_of(self, sentence: str) -> str:
+        """Return why a sentence of a summary is not to be trusted; empty if nothing speaks against it."""
+        sense = sense_of(sentence)
+        if "injects" in sense.labels:
+            return CARRIED
+        if not all(map(self._has, sense.concepts)):
+            return INVENTED
+        told = told_in(sentence)
+        if any(reverses(told, rule) for rule in self._rules.near(told)):
+            return REVERSED
+        near = [*self._people.near(told), *self._others.near(told)]
+        whole = [each for each in near if told.shares(each, WHOLE)]
+        if fault := self._claimed(sentence, told, frozenset(each.by for each in whole)):
+            return fault
+        if told.numbers and any(each.numbers for each in whole):
+            whole = [each for each in whole if each.numbers]
+        if misplaces(
+            told, [each for each in near if told.shares(each, HALF)], strictly=bool(whole)
+        ):
+            return MISPLACED
+        differ = [told.contradicts(each) or told.reorders(each) for each in whole]
+        return REVERSED if differ and all(differ) else ""
+
+    def _claimed(self, sentence: str, told: Told, by: Collection[Speaking]) -> str:
+        """Return why a sentence claims an authority that it does not have; empty if it claims none, or says what a person said.
+
+        ``by`` are those who say all that it says.
+        """
+        about = people_in(sentence)
+        said = told_in(without(sentence, about)) if about else told
+        near = self._people.near(said)
+        if any(map(said.repeats, chain(self._rules.near(said), near))):
+            return ""
+        if any(rules_in(sentence)) or (permits(sentence) and "assistant" not in by):
+            return MADE_RULE
+        if is_order(sentence) and "call" not in by:
+            return ORDERED
+        was_said = said.numbers <= self._said and any(
+            said.shares(each, SAID) and not said.contradicts(each) for each in near
+        )
+        return SUPPOSED if about and not was_said else ""
+
+    def _has(self, concept: Concept) -> bool:
+        """Return True if the text has a value, a name, a quotation or a number; the format of a number may differ."""
+        if concept.kind == "number":
+            return self._numbers >= numbers_in(concept.text)
+        if concept.kind == "value":
+            return concept.text.lower() in self._flat
+        return concept.kind not in {"name", "quote"} or self._words.issuperset(terms(concept.text))
+
+
+def speaking(passage: Passage) -> Speaking:
+    """Return who says a passage: a person or the system, the agent by a call of a tool, the agent, or a tool."""
+    author = passage.speaker.author
+    if AUTHORITY[author]:
+        return "person"
+    if author == "assistant":
+        return "call" if passage.text.startswith("calls ") else "assistant"
+    return "tool"
+
+
+def misplaces(told: Told, near: Sequence[Told], *, strictly: bool) -> bool:
+    """Return True if a sentence has another number of a thing than what is near it; ``strictly`` if something near says all of it."""
+    known = frozenset(amount for each in near for amount in each.amounts)
+    of_what = {term for _, term in known}
+    if any(term in of_what for _, term in told.amounts - known):
+        return True
+    numbers = frozenset(number for each in near for number in each.numbers)
+    return strictly and bool(numbers) and not told.numbers <= numbers
+
+
+def reverses(told: Told, rule: Told) -> bool:
+    """Return True if a sentence is about what a rule is about, and denies it or what it denies; not if it has another sequence."""
+    shared = len(told.terms & rule.terms)
+    if shared < max(LEAST_SHARED, SAID * min(len(rule.terms), len(told.terms))):
+        return False
+    is_another = told.is_sequence and rule.is_sequence and told.reorders(rule)
+    return told.contradicts(rule) and not is_another
+
+
+def rules_in(sentence: str) -> Iterator[str]:
+    """Yield the rules that a sentence would state if a person said it."""
+    read = Ledger().learn_text(sentence, author="person")
+    return (entry.text for entry in read if entry.kind in RULES)
+
+
+def is_order(sentence: str) -> bool:
+    """Return True if a sentence addresses the reader, or one of its clauses begins with a verb in its base form.
+
+    A verb is told from a noun by what stands behind it: an article or pronoun ("delete the"), or nothing that states something.
+    """
+    places: defaultdict[str, set[int]] = defaultdict(set)
+    for found in phrases("clause").find(sentence):
+        places[found.label].add(found.start)
+    if places["addressed"]:
+        return True
+    cues = cues_in(sentence)
+    asked = {found.start for label in ("order", "request", "risk") for found in cues.get(label, ())}
+    starts = [0, *(stop.end() for stop in BREAK.finditer(sentence))]
+    for start in starts:
+        words = list(islice(WORD.finditer(sentence, start), 6))
+        while words and words[0].start() in places["joint"] | places["interjection"]:
+            del words[0]
+        words = words[:3]
+        if not words:
+            continue
+        first = words[0].group().lower()
+        if first in stop_words() or first in irregular() or first.endswith(STATED):
+            continue
+        if len(words) > 1 and words[1].start() in places["determiner"]:
+            return True
+        states = any(w.start() in places["finite"] or is_past(w.group()) for w in words[1:])
+        if words[0].start() in asked and not states:
+            return True
+    return False
+
+
+def permits(sentence: str) -> bool:
+    """Return True if a sentence allows something."""
+    return any(found.label == "permits" for found in phrases("clause").find(sentence))
+
+
+def is_past(word: str) -> bool:
+    """Return True if a word has the form of a verb in the past."""
+    return word.lower().endswith("ed") or word.lower() in irregular()
+
+
+def people_in(sentence: str) -> list[tuple[int, int]]:
+    """Return where a sentence has people who say, want, have or do something, each with that word; not as a part of another noun."""
+    found = list(phrases("clause").find(sentence))
+    finite = {each.start for each in found if each.label == "finite"}
+
+    def acts(stop: int) -> bool:
+        word = WORD.search(sentence, stop)
+        between = sentence[stop : word.start() if word else None].strip()
+        if word is None or between:
+            return between[:1] in (":", '"')
+        said = word.group().lower()
+        return word.start() in finite or is_past(said) or said.endswith("s")
+
+    def end(stop: int) -> int:
+        word = WORD.search(sentence, stop)
+        return stop if word is None or sentence[stop : word.start()].strip() else word.end()
+
+    return [(f.start, end(f.stop)) for f in found if f.label == "speaker" and acts(f.stop)]
+
+
+def without(text: str, places: Sequence[tuple[int, int]]) -> str:
+    """Return a text without these places."""
+    for start, stop in sorted(places, reverse=True):
+        text = f"{text[:start]} {text[stop:]}"
+    return text
