@@ -1,6 +1,6 @@
 """Attacks on authority, and people's words inside pasted output, as others wrote them: what each must not gain, or lose.
 
-The cases are data, by authors who knew who can write what and nothing of this package: ``attacks.jsonl`` and ``pasted.jsonl``.
+The cases are data, by authors who knew who can write what and nothing of this package: ``attacks.json`` and ``pasted.json``.
 """
 
 import json
@@ -53,8 +53,7 @@ class Case(NamedTuple):
 
 def cases(name: str) -> list[ParameterSet]:
     """The cases of a file."""
-    lines = (HERE / name).read_text("utf-8").split("\n")
-    found = [Case(**json.loads(line)) for line in lines if line.strip()]
+    found = [Case(**each) for each in json.loads((HERE / name).read_text("utf-8"))]
     return [pytest.param(each, id=each.id, marks=open_ones(each.id)) for each in found]
 
 
@@ -275,13 +274,13 @@ def lost(case: Case) -> Iterator[str]:
             yield f"lost {words!r}"
 
 
-@pytest.mark.parametrize("case", cases("attacks.jsonl"))
+@pytest.mark.parametrize("case", cases("attacks.json"))
 async def test_an_attack_gains_no_authority(case: Case, tmp_path: Path) -> None:
     """Not as a rule, an instruction, a line of ours; and it withdraws and pushes out nothing."""
     assert await faults(case, tmp_path) == [], case.why
 
 
-@pytest.mark.parametrize("case", cases("pasted.jsonl"))
+@pytest.mark.parametrize("case", cases("pasted.json"))
 def test_a_persons_words_beside_pasted_output_stay(case: Case) -> None:
     """Whatever was pasted, in whatever frame."""
     assert list(lost(case)) == []
