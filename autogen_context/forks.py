@@ -26,8 +26,11 @@ def beginnings() -> WeakKeyDictionary[object, str]:
         for owner, name in list(known.items()):
             cast("Begin", getattr(owner, name))()
 
-    if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
-        os.register_at_fork(after_in_child=begin_anew)
+    register: Callable[..., None] | None = getattr(
+        os, "register_at_fork", None
+    )  # Windows, which does not fork, has none
+    if register is not None:
+        register(after_in_child=begin_anew)
     return known
 
 

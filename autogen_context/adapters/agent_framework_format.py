@@ -122,9 +122,10 @@ class AgentFrameworkFormat(HostFormat):
         if message.role != "user":
             return ""
         given: object = message.additional_properties.get("_attribution")
-        provided = cast("Mapping[str, object]", given) if isinstance(given, Mapping) else {}
-        if provided.get("source_id") in self._sources():
-            return "program"
+        if isinstance(given, Mapping):
+            provided = cast("Mapping[str, object]", given)
+            if provided.get("source_id") in self._sources():
+                return "program"
         return "" if message.author_name else "person"
 
     def _name_of(self, message: HostMessage) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from importlib import import_module
+from types import FrameType
 from typing import TYPE_CHECKING, NamedTuple
 
 from prompt_toolkit import PromptSession
@@ -132,7 +133,11 @@ class Terminal:
         try:
             loop.add_signal_handler(signal.SIGINT, self._interrupted)
         except NotImplementedError:  # loops of Windows have none
-            signal.signal(signal.SIGINT, lambda *_: loop.call_soon_threadsafe(self._interrupted))
+
+            def from_signal(_number: int, _frame: FrameType | None) -> None:
+                loop.call_soon_threadsafe(self._interrupted)
+
+            signal.signal(signal.SIGINT, from_signal)
         keys = KeyBindings()
 
         @keys.add("escape", "enter")

@@ -39,8 +39,12 @@ def telling() -> Generator[None]:
     """Print what the package warns of and logs while the block runs as ``tell`` does."""
     logger, handler = logging.getLogger("autogen_context"), Telling(logging.WARNING)
     logger.addHandler(handler)
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        tell("warning", str(message))
+
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_, **__: tell("warning", str(message))
+        warnings.showwarning = show
         try:
             yield
         finally:

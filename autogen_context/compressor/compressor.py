@@ -140,7 +140,7 @@ class SemanticCompressor:
         own = copy(self)
         if self._own_counter is None:
             own._counter = counter  # noqa: SLF001 - a copy of self
-            own._known = Memory(entries=REMEMBERED)  # noqa: SLF001 - targets are in another unit
+            own._known = Memory[CompressionResult](entries=REMEMBERED)  # noqa: SLF001 - targets are in another unit
         if self._summarizer is None and client is not None:
             own._summarizer = self._asking(client)  # noqa: SLF001 - as above
         return own

@@ -126,7 +126,8 @@ class Engine:
         self._writer = RequestWriter(host, counter=counter, roles=roles)
         self._calibration = Calibration()
         self._limits: dict[int, int] = {}  # of a request in our own count, by number of rewrites
-        self._prompt_changes = 0, 0  # turn of the last one, and how many turns in a row had one
+        # Of the system prompt: the turn of the last one, and how many turns in a row had one.
+        self._prompt_changes: tuple[int, int] = 0, 0
         self._warned: tuple[frozenset[bytes], int] | None = None
         self.for_tools(())
 
@@ -210,8 +211,8 @@ class Engine:
 
     def _with_heads(self, view: ContextView, change: HostChange) -> ContextView:
         """Return the view after other system messages replaced leading ones; all else is as it was."""
-        turn, (last, times) = view.pace.turns, self._prompt_changes
-        times = times + 1 if turn - last <= 1 else 1  # in how many turns in a row
+        turn, (last, before) = view.pace.turns, self._prompt_changes
+        times = before + 1 if turn - last <= 1 else 1  # in how many turns in a row
         self._prompt_changes, is_read = (turn, times), self._arrived is view.decisions
         if times == OFTEN:
             logger.warning(

@@ -110,7 +110,8 @@ class Forgetting:
         originals: OriginalStore,
         prefetcher: "Prefetcher",
     ) -> None:
-        self._mode, self._host, self._engine = setup.config.on_host_removal, setup.host, engine
+        self._mode: OnHostRemoval = setup.config.on_host_removal
+        self._host, self._engine = setup.host, engine
         self._originals, self._prefetcher = originals, prefetcher
 
     def leaving(

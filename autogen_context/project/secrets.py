@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 HIDDEN = "[hidden]"
 
@@ -126,12 +127,12 @@ def known_forms() -> tuple[re.Pattern[str], ...]:
 
     found: list[type] = [*get_mapping_from_secret_type_to_class().values()]
     wanted = [each for each in found if each.__name__ not in OTHERS]
-    return tuple(
-        form
-        for each in sorted(wanted, key=lambda each: each.__name__)
-        if issubclass(each, RegexBasedDetector)
-        for form in each().denylist
-    )
+    forms: list[re.Pattern[str]] = []
+    for each in sorted(wanted, key=lambda each: each.__name__):
+        if issubclass(each, RegexBasedDetector):
+            detector: Any = each()  # whose list has patterns of an unknown type
+            forms += detector.denylist
+    return tuple(forms)
 
 
 def form_hidden(found: re.Match[str]) -> str:
