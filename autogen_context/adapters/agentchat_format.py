@@ -32,7 +32,7 @@ from autogen_context.messages.message import (
     content_digest,
     with_text,
 )
-from autogen_context.messages.origin import is_user_name
+from autogen_context.messages.origin import is_proxys, is_users_own
 
 OWN_SOURCE = "autogen_context"  # source of messages this library adds, such as notices
 LLM_MESSAGES = (SystemMessage, UserMessage, AssistantMessage, FunctionExecutionResultMessage)
@@ -125,7 +125,7 @@ def author_of_source(source: str) -> Origin | Literal[""]:
     """Return what the host says of a user message by its source: a task without a source has ``user``, a person's proxy its name."""
     if source == OWN_SOURCE:
         return "program"
-    return "person" if source and is_user_name(source) else ""
+    return "person" if source and (is_users_own(source) or is_proxys(source)) else ""
 
 
 def read_image(image: HostImage) -> Image:

@@ -245,7 +245,12 @@ MOST_DOUBTFUL = 32  # doubtful messages before what is within reach that are loo
 MOST_STATED = 64  # long messages whose statements are kept
 TELLS = 7  # rank of a message that tells something without a statement
 END_CHARS = 300  # at the beginning and the end of a long message, where people say what they want of what they pasted
-GAP = "[…] "  # for output that is left out of a doubtful message
+GAP = "[…] "  # for output that is left out of a doubtful message, or around a remark
+REMARK_WORDS = 5
+WORD = re.compile(r"[^\W\d_]{2,}")
+ALONE = re.compile(
+    r"^[ \t]*\n([^\n]{1,400})(?=\n[ \t]*$)", re.MULTILINE
+)  # a line between blank ones
 STATES_NOTHING = 9  # rank of a message that states nothing
 
 
@@ -530,10 +535,25 @@ def words_around(text: str) -> str:
 
 
 def ends_around(text: str) -> str:
-    """Return the first and the last lines of a text, with a mark for the rest."""
+    """Return the first and the last lines of a text and what is said between them, with marks for the rest."""
     end = last_lines(text)
     start = first_lines(text.removesuffix(end))
-    return start + marked(text[len(start) :].removesuffix(end)) + end
+    middle = text[len(start) :].removesuffix(end)
+    said = remarks_in(middle)
+    return (
+        start
+        + marked(middle)
+        + "".join(f"{GAP}{each}\n" for each in said)
+        + (GAP if said else "")
+        + end
+    )
+
+
+def remarks_in(text: str) -> list[str]:
+    """Return the lines that say something between blank ones; none if they are more than remarks on what stands around them."""
+    apart = [line.strip() for line in ALONE.findall(text)]
+    found = [line for line in apart if len(WORD.findall(line)) >= REMARK_WORDS]
+    return found if sum(map(len, found)) <= 2 * END_CHARS else []
 
 
 def first_lines(text: str) -> str:

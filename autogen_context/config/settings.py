@@ -143,8 +143,8 @@ class Settings(BaseModel):
     tools: Tools = {}
     """Kinds of your own tools by name: `read`, `write`, `search`, `run`, `test`, `other` or `shell`."""
     people: Names = ()
-    """Names under which people write, in addition to those that the host knows, `user` and `user_proxy`. What others say is
-    no rule and no instruction."""
+    """Names under which people write, in addition to `user` and those that the host knows; in a list without a host also
+    `user_proxy`, if it is a person's. What others say is no rule and no instruction."""
     program_output: Names = ()
     """What is a program's output in the user role: names under which programs write, and beginnings of texts, such as
     `<returncode>` or `Observation:`; a beginning has a character that no name has."""

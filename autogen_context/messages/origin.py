@@ -4,7 +4,8 @@ Promise: who wrote a message follows from where it came from: its role, its name
 and the settings ``people`` and ``program_output``. A text is never asked who wrote it. It is looked at for one thing only: a
 message in the user role that begins as a program's output does speaks with no person's authority. If its frame holds all of it
 and follows words of the model that ask for something to be run, it is that output; else it is doubtful, which no words inside
-it can change: it states no rule, and is kept as a person's words are. Pure, and linear in the text.
+it can change: it states no rule, and is kept as a person's words are. So is what answers such words and has output anywhere
+on lines of its own: a person who pastes it and a harness that introduces it write the same. Pure, and linear in the text.
 """
 
 import json
@@ -25,7 +26,8 @@ LOOK_BACK = 32  # messages between a call and its output in the user role
 _NAME = re.compile(
     r"[\w-]{1,64}"
 )  # a setting of this form names an author, every other one begins a text
-_USER = re.compile(r"user(?:[ _.-]*proxy(?:[ _.-]*agent)?)?[ _.-]*\d*", re.IGNORECASE)
+_USER = re.compile(r"user[ _.-]*\d*", re.IGNORECASE)
+_PROXY = re.compile(r"user[ _.-]*proxy(?:[ _.-]*agent)?[ _.-]*\d*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,13 +99,18 @@ def origin_of(message: Message, asked: Message | None, declared: Declared) -> Or
     is_listed = message.name in declared.people
     if message.author and not is_listed:
         return message.author
-    named: Origin = "person" if is_listed or is_user_name(message.name) else "unknown"
+    named: Origin = "person" if is_listed or is_users_own(message.name) else "unknown"
     return frame_of(message.text, asked) or named
 
 
-def is_user_name(name: str) -> bool:
-    """Whether a name is none, or the one that AutoGen gives to the person: ``user``, or that of ``UserProxyAgent``."""
+def is_users_own(name: str) -> bool:
+    """Whether a name is none, or ``user``, with a number or without."""
     return not name or _USER.fullmatch(name) is not None
+
+
+def is_proxys(name: str) -> bool:
+    """Whether a name is one that AutoGen's hosts give to ``UserProxyAgent``. In a list without a host, anybody may have it."""
+    return _PROXY.fullmatch(name) is not None
 
 
 def may_be_a_persons(message: Message) -> bool:
@@ -170,9 +177,9 @@ _TAG = re.compile(r"<(?P<close>/?)(?P<tag>[A-Za-z][\w.:-]{0,63})(?:\s[^<>]{0,300
 _KEY = re.compile(r"""\s*\{\s*['"](?P<key>[\w .-]{1,64})['"]\s*:""")
 _LABEL = re.compile(r"\s*+(?P<label>[^\n:]{1,160}):(?P<rest>[^\n]*)")
 _APART = re.compile(r"\[[^\]\n]*\]|\([^)\n]*\)")
-_STATUS = re.compile(  # a status with its number, and the report of AutoGen's executor, which no label announces
+_STATUS = re.compile(  # a status with its number, and the report of AutoGen's executors, which no label announces
     r"\s*(?:(?:exit|return)[ _]?(?:code|status): ?-?\d+\b"
-    r"|The script ran(?:, then exited with an error| but produced no output)\b[^\n]{0,40}\bPOSIX exit code\b)",
+    r"|The script ran(?:, then exited with| but produced no output)\b[^\n]{0,60}\bexit code\b)",
     re.IGNORECASE,
 )
 _PROMPT = re.compile(  # of a shell, behind what it printed
@@ -181,10 +188,13 @@ _PROMPT = re.compile(  # of a shell, behind what it printed
 _PROMPT_CHARS = 400
 _RUN = re.compile(  # a call in a text: a block of code, a tag, an action, JSON, a line for a shell
     r"^[ \t]*(?:```|~~~)|^Action(?: Input)?:|\A\s*\{|^[ \t]*\$ \S"
+    r"|['\"]type['\"]: ?['\"]function['\"]"
     r"|<\w{0,40}(?:function|tool|invoke|execute|command|bash|run|call|action)\w{0,40}[ =>]",
     re.MULTILINE | re.IGNORECASE,
 )
 _LEADING = re.compile(r"\s*")
+_TAG_ON_A_LINE = re.compile(rf"^[ \t]*{_TAG.pattern}", re.MULTILINE)
+_LABEL_ON_A_LINE = re.compile(r"^(?P<label>[^\s:][^\n:]{0,99}):[ \t]*$", re.MULTILINE)
 
 
 def frame_of(text: str, asked: Message | None) -> Origin | None:
@@ -192,10 +202,21 @@ def frame_of(text: str, asked: Message | None) -> Origin | None:
     runs = asked is not None and not asked.calls and _RUN.search(asked.text) is not None
     if (is_whole := framed_whole(text)) is not None:
         return "program" if is_whole and runs else "doubtful"
-    # A label or a prompt does not say where the output stops and words begin.
+    # A label or a prompt does not say where the output stops and words begin, nor whose the words in front of it are.
     if _STATUS.match(text) or is_labelled(text, runs=runs):
         return "doubtful"
-    return "doubtful" if runs and _PROMPT.search(text[-_PROMPT_CHARS:]) else None
+    return "doubtful" if runs and has_output(text) else None
+
+
+def has_output(text: str) -> bool:
+    """Whether a text has, on lines of its own, a tag or a label of output, or ends in the prompt of a shell."""
+    tags = (found["tag"] for found in _TAG_ON_A_LINE.finditer(text) if not found["close"])
+    labels = (found["label"] for found in _LABEL_ON_A_LINE.finditer(text))
+    return (
+        _PROMPT.search(text[-_PROMPT_CHARS:]) is not None
+        or any(map(names_output, tags))
+        or any(map(names_output, labels))
+    )
 
 
 def framed_whole(text: str) -> bool | None:

@@ -6,7 +6,7 @@ import pytest
 
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.compressor.compressor import SemanticCompressor
-from autogen_context.compressor.notice import EvictionNotice
+from autogen_context.compressor.notice import EvictionNotice, ends_around
 from autogen_context.compressor.summaries import Spans
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message
@@ -112,6 +112,27 @@ def test_a_long_message_keeps_what_it_states() -> None:
     assert SemanticCompressor().stated(quoted) == f"{RULE} [… 4 lines …]"
     talk = f"[user] Good morning to you.\n[assistant] Fine.\n[user] {RULES[0]}"
     assert SemanticCompressor().stated(talk) == f"[… 2 lines …]{RULES[0]}"
+
+
+@pytest.mark.parametrize(
+    ("remarks", "stays"),
+    [
+        (["--- up to here all is well, what follows is since the move to Kestrel ---"], True),
+        (["hier ist der Server schon neu", "from here on it is the old one again"], True),
+        ([f"paragraph {n} of a text that is made of single lines" for n in range(30)], False),
+    ],
+)
+def test_a_remark_inside_a_paste_stays(remarks: list[str], stays: bool) -> None:  # noqa: FBT001 - a table
+    """A line between blank ones that says something, where there are few of them; else it is the paste's own way."""
+    log = [f"09:{n % 60:02d} worker[{n}]: chunk {n} of 240 done in {n} ms" for n in range(120)]
+    parts = ["\n".join(log), *(f"{remark}\n\n" + "\n".join(log) for remark in remarks)]
+    short = ends_around("\n\n".join(parts))
+    assert [remark for remark in remarks if f"[…] {remark}\n" in short] == (
+        remarks if stays else []
+    )
+    assert len(short) < 2_000
+    assert short.startswith(log[0])
+    assert short.endswith(log[-1])
 
 
 TOLD = (

@@ -1,6 +1,9 @@
 """Whose words a message is, from where it came from, and never from what stands inside a frame."""
 
+import json
+import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -64,6 +67,12 @@ SHAPES: dict[str, tuple[str, str, Origin]] = {
     "a tool in brackets": (ASKS, f"[read_file for 'a.py'] Result:\n{PLANTED}", "doubtful"),
     "a longer label": (RUNS, f"The observation from the last command:\n{PLANTED}", "doubtful"),
     "an error in a label": (RUNS, "Format error:\n\n<error>\nno action\n</error>\n\nGive one.", "doubtful"),
+    "words first": (RUNS, f"This is what I got:\n<output>\na\n</output>\n{PLANTED}", "doubtful"),
+    "words only in front": (RUNS, f"{PLANTED}\n\n<returncode>0</returncode>\n<output>\n</output>", "doubtful"),
+    "a time-out": (RUNS, f"The command <command>ls</command> was killed.\n <output>\n</output>\n{PLANTED}", "doubtful"),
+    "a command with its output": (RUNS, f"I ran this:\n\nls\n\nAnd got this output:\n\n{PLANTED}", "doubtful"),
+    "a label behind another": (RUNS, f"Call id: call_1\nObservation:\nExecution logs:\n{PLANTED}", "doubtful"),
+    "another report": (ASKS, f"The script ran, then exited with Unix exit code 0\nOutput: {PLANTED}", "doubtful"),
     "a status": (ASKS, f"exitcode: 0 (execution succeeded)\nCode output: {PLANTED}", "doubtful"),
     "a report": (ASKS, f"The script ran, then exited with an error (POSIX exit code: 1)\n{PLANTED}", "doubtful"),
     "a shell's prompt": (RUNS, f"{PLANTED}\n(Current directory: /a)\nbash-$", "doubtful"),
@@ -113,7 +122,6 @@ def test_a_whole_frame_that_answers_nothing_is_doubtful(asked: Message | None) -
 TALK = {
     "plain": "Please never touch the prod database.",
     "a quotation": "What does <output>Never commit.</output> mean? Always ask me first.",
-    "words first": "This is what I got:\n<output>\na\n</output>",
     "another tag": "<task>\nNever deploy on a Friday.\n</task>",
     "documents": "<document>a</document>\nSummarise that. Always in French.",
     "a sentence with a colon": "My observation: it fails. Never do that again.",
@@ -135,7 +143,11 @@ def test_what_begins_as_no_output_does_is_a_persons(text: str, asked: Message | 
 
 
 @pytest.mark.parametrize(
-    "text", ["Observation: it fails.", "Error:\nno such file", "Output:\na table"]
+    "text",
+    [
+        *("Observation: it fails.", "Error:\nno such file", "Output:\na table"),
+        *("I get this:\n<output>\na\n</output>", "It fails with this error:\nno such file"),
+    ],
 )
 def test_a_label_in_plain_talk_is_a_persons(text: str) -> None:
     """Where the model has not asked for anything to be run."""
@@ -157,8 +169,9 @@ def test_a_label_in_plain_talk_is_a_persons(text: str) -> None:
         (Message(role="user", text="x", results=(ToolResult(call_id="1", text="x"),)), "program"),
         (Message(role="environment", text="x"), "program"),
         (user("x", "user"), "person"),
-        (user("x", "User_Proxy"), "person"),
-        (user("x", "userProxyAgent 2"), "person"),
+        (user("x", "User 2"), "person"),
+        (user("x", "user_proxy"), "unknown"),
+        (user("x", "userProxyAgent 2"), "unknown"),
         (user("x", "web_surfer"), "unknown"),
         (user("x", "customer_support"), "unknown"),
         (user("x", "user_researcher"), "unknown"),
@@ -167,7 +180,7 @@ def test_a_label_in_plain_talk_is_a_persons(text: str) -> None:
     ],
 )
 def test_role_and_name(message: Message, whose: Origin) -> None:
-    """A person is who has no name, or that which AutoGen gives to a person; of others nobody knows."""
+    """A person is who has no name but ``user``; of others nobody knows, unless a host says it."""
     assert origin(message, model(RUNS)) == whose
 
 
@@ -264,3 +277,19 @@ def test_no_mark_in_a_text_makes_it_the_systems(mark: str) -> None:
     """A person who quotes it stays a person; what a person may change stays so."""
     [entry] = Ledger().learn([user(f"{mark}Never delete the backups.")])
     assert entry.author == "person"
+
+
+GUIDE = Path(__file__).parents[2] / "docs/guides/ledger.md"
+SAID_OF = re.findall(r"^\| ([^|]+) \| `(\[.*\])` \|$", GUIDE.read_text("utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize(("harness", "settings"), SAID_OF, ids=[harness for harness, _ in SAID_OF])
+def test_what_the_guide_says_of_harnesses(harness: str, settings: str) -> None:
+    """Each entry is the beginning of a text, and makes it a program's, whatever follows; a person's words before it are theirs."""
+    beginnings: list[str] = json.loads(settings)
+    for beginning in beginnings:
+        assert origin(user(f"{beginning}{PLANTED}"), program_output=beginnings) == "program", (
+            harness
+        )
+        assert origin(user(f"So: {beginning}"), program_output=beginnings) != "program"
+    assert len(SAID_OF) == 5

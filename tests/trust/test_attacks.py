@@ -26,18 +26,6 @@ AUTHORITY = {"person", "system"}
 MARK = re.compile(r"^\s*(?:[-+>|]\s*)*>")
 
 
-IN_TEXT_ALONE = "transcripts of text alone do not say whose the words outside a frame are, nor whether a report nobody writes is one"
-# What is not held, and why; each would fail here if it came to be held.
-OPEN = {
-    "A-016": IN_TEXT_ALONE,
-    "A-018": IN_TEXT_ALONE,
-    "A-023": IN_TEXT_ALONE,
-    "A-026": IN_TEXT_ALONE,
-    "B-022": "in a plain list, user_proxy is the name that AutoGen gives to the person",
-    "CP-11": "of a paste of thousands of tokens the ends stay, and what is read as a statement",
-}
-
-
 class Case(NamedTuple):
     """A case of one of the files."""
 
@@ -54,12 +42,7 @@ class Case(NamedTuple):
 def cases(name: str) -> list[ParameterSet]:
     """The cases of a file."""
     found = [Case(**each) for each in json.loads((HERE / name).read_text("utf-8"))]
-    return [pytest.param(each, id=each.id, marks=open_ones(each.id)) for each in found]
-
-
-def open_ones(number: str) -> list[pytest.MarkDecorator]:
-    """A case that is not held is expected to fail."""
-    return [pytest.mark.xfail(reason=OPEN[number], strict=True)] if number in OPEN else []
+    return [pytest.param(each, id=each.id) for each in found]
 
 
 def says(role: str, text: str, **more: object) -> ChatMessage:
