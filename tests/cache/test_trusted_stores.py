@@ -69,10 +69,18 @@ def made(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     return make
 
 
-def test_no_agent_has_what_another_lost(made: Made) -> None:
+def settle(server: RedisServer) -> None:
+    """Wait until what was written is there: no turn waits for that."""
+    sending = server.submit()
+    assert sending
+    sending.result()
+
+
+def test_no_agent_has_what_another_lost(made: Made, server: RedisServer) -> None:
     """Not by its handle, not by a query; what one clears is gone for it, and the other's stays."""
     one, two = made(), made()
     zebra, lion = lost(one, "zebra"), lost(two, "lion")
+    settle(server)
     assert "zebra" in str(one.recall(zebra))
     with pytest.raises(OriginalNotFound):
         two.recall(zebra)
@@ -84,10 +92,11 @@ def test_no_agent_has_what_another_lost(made: Made) -> None:
     assert "lion" in str(two.recall(lion))
 
 
-def test_a_conversation_that_goes_on_elsewhere_has_its_own(made: Made) -> None:
+def test_a_conversation_that_goes_on_elsewhere_has_its_own(made: Made, server: RedisServer) -> None:
     """By its state; a branch has what was lost before it, and what it clears stays for the one that it began as."""
     one, later = made(), made()
     zebra = lost(one, "zebra")
+    settle(server)
     later.load_state(one.save_state())
     assert "zebra" in str(later.recall(zebra))
     branch = one.branch()
@@ -138,9 +147,7 @@ def test_a_team_shares_what_it_names(server: RedisServer) -> None:
         for team in ("readers", "readers", "writers")
     )
     zebra = lost(one, "zebra")
-    sending = server.submit()
-    assert sending
-    sending.result()
+    settle(server)
     assert "zebra" in str(two.recall(zebra))
     assert "zebra is" in two.recall_context(query="zebra number")
     assert "zebra is" not in stranger.recall_context(query="zebra number")
