@@ -1,7 +1,7 @@
 """The bill of a run: the input cost of each turn as sent, with everything sent, and with a sliding window.
 
 Promise: every number comes from the event log. A turn that could not be sent is in no sum, so that all sides of a
-comparison cover the same requests.
+comparison cover the same requests. Tokens are the provider's where it reported them: all counts are scaled to its bill.
 """
 
 from collections import Counter
@@ -89,14 +89,15 @@ class Totals:
 
 def bill_of(run: Run) -> list[TurnRecord]:
     """Return the turns of a run with their cost, at the price recorded in the newest one."""
-    price = price_in(run)
+    price, scale = price_in(run), scale_in(run)
     records = [not_sent(event, price) for event in run.impossible]
     cut = set[tuple[str, int]]()
     # The last request with each list of tools, by its tokens: a provider caches them apart.
     whole_before, sent_before = dict[int, int](), dict[int, int]()
-    for (turn, units), sliding in zip(run.states(), sliding_window(run, price), strict=True):
+    windows = sliding_window(run, price, scale=scale)
+    for (turn, units), sliding in zip(run.states(), windows, strict=True):
         history, cut_before = turn["history"], cut
-        whole = history["tokens"] + turn["fixed"]
+        whole = round(scale * (history["tokens"] + turn["fixed"]))
         if turn["compacted"]:
             cut = {(unit["action"], at) for at, unit in units.items() if unit["action"] in CUT}
         new = Counter(action for action, _ in cut - cut_before)
@@ -106,12 +107,15 @@ def bill_of(run: Run) -> list[TurnRecord]:
             TurnRecord(
                 turn=turn["turn"],
                 limit_tokens=turn["limit"],
-                room_tokens=room_in(turn),
+                room_tokens=round(scale * room_in(turn)),
                 whole=billed(
                     price, history["messages"], whole, min(whole_before.get(tools, 0), whole)
                 ),
                 sent=billed(
-                    price, turn["sent"]["messages"], turn["counted"], turn["sent"]["prefix"]
+                    price,
+                    turn["sent"]["messages"],
+                    round(scale * turn["counted"]),
+                    round(scale * turn["sent"]["prefix"]),
                 ),
                 sliding=sliding,
                 compacted=turn["compacted"],
@@ -128,6 +132,18 @@ def price_in(run: Run) -> Price:
     if not run.turns:
         return price_of(run.impossible[-1]["model"] if run.impossible else "")
     return replace(price_of(run.turns[-1]["model"]), **run.turns[-1]["price"])
+
+
+def scale_in(run: Run) -> float:
+    """Return by how much the provider's counts are above ours, over all turns that it billed once; 1 if it reported none."""
+    said = [event for event in run.others if event.get("event") == "usage"]
+    times = Counter(event.get("turn") for event in said)
+    prompts = {event["turn"]: event["prompt"] for event in said if times[event.get("turn")] == 1}
+    both = [
+        (turn["counted"], prompts[turn["turn"]]) for turn in run.turns if turn["turn"] in prompts
+    ]
+    counted, prompt = (sum(tokens) for tokens in zip(*both, strict=True)) if both else (0, 0)
+    return prompt / counted if counted and prompt else 1.0
 
 
 def not_sent(event: ImpossibleEvent, price: Price) -> TurnRecord:
@@ -183,8 +199,8 @@ def in_words(turn: TurnEvent, new: Mapping[str, int], before_tokens: int) -> tup
     return ", ".join(done) or HOLD, ""
 
 
-def sliding_window(run: Run, price: Price) -> Iterator[BilledRequest]:
-    """Yield each turn's request if only the system prompt and the newest units that fit were sent."""
+def sliding_window(run: Run, price: Price, *, scale: float = 1.0) -> Iterator[BilledRequest]:
+    """Yield each turn's request if only the system prompt and the newest units that fit were sent; ``scale`` as of the bill."""
     before = dict[
         int, tuple[int, int]
     ]()  # by tools, the last request: its tokens, and the first message of its window
@@ -200,7 +216,7 @@ def sliding_window(run: Run, price: Price) -> Iterator[BilledRequest]:
             messages = sum(each["stop"] - each["unit"] for each in [*head, *window])
         sent, began = before.get(turn["fixed"], (0, -1))
         shared = min(sent if begins == began else fixed, tokens) if sent else 0
-        yield billed(price, messages, tokens, shared)
+        yield billed(price, messages, round(scale * tokens), round(scale * shared))
         before[turn["fixed"]] = tokens, begins
 
 

@@ -56,10 +56,17 @@ WIDTH, HEIGHT, MARGIN = 1000, 200, 14  # of a chart, in SVG units
 _NUMBER = re.compile(r"\d[\d.,]*(?:e[+-]?\d+)?")
 
 
-def page_of(runs: Iterable[Run], *, title: str, version: str | None = None) -> str:
+def page_of(
+    runs: Iterable[Run],
+    *,
+    title: str,
+    version: str | None = None,
+    bills: Sequence[Sequence[TurnRecord]] | None = None,
+) -> str:
     """Return the HTML page for the runs of an event log.
 
-    With a ``version`` of the log, the page polls its server for newer versions, and the log may have no turn yet.
+    ``bills`` are those of the runs with a turn, where more is known of them than the log has. With a ``version`` of the log,
+    the page polls its server for newer versions, and the log may have no turn yet.
 
     Raises:
         ValueError: no run has a turn, or a number in the log is NaN or infinite.
@@ -72,7 +79,11 @@ def page_of(runs: Iterable[Run], *, title: str, version: str | None = None) -> s
     told = [run for run in runs if run.turns]
     if not told and version is None:
         raise ValueError("no turn was recorded yet; let the agent run for a turn first")
-    both = [(run, [record for record in bill_of(run) if record.sent]) for run in told]
+    records = [bill_of(run) for run in told] if bills is None else bills
+    both = [
+        (run, [record for record in bill if record.sent])
+        for run, bill in zip(told, records, strict=True)
+    ]
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["number"] = "{:,.0f}".format
     room = files("autogen_context.report")

@@ -49,7 +49,8 @@ def main(*, has_table: bool, svg: Path | None) -> int:
         copy = shutil.copytree(PROJECT, Path(folder, "project"), ignore=NOT_COPIED)
         log = Path(folder, "run.jsonl")
         run = asyncio.run(repair(Workspace(copy), log))
-        PAGE.write_text(page_of([run.logged], title="The demo"), encoding="utf-8")
+        page = page_of([run.logged], title="The demo", bills=[run.bill.records])
+        PAGE.write_text(page, encoding="utf-8")
     if svg:
         svg.write_text(drawing(run), encoding="utf-8")
     say(result(run))

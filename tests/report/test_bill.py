@@ -244,3 +244,24 @@ def test_without_rich_the_error_says_what_to_install(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "rich.table", None)
     with pytest.raises(MissingExtra, match=r"autogen-context\[cli\]"):
         printed([quiet(1)])
+
+
+def test_a_bill_is_the_providers_where_it_reported_one(tmp_path: Path) -> None:
+    """All ways are in its tokens, so that they compare; a turn that was billed twice, for a retry, says nothing of our counts."""
+    log = EventLog(tmp_path / "run.jsonl")
+    manager = manager_of(log, 3_000)
+    for number, prepared in enumerate(lived(manager, LONG)):
+        counted = prepared.certificate.counted_tokens
+        for times in range(1 + (number == 3)):
+            manager.record_usage(prepared, prompt_tokens=round(0.8 * counted) + 500 * times)
+    counts = [each["counted"] for each in run_of(log).turns]
+    told = bill_of(run_of(log))
+    alone = bill_of(replace(run_of(log), others=()))
+    assert [each.sent.tokens for each in alone if each.sent] == counts
+    for ours, own in zip(told, alone, strict=True):
+        assert ours.sent
+        assert own.sent
+        assert ours.sent.tokens == pytest.approx(0.8 * own.sent.tokens, abs=2)
+        assert ours.whole.tokens == pytest.approx(0.8 * own.whole.tokens, abs=4)
+        assert ours.room_tokens == pytest.approx(0.8 * own.room_tokens, abs=2)
+    assert totals_of(told).whole.above_limit == totals_of(alone).whole.above_limit
