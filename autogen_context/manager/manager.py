@@ -390,7 +390,7 @@ class IncrementalContextManager:
             state, counter = known.branched(), counter_of(setup)
             providers = known.providers.resumed(state.providers)
             other._kept = known.continued(setup, state, counter, providers)
-            other._kept.observe(known.engine.conversation.history.payloads)
+            other._kept.take_over(known.engine.conversation.history.payloads)
         return other
 
     async def aclose(self) -> None:
@@ -465,7 +465,7 @@ class IncrementalContextManager:
         if known.counter.source == "estimate" and self._setup.options.get("counter") is None:
             counter = counter_of(self._setup)
             runner = known.continued(self._setup, known.state, counter, known.providers)
-            runner.observe(known.engine.conversation.history.payloads, decides=True)
+            runner.take_over(known.engine.conversation.history.payloads, decides=True)
             if self._kept is known:  # no other state was loaded meanwhile
                 self._kept = runner
 

@@ -192,10 +192,15 @@ class TurnRunner:
             reasoned=self.engine.reasoned,
         )
 
-    def observe(self, payloads: Sequence[object], *, decides: bool = False) -> None:
-        """Read and measure the host's list before its turn; ``decides`` on its new units as well."""
+    def observe(self, payloads: Sequence[object]) -> None:
+        """Read and measure the host's list before its turn."""
         with self._changing():
             self._read(self._present(payloads))
+
+    def take_over(self, payloads: Sequence[object], *, decides: bool = False) -> None:
+        """Read and measure the list of another runner, without what is forgotten; ``decides`` on its new units as well."""
+        with self._changing():
+            self._read(payloads)
             if decides:
                 self.view = self.engine.with_new(self.view)
 
@@ -298,8 +303,12 @@ class TurnRunner:
                 found[digest] += 1
             else:
                 present.append(payload)
-        self.view = replace(self.view, forgotten=tuple(sorted((+found).items())))
-        return [*present, *payloads[-1:]]
+        present += payloads[-1:]
+        if (
+            len(present) > self.engine.conversation.history.known
+        ):  # a shorter list may not be all that the host has
+            self.view = replace(self.view, forgotten=tuple(sorted((+found).items())))
+        return present
 
     def _recognised(self) -> int:
         """Return how many leading messages are those of a state whose digests cannot be compared, and name its pins anew."""

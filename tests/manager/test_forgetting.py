@@ -132,6 +132,36 @@ def test_a_message_that_is_said_again_is_new(words: Words) -> None:
         again = grown(words, again)
 
 
+@pytest.mark.parametrize("way", ["branch", "shorter list", "the same list without it"])
+@of_each_host
+def test_what_is_forgotten_stays_forgotten_while_the_host_has_it(words: Words, way: str) -> None:
+    """In a branch, and whatever part of its list a host shows in between."""
+    messages = conversation(words, 6)
+    place = with_secret(words, messages, "user", 5)
+    keeper = lived(words, messages, 100_000)
+    keeper.forget(messages[place])
+    shown_next = {"branch": messages, "shorter list": messages[:1]}
+    other = keeper.branch() if way == "branch" else keeper
+    other.observe(shown_next.get(way, [*messages[:place], *messages[place + 1 :]]))
+    for each in (other, keeper):
+        assert MARKER not in repr(each.prepare_nowait(messages).messages)
+        assert MARKER not in repr(each.prepare_nowait(grown(words, messages)).messages)
+
+
+def test_a_message_that_is_said_again_is_in_a_branch() -> None:
+    """Although one with its words was forgotten, which the host still has."""
+    words = HOSTS["openai"]
+    messages = conversation(words, 6)
+    place = with_secret(words, messages, "user", 5)
+    keeper = lived(words, messages, 100_000)
+    keeper.forget(messages[place])
+    again = grown(words, [*messages, words.said("Yes?"), messages[place]])
+    keeper.prepare_nowait(again)
+    turn = keeper.branch().prepare_nowait(again)
+    assert turn.messages == keeper.prepare_nowait(again).messages
+    assert repr(turn.messages).count("77 ms") == 1
+
+
 @of_each_host
 def test_a_retried_answer_is_found_nowhere(words: Words) -> None:
     """The end of the list was replaced by another answer."""
