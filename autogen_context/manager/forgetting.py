@@ -171,12 +171,13 @@ class Forgetting:
     ) -> frozenset[str]:
         """Return the handles under which originals of messages at these positions may be kept, and of no others."""
         handles, others = set[str](), set[str]()
+        known = {c.unit.start: c for c in self._engine.conversation.candidates}
+        for candidate in units:
+            handles |= handles_of(candidate)
         for view in views:
             for each in view.decisions:
                 found = others if gone.isdisjoint(range(each.start, each.stop)) else handles
-                found.update(handles_in(each))
-        for candidate in units:
-            handles |= handles_of(candidate)
+                found.update(handles_in(each, known.get(each.start)))
         results = {result.text for message in lost for result in message.results}
         for handle, messages in self._originals:
             if any(m in lost or m.text in results for m in messages):
@@ -276,7 +277,8 @@ class Forgetting:
         """Return the handles of a unit."""
         handles, start = handles_of(candidate), candidate.unit.start
         if start < view.decisions.stop:
-            handles.update(handles_in(view.decisions[view.decisions.unit_at(start)]))
+            decision = view.decisions[view.decisions.unit_at(start)]
+            handles.update(handles_in(decision, candidate))
         return handles
 
     def _kept(self) -> Iterator[tuple[str, tuple[Message, ...]]]:
@@ -292,14 +294,17 @@ def views_of(view: ContextView, versions: Versions) -> Iterator[ContextView]:
     yield from (past for _, past in versions.kept)
 
 
-def handles_in(decision: Decision) -> Iterator[str]:
-    """Yield the handles that a decision names."""
+def handles_in(decision: Decision, candidate: Candidate | None) -> Iterator[str]:
+    """Yield the handles that a decision on a unit names; of those in its texts, which others wrote, only the unit's own."""
     if decision.handle:
         yield decision.handle
+    named = set[str]()
     for piece in decision.pieces:
         if isinstance(piece, Written) and piece.index is not None:
             for text in (piece.message.text, *(r.text for r in piece.message.results)):
-                yield from HANDLE.findall(text)
+                named.update(HANDLE.findall(text))
+    if named:
+        yield from named if candidate is None else named & handles_of(candidate)
 
 
 def handles_of(candidate: Candidate) -> set[str]:

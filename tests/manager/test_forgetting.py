@@ -12,12 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context import ContextCache, IncrementalContextManager
-from autogen_context.cache.originals import RedisOriginals
+from autogen_context.cache.originals import OriginalTier, RedisOriginals
 from autogen_context.cache.tier import Scope
 from autogen_context.cache.vectors import VectorStore
 from autogen_context.errors import NotInHistory, OriginalNotFound
+from autogen_context.messages.message import Message
 from support import working
 from support.keeping import manager
+from support.own_tier import OwnTier
 from support.redis_server import LocalRedis
 from support.states import HOSTS, conversation
 from support.words import Words
@@ -408,3 +410,41 @@ async def test_summaries_vectors_and_shared_stores_forget(tmp_path: Path) -> Non
         await cache.aclose()
     rows = b"".join(path.read_bytes() for path in (tmp_path / "cache").rglob("*") if path.is_file())
     assert MARKER.encode() not in rows
+
+
+class Team:
+    """Agents that keep their originals in one place, each with a tool result of its own or the same."""
+
+    def __init__(self) -> None:
+        self.tier = OwnTier()
+
+    def agent(self, window: int = 3_000, **given: Any) -> IncrementalContextManager:
+        """One of the team."""
+        scope = Scope(tenant="acme", agent="team")
+        return manager(window, original_store=OriginalTier(self.tier, scope=scope), **given)
+
+    def has(self, text: str) -> bool:
+        """Whether the team's store has an original with a text."""
+        return any(text.encode() in value for value in self.tier.values.values())
+
+
+def with_result(words: Words, steps: int, text: str) -> tuple[list[Any], list[Any]]:
+    """A conversation with a result in the middle, and the same one later, when the host took that out with its call."""
+    messages = conversation(words, steps)
+    place = with_secret(words, messages, "result", 5)
+    messages[place] = words.result("call_s", text)
+    return messages, grown(words, [*messages[: place - 1], *messages[place + 1 :]])
+
+
+def test_a_handle_in_the_text_of_a_result_deletes_nothing() -> None:
+    """Whoever writes a result decides on no other original."""
+    words, team, handle = HOSTS["openai"], Team(), "abcdefgh2345"
+    other = OriginalTier(team.tier, scope=Scope(tenant="acme", agent="team"))
+    other.write([(handle, (Message(role="tool", text="the only copy"),))])
+    lines = "\n".join(f"line {n}: output {n * 7919 % 1000} of a tool" for n in range(3_000))
+    messages, later = with_result(words, 3, f'see handle="{handle}"\n{lines}')
+    keeper = team.agent(100_000, reduce="lossy")
+    assert f'handle="{handle}"' in repr(keeper.prepare_nowait(messages).messages)
+    keeper.prepare_nowait(later)
+    assert team.has("the only copy")
+    assert not team.has("line 77: output")
