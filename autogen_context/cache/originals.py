@@ -14,7 +14,7 @@ from contextlib import suppress
 from copy import copy
 from itertools import takewhile
 from threading import RLock
-from typing import TYPE_CHECKING, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, Self, TypeVar
 
 from typing_extensions import override
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 ResultT = TypeVar("ResultT")
 Entry = tuple[str, tuple[Message, ...]]
+Reach = Literal["own", "put", "all"]
+"""Where originals are deleted: in the conversation's own tiers, in the shared one as well, or in those it only reads, too."""
 
 MESSAGE_BYTES = 200  # approximate overhead of a message
 
@@ -140,7 +142,7 @@ class OriginalStore:
             read in this order. Without tiers, an entry evicted from memory is lost.
         shared: one more tier, shared by a team of agents; ``handles`` includes what others stored there, and ``clear`` leaves
             that alone.
-        earlier: tiers of the conversations that this one began as, which are only read.
+        earlier: tiers of the conversations that this one began as, which are read, and deleted from only by ``forget``.
         ttl_s: the time to live in seconds since the entry was last stored.
         clock: returns the time in seconds.
 
@@ -171,7 +173,7 @@ class OriginalStore:
         self._shared, self._earlier = shared, tuple(earlier)
         self._forgotten: frozenset[str] = (
             frozenset()
-        )  # not read from earlier conversations, which keep them
+        )  # not read from earlier conversations, which may keep them
         self._ttl_s = ttl_s
         self._clock = clock
         # Entries stored here and not lost: when they expire, and how many places still have them.
@@ -264,8 +266,17 @@ class OriginalStore:
             raise OriginalNotFound(handle, evicted=self.evicted)
         return found
 
-    def forget(self, handles: str | Iterable[str]) -> None:
-        """Delete the entry under a handle, or those under several, from memory and all tiers, those of branches before included.
+    def reach_of(self, handle: str) -> Reach:
+        """Return where an original is deleted with its message: the shared tier may have it from others alone."""
+        return "put" if handle in self._known else "own"
+
+    def forget(self, handles: str | Iterable[str], *, reach: Reach = "all") -> None:
+        """Delete the entry under a handle, or those under several, from memory and from tiers.
+
+        Args:
+            handles: one or several.
+            reach: ``all`` is every tier, those of the conversations that this one began as included; ``put`` leaves these
+                alone, and ``own`` the shared tier as well.
 
         Raises:
             StoreUnavailable: a tier cannot be written now, so entries may still be there; they are gone from the others.
@@ -276,7 +287,9 @@ class OriginalStore:
                 self._known.pop(name, None)
             self._forgotten |= frozenset(names)
         self._memory.forget(names)
-        self._delete(lambda tier: tier.forget(names), self._earlier)
+        tiers = [tier for tier in self._tiers if reach != "own" or tier is not self._shared]
+        tiers += self._earlier if reach == "all" else ()
+        self._delete(lambda tier: tier.forget(names), tiers)
 
     def clear(self) -> None:
         """Delete everything, in each tier all originals of its scope, by any process; of those shared, what was put here.
@@ -287,14 +300,16 @@ class OriginalStore:
             handles, self._earlier = list(self._known), ()
             self._known.clear()
         self._memory.forget_where(lambda _: True)
-        self._delete(lambda tier: tier.forget(handles) if tier is self._shared else tier.clear())
+        self._delete(
+            lambda tier: tier.forget(handles) if tier is self._shared else tier.clear(), self._tiers
+        )
 
     def _delete(
-        self, delete: Callable[[OriginalTier], None], more: Iterable[OriginalTier] = ()
+        self, delete: Callable[[OriginalTier], None], tiers: Iterable[OriginalTier]
     ) -> None:
-        """Delete from every tier, and ``more``, even if an earlier one fails; then raise the first error."""
+        """Delete from each tier, even if an earlier one fails; then raise the first error."""
         errors: list[Exception] = []
-        for tier in (*self._tiers, *more):
+        for tier in tiers:
             try:
                 delete(tier)
             except Exception as error:  # noqa: BLE001 - raised below

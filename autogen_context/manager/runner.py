@@ -19,6 +19,7 @@ from secrets import token_hex
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
+from autogen_context.cache.originals import Reach
 from autogen_context.cache.tier import Scope
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import (
@@ -106,7 +107,7 @@ class TurnRunner:
         config = setup.config
         self.setup, self.counter, self.providers = setup, counter, providers
         self._log = setup.log
-        self._undeleted: frozenset[str] = frozenset()  # originals that a store could not delete yet
+        self._undeleted: dict[str, Reach] = {}  # originals that a store could not delete yet
         self._bill_doubted = False  # so that repeated bills of this kind warn only once
         self._conversations = state.conversations or new_conversation(setup)
         given = setup.options.get("original_store")
@@ -223,7 +224,7 @@ class TurnRunner:
         if change.same < change.known:
             self._follow_host(change, leaving[0] if leaving else Leaving())
         if self._undeleted:
-            self._delete(())
+            self._delete({})
 
     def _follow_host(self, change: HostChange, leaving: Leaving) -> None:
         """Follow a list in which messages were changed; forget what is deleted."""
@@ -241,23 +242,24 @@ class TurnRunner:
             with self._asking:
                 self.__dict__.pop("recall_tool", None)  # its index has the texts
             self.prefetcher.forget(leaving.messages, leaving.spans)
-            self._delete(leaving.handles)
+            self._delete({handle: self.originals.reach_of(handle) for handle in leaving.handles})
         self.view = view
 
-    def _delete(self, handles: Iterable[str]) -> None:
+    def _delete(self, handles: Mapping[str, Reach]) -> None:
         """Delete originals; what a store cannot delete now is tried again in the next turn."""
-        due = self._undeleted | set(handles)
-        try:
-            self.originals.forget(due)
-        except StoreUnavailable:
-            if due - self._undeleted:
-                logger.warning(
-                    "originals of deleted messages could not be deleted; it is tried again",
-                    extra={"originals": len(due)},
-                )
-            self._undeleted = frozenset(due)
-        else:
-            self._undeleted = frozenset()
+        due, before = self._undeleted | handles, self._undeleted.keys()
+        self._undeleted = {}
+        for reach in sorted(set(due.values())):
+            each = [handle for handle, where in due.items() if where == reach]
+            try:
+                self.originals.forget(each, reach=reach)
+            except StoreUnavailable:
+                self._undeleted |= dict.fromkeys(each, reach)
+        if self._undeleted.keys() - before:
+            logger.warning(
+                "originals of deleted messages could not be deleted; it is tried again",
+                extra={"originals": len(self._undeleted)},
+            )
 
     @cached_property
     def forgetting(self) -> Forgetting:
@@ -282,7 +284,7 @@ class TurnRunner:
                 gone = set(wanted.statements)
                 stated = [e for e in recorded_in(self.view.record) if e.text not in gone]
                 self.view = self.engine.with_record(self.view, stated)
-            self._delete(wanted.handles)
+            self._delete(dict.fromkeys(wanted.handles, "all"))
             with self._asking:
                 self.__dict__.pop("recall_tool", None)
             return replace(wanted.forgotten, unavailable=tuple(sorted(self._undeleted)))

@@ -1,6 +1,11 @@
 """A branch goes on from where its conversation is, and neither sees what becomes of the other."""
 
+from pathlib import Path
+
+import pytest
+
 from autogen_context import ContextConfig, IncrementalContextManager
+from autogen_context.errors import OriginalNotFound
 from autogen_context.manager.change import ContextChange
 from support.counting import Characters
 from support.keeping import manager
@@ -65,3 +70,22 @@ async def test_a_branch_is_made_of_the_same_parts() -> None:
     assert len(summarising.asked) > asked
     await other.aclose()
     await keeper.aclose()
+
+
+def test_what_is_edited_in_a_branch_is_in_its_parent(tmp_path: Path) -> None:
+    """The parent recalls each of its originals from the folder, also when the branch began a new list; ``forget`` is for both."""
+    keeper = manager(3_000, originals_directory=str(tmp_path), originals_bytes=0)
+    messages = run(30)
+    handles = [d.handle for d in keeper.prepare_nowait(messages).decisions if d.handle]
+    first = next(d for d in keeper.prepare_nowait(messages).decisions if d.handle)
+    assert len(handles) > 5
+    edited, anew = keeper.branch(), keeper.branch()
+    edited.prepare_nowait([*messages[: first.start], *messages[first.stop :]])
+    anew.prepare_nowait([messages[0], says("All anew.", "user")])
+    assert all(map(keeper.recall, handles))
+    for branch in (edited, anew):
+        with pytest.raises(OriginalNotFound):
+            branch.recall(first.handle)
+    keeper.branch().forget(handle=handles[1])
+    with pytest.raises(OriginalNotFound):
+        keeper.recall(handles[1])

@@ -448,3 +448,16 @@ def test_a_handle_in_the_text_of_a_result_deletes_nothing() -> None:
     keeper.prepare_nowait(later)
     assert team.has("the only copy")
     assert not team.has("line 77: output")
+
+
+def test_what_one_agent_deletes_another_has() -> None:
+    """The same result of a tool: an agent that never put it into the team's store takes nothing out of it."""
+    words, team = HOSTS["openai"], Team()
+    lines = "\n".join(f"line {n}: output {n * 7919 % 1000} of a tool" for n in range(600))
+    messages, later = with_result(words, STEPS, lines)
+    team.agent().prepare_nowait(messages)
+    assert team.has("line 77: output")
+    keeper = team.agent(100_000)
+    keeper.prepare_nowait(messages)
+    keeper.prepare_nowait(later)
+    assert team.has("line 77: output")
