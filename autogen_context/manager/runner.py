@@ -26,7 +26,6 @@ from autogen_context.errors import (
     ChangeRefused,
     ContextWindowExceeded,
     InvalidTranscript,
-    StoreUnavailable,
     TurnUnderWay,
 )
 from autogen_context.forks import when_forked
@@ -241,9 +240,13 @@ class TurnRunner:
             )
             with self._asking:
                 self.__dict__.pop("recall_tool", None)  # its index has the texts
-            self.prefetcher.forget(leaving.messages, leaving.spans)
+        self.view = view  # before anything is deleted: where that fails, the view follows the list
+        if leaving.is_any:
+            try:
+                self.prefetcher.forget(leaving.messages, leaving.spans)
+            except Exception:  # noqa: BLE001 - any that a user's cache or vectors may raise
+                logger.warning("a cache could not delete what was made of deleted messages")
             self._delete({handle: self.originals.reach_of(handle) for handle in leaving.handles})
-        self.view = view
 
     def _delete(self, handles: Mapping[str, Reach]) -> None:
         """Delete originals; what a store cannot delete now is tried again in the next turn."""
@@ -253,7 +256,7 @@ class TurnRunner:
             each = [handle for handle, where in due.items() if where == reach]
             try:
                 self.originals.forget(each, reach=reach)
-            except StoreUnavailable:
+            except Exception:  # noqa: BLE001 - any that a user's tier may raise
                 self._undeleted |= dict.fromkeys(each, reach)
         if self._undeleted.keys() - before:
             logger.warning(

@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typing_extensions import override
 
 from autogen_context import ContextCache, IncrementalContextManager
 from autogen_context.cache.originals import OriginalTier, RedisOriginals
 from autogen_context.cache.tier import Scope
 from autogen_context.cache.vectors import VectorStore
-from autogen_context.errors import NotInHistory, OriginalNotFound
+from autogen_context.errors import NotInHistory, OriginalNotFound, StoreRefused, StoreUnavailable
 from autogen_context.messages.message import Message
 from support import working
 from support.keeping import manager
@@ -461,3 +462,46 @@ def test_what_one_agent_deletes_another_has() -> None:
     keeper.prepare_nowait(messages)
     keeper.prepare_nowait(later)
     assert team.has("line 77: output")
+
+
+class Refusing(OwnTier):
+    """A tier that deletes nothing until it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.error: Exception | None = StoreRefused("redis://x")
+
+    @override
+    def forget(self, names: Iterable[str], /) -> None:
+        """Delete them, or refuse."""
+        if self.error is not None:
+            raise self.error
+        super().forget(names)
+
+
+@pytest.mark.parametrize(
+    "error", [StoreRefused("redis://x"), StoreUnavailable("x", reason="down"), OSError()]
+)
+def test_a_store_that_deletes_nothing_ends_no_turn(
+    error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each turn follows the host's list; it is tried again in each, and told once."""
+    words, tier = HOSTS["openai"], Refusing()
+    tier.error = error
+    messages = conversation(words, STEPS)
+    place = with_secret(words, messages, "said", 8)
+    keeper = manager(3_000, original_store=OriginalTier(tier, scope=Scope()))
+    keeper.prepare_nowait(messages)
+    later = [*messages[:place], *messages[place + 1 :]]
+    for _ in range(3):
+        turn = keeper.prepare_nowait(later)
+        assert turn.certificate.fits
+        assert turn.decisions[-1].stop == len(later)
+        later = grown(words, later)
+    assert [each for each in caplog.messages if "could not be deleted" in each] == [
+        "originals of deleted messages could not be deleted; it is tried again"
+    ]
+    assert any(MARKER.encode() in value for value in tier.values.values())
+    tier.error = None
+    keeper.prepare_nowait(later)
+    assert not any(MARKER.encode() in value for value in tier.values.values())
