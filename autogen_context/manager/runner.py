@@ -106,7 +106,7 @@ class TurnRunner:
         config = setup.config
         self.setup, self.counter, self.providers = setup, counter, providers
         self._log = setup.log
-        self._undeleted: dict[str, Reach] = {}  # originals that a store could not delete yet
+        self._undeleted: Mapping[str, Reach] = state.undeleted
         self._bill_doubted = False  # so that repeated bills of this kind warn only once
         self._conversations = state.conversations or new_conversation(setup)
         given = setup.options.get("original_store")
@@ -250,18 +250,19 @@ class TurnRunner:
 
     def _delete(self, handles: Mapping[str, Reach]) -> None:
         """Delete originals; what a store cannot delete now is tried again in the next turn."""
-        due, before = self._undeleted | handles, self._undeleted.keys()
-        self._undeleted = {}
+        before, left = self._undeleted, dict[str, Reach]()
+        due = {**before, **handles}
         for reach in sorted(set(due.values())):
             each = [handle for handle, where in due.items() if where == reach]
             try:
                 self.originals.forget(each, reach=reach)
             except Exception:  # noqa: BLE001 - any that a user's tier may raise
-                self._undeleted |= dict.fromkeys(each, reach)
-        if self._undeleted.keys() - before:
+                left |= dict.fromkeys(each, reach)
+        self._undeleted = left
+        if left.keys() - before:
             logger.warning(
                 "originals of deleted messages could not be deleted; it is tried again",
-                extra={"originals": len(self._undeleted)},
+                extra={"originals": len(left)},
             )
 
     @cached_property
@@ -599,6 +600,7 @@ class TurnRunner:
             context_id=self.context_id,
             branches=self._branches,
             conversations=self._conversations,
+            undeleted=self._undeleted,
             summaries=dict(self.prefetcher.summaries),
             advice=dict(self.prefetcher.advice),
             providers=latest.providers,
@@ -612,6 +614,7 @@ class TurnRunner:
             self.state,
             context_id=name,
             branches=0,
+            undeleted={},  # its parent's
             conversations=(*new_conversation(self.setup), *self._conversations)[:MOST_BRANCHES],
         )
 

@@ -22,6 +22,7 @@ from zlib import crc32
 
 from pydantic import Field, PlainValidator, StrictInt, TypeAdapter, ValidationError
 
+from autogen_context.cache.originals import Reach
 from autogen_context.errors import StateError
 from autogen_context.messages.canonical import DIGEST_SCHEME
 from autogen_context.messages.message import Message, Text
@@ -59,6 +60,9 @@ class State:
     conversations: tuple[
         Text, ...
     ] = ()  # names in stores of originals: its own, then those it branched from
+    undeleted: Mapping[Text, Reach] = field(
+        default_factory=dict[str, Reach]
+    )  # originals that a store could not delete yet, by handle
     summaries: Mapping[Text, Text] = field(default_factory=dict[str, str])
     advice: Mapping[Text, Advice] = field(default_factory=dict[str, Advice])
     providers: Annotated[Mapping[Text, Mapping[Text, object]], Field(exclude=True)] = field(

@@ -505,3 +505,24 @@ def test_a_store_that_deletes_nothing_ends_no_turn(
     tier.error = None
     keeper.prepare_nowait(later)
     assert not any(MARKER.encode() in value for value in tier.values.values())
+
+
+@pytest.mark.parametrize("way", ["loaded", "continued"])
+def test_what_a_store_could_not_delete_is_deleted_after_a_restart(way: str) -> None:
+    """By whoever goes on with the state, as soon as the store can."""
+    words, tier = HOSTS["openai"], Refusing()
+    messages = conversation(words, STEPS)
+    place = with_secret(words, messages, "said", 8)
+    keeper = manager(3_000, original_store=OriginalTier(tier, scope=Scope()))
+    keeper.prepare_nowait(messages)
+    assert keeper.forget(messages[place]).unavailable
+    saved = json.loads(json.dumps(keeper.save_state()))
+    if way == "loaded":
+        keeper = manager(3_000, original_store=OriginalTier(tier, scope=Scope()))
+    keeper.load_state(saved)
+    keeper.prepare_nowait(messages)
+    assert any(MARKER.encode() in value for value in tier.values.values())
+    tier.error = None
+    keeper.prepare_nowait(grown(words, messages))
+    assert not any(MARKER.encode() in value for value in tier.values.values())
+    assert "undeleted" not in keeper.save_state()
