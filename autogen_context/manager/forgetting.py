@@ -178,9 +178,9 @@ class Forgetting:
             for each in view.decisions:
                 found = others if gone.isdisjoint(range(each.start, each.stop)) else handles
                 found.update(handles_in(each, known.get(each.start)))
-        results = {result.text for message in lost for result in message.results}
+        results, gone_messages = {r.text for m in lost for r in m.results}, frozenset(lost)
         for handle, messages in self._originals:
-            if any(m in lost or m.text in results for m in messages):
+            if any(m in gone_messages or m.text in results for m in messages):
                 handles.add(handle)
         return frozenset(handles - others)
 
@@ -228,10 +228,11 @@ class Forgetting:
             )
         ]
         lines = lines_of(m for each in units for m in each.unit.messages)
+        found = {id(each) for each in units}
         units += [
             each
             for each in conversation.candidates
-            if each not in units
+            if id(each) not in found
             and is_recalled(each)
             and not lines.isdisjoint(lines_of(each.unit.messages))
         ]
@@ -240,12 +241,14 @@ class Forgetting:
         gone = [each for each in units if id(each) not in fixed]
         handles = {handle} if handle and handle in self._originals else set[str]()
         lost = [m for each in gone for m in each.unit.messages]
+        known = set(lost)
         for each, messages in self._kept():
             if given in messages or any(
-                (needle and has_text(m, needle)) or m in lost for m in messages
+                (needle and has_text(m, needle)) or m in known for m in messages
             ):
                 handles.add(each)
-                lost += [m for m in messages if m not in lost]
+                lost += [m for m in messages if m not in known]
+                known.update(messages)
         statements = tuple(
             each.text
             for each in view.record.stated

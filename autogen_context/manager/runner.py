@@ -252,7 +252,7 @@ class TurnRunner:
         """Delete originals; what a store cannot delete now is tried again in the next turn."""
         before, left = self._undeleted, dict[str, Reach]()
         due = {**before, **handles}
-        for reach in sorted(set(due.values())):
+        for reach in set(due.values()):
             each = [handle for handle, where in due.items() if where == reach]
             try:
                 self.originals.forget(each, reach=reach)

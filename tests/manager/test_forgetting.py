@@ -3,6 +3,7 @@
 import contextlib
 import json
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from support.own_tier import OwnTier
 from support.redis_server import LocalRedis
 from support.states import HOSTS, conversation
 from support.words import Words
+from support.work import calls_of
 
 MARKER = "zebra4711"
 RULE = "Never touch the key file"
@@ -526,3 +528,18 @@ def test_what_a_store_could_not_delete_is_deleted_after_a_restart(way: str) -> N
     keeper.prepare_nowait(grown(words, messages))
     assert not any(MARKER.encode() in value for value in tier.values.values())
     assert "undeleted" not in keeper.save_state()
+
+
+def forget_query(keeper: IncrementalContextManager, query: str) -> object:
+    """Forget what has a text."""
+    return keeper.forget(query=query)
+
+
+def test_forgetting_costs_what_there_is_to_forget() -> None:
+    """Four times the messages with a text, as units and as originals: hardly more than four times the calls."""
+    words, calls = HOSTS["openai"], list[int]()
+    for steps in (40, 160):
+        keeper = manager(3_000)
+        keeper.prepare_nowait(conversation(words, steps))
+        calls.append(calls_of(partial(forget_query, keeper), "part"))
+    assert calls[1] < 6 * calls[0]
