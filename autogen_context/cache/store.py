@@ -110,7 +110,7 @@ class DiskStore:
         self._key = store_key(key)
         self._rests_until = -math.inf
         self._table: _Table | None = None
-        self._forgotten: set[str] = set()  # names whose deletion is pending
+        self._forgotten: set[str] = set()  # names whose deletion is pending; changed under the lock
         self._told: set[str] = set()
         self._begin_anew()
         when_forked(self._begin_anew)
@@ -161,13 +161,15 @@ class DiskStore:
                     table.set(name, table.seal.closed(name, value, ttl_s=ttl_s), expire=ttl_s)
             return table.gone
 
-        self._forgotten |= set(gone)  # older values under these names are stale
+        with self._lock:
+            self._forgotten |= set(gone)  # older values under these names are stale
         return gone + self._tried(write, list(fitting), creates=bool(fitting))
 
     def forget(self, names: Iterable[str]) -> None:
         """Delete names. If this raises ``StoreUnavailable``, they are no longer read here, and are deleted later."""
         if self._is_there():
-            self._forgotten |= set(names)
+            with self._lock:
+                self._forgotten |= set(names)
             self._done(self._delete_forgotten, None)
         self._delete_aside()
 
@@ -212,7 +214,7 @@ class DiskStore:
     def _delete_forgotten(self, table: "_Table") -> None:
         if self._forgotten:
             table.delete_names(self._forgotten)
-            self._forgotten.clear()
+            self._forgotten.clear()  # all of them: who adds one waits for the lock that is held here
 
     def _delete_aside(self) -> None:
         """Delete what was put aside: who deletes something may mean what is in it."""

@@ -7,6 +7,7 @@ import resource
 import sqlite3
 import stat
 from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -244,6 +245,16 @@ async def test_a_locked_file_is_left_alone(
             await cache.invalidate("old")
         assert await cache.get_or_build("old", lambda: "new") == "new"
         assert warned(caplog) == 1
+
+
+def test_all_that_several_threads_forget_is_gone(tmp_path: Path) -> None:
+    """However their calls interleave."""
+    disk = DiskStore(tmp_path)
+    names = [f"{number}" for number in range(240)]
+    disk.write(dict.fromkeys(names, b"value"))
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda name: disk.forget([name]), names))
+    assert DiskStore(tmp_path).names() == []
 
 
 def test_what_could_not_be_deleted_is_not_read(
