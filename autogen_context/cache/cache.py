@@ -483,7 +483,7 @@ class _Deletions:
 
     def __init__(self, tier: Tier, submit: "Callable[[Callable[[], None]], Future[None]]") -> None:
         self._tier, self._submit = tier, submit
-        self._due: set[str] = set()
+        self._due: dict[str, object] = {}  # with a mark of each time a name was added
         self._begin_anew()
         when_forked(self._begin_anew)
 
@@ -497,7 +497,7 @@ class _Deletions:
     def add(self, name: str) -> "Future[None]":
         """Have a name deleted. Returns what is done when it is."""
         with self._lock:
-            self._due.add(name)
+            self._due[name] = object()
             if self._job is None:
                 self._job = self._submit(self._delete)
             return self._job
@@ -505,15 +505,17 @@ class _Deletions:
     def drop(self, name: str) -> None:
         """Leave a name that has a new value."""
         with self._lock:
-            self._due.discard(name)
+            self._due.pop(name, None)
 
     def _delete(self) -> None:
         with self._lock:
-            self._job, names = None, set(self._due)
+            self._job, begun = None, dict(self._due)
         with suppress(StoreUnavailable, StoreRefused):
-            self._tier.forget(names)
-        with self._lock:
-            self._due -= names
+            self._tier.forget(list(begun))
+        with self._lock:  # unless it was added again meanwhile
+            for name, mark in begun.items():
+                if self._due.get(name) is mark:
+                    del self._due[name]
 
 
 def row_of(key: str) -> str:
