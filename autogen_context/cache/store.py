@@ -110,13 +110,14 @@ class DiskStore:
         self._key = store_key(key)
         self._rests_until = -math.inf
         self._table: _Table | None = None
-        self._forgotten: set[str] = set()  # names whose deletion is pending; changed under the lock
         self._told: set[str] = set()
         self._begin_anew()
         when_forked(self._begin_anew)
 
     def _begin_anew(self) -> None:
         self._lock = RLock()  # diskcache itself opens the file anew in a forked process
+        # Names whose deletion is pending; changed under the lock. Those of before a fork are deleted by the parent.
+        self._forgotten: set[str] = set()
 
     @property
     def held_bytes(self) -> int:

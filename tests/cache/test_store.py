@@ -20,6 +20,7 @@ from typing_extensions import override
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.store import FILE, ROW_BYTES, DiskStore
 from autogen_context.errors import StoreUnavailable
+from support.forks import ended, forked
 
 
 class Bomb:
@@ -274,6 +275,21 @@ def test_what_could_not_be_deleted_is_not_read(
     assert other.read("key") == b"value"
     assert later.read("key") is None
     assert other.read("key") is None
+
+
+def test_what_a_parent_could_not_delete_is_not_its_childs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be another value by the time that a forked process gets to it."""
+    monkeypatch.setattr("autogen_context.cache.store._LOCKED_S", 0.05)
+    disk = DiskStore(tmp_path)
+    disk.write({"key": b"value"})
+    with locked(disk.path), pytest.raises(StoreUnavailable):
+        disk.forget(["key"])
+    DiskStore(tmp_path).write({"key": b"new"})
+    pid, _ = forked(lambda: int(disk.read("key") != b"new"))
+    assert ended(pid) == 0
+    assert DiskStore(tmp_path).read("key") == b"new"
 
 
 async def test_a_full_disk_is_done_without(

@@ -20,6 +20,7 @@ from autogen_context.cache.redis_tier import RedisTier
 from autogen_context.cache.store import DiskStore
 from autogen_context.cache.tier import Scope, Tier
 from support.entries import ANY_TEXT, said
+from support.forks import ended, forked
 from support.own_tier import OwnTier
 from support.redis_pair import KEY, PATIENT
 from support.redis_server import LocalRedis
@@ -249,6 +250,29 @@ def test_a_child_process_has_a_line_of_its_own(server: RedisServer) -> None:
         os._exit(0 if works else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert tier.read_all(["after"]) == {"after": b"2"}
+
+
+def test_a_child_process_sends_nothing_of_its_parents(tmp_path: Path) -> None:
+    """What was pending at the fork, and is older than what the parent has written since then."""
+    with LocalRedis(tmp_path) as away, RedisServer(away.url, limits=PATIENT, key=KEY) as server:
+        tier = RedisTier(server)
+        away.kill()
+        tier.write({"key": b"old"})
+        go_on, go = os.pipe()
+
+        def write() -> None:
+            os.read(go_on, 1)
+            tier.write({"other": b"1"})
+            tier.flush()
+
+        pid, _ = forked(write)
+        away.start()
+        wait_until(lambda: not tier.waiting)
+        tier.write({"key": b"new"})
+        tier.flush()
+        os.write(go, b"1")
+        assert ended(pid) == 0
+        assert tier.read_all(["key", "other"]) == {"key": b"new", "other": b"1"}
 
 
 @given(user=ANY_TEXT, password=st.text("Zz:@/?#[]% ", min_size=4).map(lambda s: f"Q{s}Q"))
