@@ -166,8 +166,7 @@ class ContextCache(Values):
         if shared is not None:
             self._on_server = _Deletions(shared, self._far_job)
         self._endings = [watch.listen(self._heard_of_paths)] if watch is not None else []
-        if shared is not None:
-            self._endings.append(shared.listen(self._heard_of_row))
+        self._listen()
 
     @overload
     async def get_or_build(
@@ -220,6 +219,10 @@ class ContextCache(Values):
         if ttl_s is not None:
             require_seconds("ttl_s", ttl_s)
         request = _Request(key, self._prefix + row_of(key), absolute_names(depends_on))
+        if self._is_deaf:
+            self._is_deaf = False
+            self._heard_of_row(EVERYTHING)
+            await asyncio.to_thread(self._listen)
         asked_at = time.monotonic()
         source: Source = "memory"
         while (entry := await self._in_memory(request)) is None:
@@ -277,6 +280,7 @@ class ContextCache(Values):
 
     async def aclose(self) -> None:
         """Wait for builds in progress, stop listening, write pending values, and close disk and server."""
+        self._is_deaf = False
         while self._endings:
             self._endings.pop()()
         await wait_for([work.task for work in list(self._works.values())])
@@ -296,6 +300,14 @@ class ContextCache(Values):
     def _begin_anew(self) -> None:
         super()._begin_anew()
         self._far = ThreadPoolExecutor(1, thread_name_prefix="context-cache-far")  # for the server
+        self._is_deaf = (
+            self._shared is not None
+        )  # in a forked process, which listens from its first request on
+
+    def _listen(self) -> None:
+        self._is_deaf = False
+        if self._shared is not None:
+            self._endings.append(self._shared.listen(self._heard_of_row))
 
     def _near_job(self, job: Callable[[], None]) -> "Future[None]":
         return self._thread.submit(job)  # another thread in a forked process
