@@ -15,7 +15,7 @@ import math
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from functools import cache, partial
 from pathlib import Path
@@ -42,7 +42,7 @@ from autogen_context.forks import when_forked
 ResultT = TypeVar("ResultT")
 
 FILE: Final = "cache.db"  # diskcache's name for it
-ASIDE: Final = f"{FILE}.damaged"  # what could not be trusted, until something is deleted
+ASIDE: Final = f"{FILE}.damaged"  # what could not be trusted, until something in it is deleted
 ROW_BYTES: Final = 200  # approximate overhead of a row
 SUBFOLDERS: Final = ("originals", "values")
 
@@ -56,6 +56,10 @@ _OURS: Final = frozenset({FILE, ASIDE, KEY_FILE, *SUBFOLDERS, *(FILE + each for 
 _STEPS_AT_ONCE: Final = 100_000
 _LEAST_STEPS: Final = 20_000_000
 _STEPS_A_BYTE: Final = 4
+# Of names in a file that was put aside; SQLite keeps a short one in one piece.
+_MOST_SOUGHT: Final = 100
+_MOST_SOUGHT_CHARS: Final = 400
+_READ_BYTES: Final = 2**20
 _SETTINGS: Final = {
     "statistics": 0,
     "tag_index": 0,
@@ -168,16 +172,17 @@ class DiskStore:
 
     def forget(self, names: Iterable[str]) -> None:
         """Delete names. If this raises ``StoreUnavailable``, they are no longer read here, and are deleted later."""
+        names = set(names)
         if self._is_there():
             with self._lock:
-                self._forgotten |= set(names)
+                self._forgotten |= names
             self._done(self._delete_forgotten, None)
-        self._delete_aside()
+        self._delete_aside(names)
 
     def clear(self, prefix: str = "") -> None:
         """Delete everything, or all names with a prefix. Raises ``StoreUnavailable`` if that fails for now."""
         self._done(partial(_Table.delete_all, prefix=prefix), None)
-        self._delete_aside()
+        self._delete_aside([prefix])
 
     def names(self) -> list[str]:
         """Return the names of all rows, oldest first; empty if the file cannot be read now."""
@@ -217,13 +222,16 @@ class DiskStore:
             table.delete_names(self._forgotten)
             self._forgotten.clear()  # all of them: who adds one waits for the lock that is held here
 
-    def _delete_aside(self) -> None:
-        """Delete what was put aside: who deletes something may mean what is in it."""
+    def _delete_aside(self, names: Collection[str]) -> None:
+        """Delete what was put aside if one of these names, or of these beginnings of names, may be in it."""
         aside = self.path.with_name(ASIDE)
         try:
+            if not _may_hold(aside, names):
+                return
             aside.unlink(missing_ok=True)
         except OSError as error:
             raise StoreUnavailable(str(aside), reason=str(error)) from error
+        _LOGGER.warning("%s is deleted: what is to be forgotten may be in it", aside)
 
     def _tell(self, text: str, *parts: object) -> None:
         """Warn of something once, until the file works again."""
@@ -286,9 +294,8 @@ class DiskStore:
         """Open the file, or make one, ours alone; settings that are not ours are deleted."""
         path = self.path
         take_folder(path.parent, ours=_OURS)
-        for suffix in ("", *_BESIDE):
-            take_file(path.with_name(FILE + suffix))
-        secret, is_new = folder_key(path.parent, self._key)
+        taken = [take_file(path.with_name(FILE + suffix)) for suffix in ("", *_BESIDE)]
+        secret, is_new = folder_key(path.parent, self._key, could_be_planted=any(taken))
         if is_new and path.exists() and path.stat().st_size:
             self._put_aside("its key is not there")
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
@@ -308,7 +315,7 @@ class DiskStore:
     def _is_put_aside(self, error: Exception) -> bool:
         try:
             self._put_aside(str(error))
-        except OSError:
+        except (OSError, StoreUnavailable):
             return False
         return True
 
@@ -320,8 +327,26 @@ class DiskStore:
             self.path.replace(aside)
             for suffix in _BESIDE:
                 self.path.with_name(FILE + suffix).unlink(missing_ok=True)
-            self._forgotten.clear()
             self._tell("%s cannot be trusted and is put aside as %s: %s", self.path, aside, why)
+            self._delete_aside(self._forgotten)
+            self._forgotten.clear()
+
+
+def _may_hold(path: Path, names: Collection[str]) -> bool:
+    """Return whether a file may have one of these names in it; it is not opened as a database, since it may be a damaged one."""
+    if not names or not os.path.lexists(path):
+        return False
+    if len(names) > _MOST_SOUGHT or max(map(len, names)) > _MOST_SOUGHT_CHARS:
+        return True
+    sought = [name.encode("utf-8", "surrogateescape") for name in names]
+    before = b""
+    with path.open("rb") as file:
+        while data := file.read(_READ_BYTES):
+            data = before + data
+            if any(name in data for name in sought):
+                return True
+            before = data[-_MOST_SOUGHT_CHARS * 4 :]
+    return False
 
 
 def _number_of(path: Path) -> int:

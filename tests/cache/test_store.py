@@ -254,7 +254,7 @@ def test_all_that_several_threads_forget_is_gone(tmp_path: Path) -> None:
     names = [f"{number}" for number in range(240)]
     disk.write(dict.fromkeys(names, b"value"))
     with ThreadPoolExecutor(8) as threads:
-        list(threads.map(lambda name: disk.forget([name]), names))
+        list(threads.map(disk.forget, [[name] for name in names]))
     assert DiskStore(tmp_path).names() == []
 
 
