@@ -120,8 +120,9 @@ class DiskStore:
 
     def _begin_anew(self) -> None:
         self._lock = RLock()  # diskcache itself opens the file anew in a forked process
-        # Names whose deletion is pending; changed under the lock. Those of before a fork are deleted by the parent.
-        self._forgotten: set[str] = set()
+        # Both changed under the lock; those of before a fork are deleted by the parent.
+        self._forgotten: set[str] = set()  # names whose deletion is pending
+        self._stale: set[str] = set()  # names that a newer value could not be written under
 
     @property
     def held_bytes(self) -> int:
@@ -140,8 +141,9 @@ class DiskStore:
         """Read several values at once."""
 
         def read(table: "_Table") -> dict[str, bytes]:
-            self._delete_forgotten(table)
-            wanted = (name for name in names if name not in self._forgotten)
+            if self._forgotten:
+                self._delete_forgotten(table)
+            wanted = [name for name in names if name not in self._stale]
             rows = {name: table.row(name, most_bytes=self._limit_bytes) for name in wanted}
             values = {
                 name: table.seal.opened(name, row) for name, row in rows.items() if row is not None
@@ -167,8 +169,12 @@ class DiskStore:
             return table.gone
 
         with self._lock:
-            self._forgotten |= set(gone)  # older values under these names are stale
-        return gone + self._tried(write, list(fitting), creates=bool(fitting))
+            self._stale |= set(gone)
+        told = self._tried(write, None, creates=bool(fitting))
+        if told is None:
+            with self._lock:
+                self._stale |= set(fitting) if self._is_there() else set()
+        return gone + (list(fitting) if told is None else told)
 
     def forget(self, names: Iterable[str]) -> None:
         """Delete names. If this raises ``StoreUnavailable``, they are no longer read here, and are deleted later."""
@@ -186,8 +192,9 @@ class DiskStore:
 
     def names(self) -> list[str]:
         """Return the names of all rows, oldest first; empty if the file cannot be read now."""
-        nothing: list[str] = []
-        return [name for name in self._tried(_Table.names, nothing) if name not in self._forgotten]
+        names = self._tried(_Table.names, list[str]())
+        gone = self._forgotten | self._stale
+        return [name for name in names if name not in gone]
 
     def items(self) -> Iterator[tuple[str, bytes | None]]:
         """Yield each name and value, ``None`` for a damaged or foreign row. May raise ``StoreUnavailable``."""
@@ -218,9 +225,10 @@ class DiskStore:
         return os.path.lexists(self.path)  # unlike Path.exists, it raises nothing
 
     def _delete_forgotten(self, table: "_Table") -> None:
-        if self._forgotten:
-            table.delete_names(self._forgotten)
-            self._forgotten.clear()  # all of them: who adds one waits for the lock that is held here
+        if due := self._forgotten | self._stale:
+            table.delete_names(due)
+            self._forgotten.clear()
+            self._stale.clear()  # all of them: who adds one waits for the lock that is held here
 
     def _delete_aside(self, names: Collection[str]) -> None:
         """Delete what was put aside if one of these names, or of these beginnings of names, may be in it."""
@@ -330,6 +338,7 @@ class DiskStore:
             self._tell("%s cannot be trusted and is put aside as %s: %s", self.path, aside, why)
             self._delete_aside(self._forgotten)
             self._forgotten.clear()
+            self._stale.clear()
 
 
 def _may_hold(path: Path, names: Collection[str]) -> bool:

@@ -277,6 +277,24 @@ def test_what_could_not_be_deleted_is_not_read(
     assert other.read("key") is None
 
 
+def test_a_value_is_not_read_once_a_newer_one_could_not_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is a miss, also while the file is left alone; the others are there, and so is the next one that is written."""
+    monkeypatch.setattr("autogen_context.cache.store._LOCKED_S", 0.05)
+    monkeypatch.setattr("autogen_context.cache.store._REST_S", 0.0)
+    disk = DiskStore(tmp_path)
+    disk.write({"key": b"old", "other": b"value"})
+    with locked(disk.path, "IMMEDIATE"):
+        assert disk.write({"key": b"in vain"}) == ["key"]
+    assert disk.names() == ["other"]
+    assert disk.read_all(["key", "other"]) == {"other": b"value"}
+    assert disk.write({"new": b"value"}) == []
+    assert DiskStore(tmp_path).names() == ["other", "new"]
+    disk.write({"key": b"newest"})
+    assert disk.read("key") == b"newest"
+
+
 def test_what_a_parent_could_not_delete_is_not_its_childs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
