@@ -60,6 +60,8 @@ _STEPS_A_BYTE: Final = 4
 _MOST_SOUGHT: Final = 100
 _MOST_SOUGHT_CHARS: Final = 400
 _READ_BYTES: Final = 2**20
+# Mistakes of a caller or a platform, which no file makes.
+_NO_DAMAGE: Final = (TypeError, AttributeError, UnicodeEncodeError, sqlite3.ProgrammingError)
 _SETTINGS: Final = {
     "statistics": 0,
     "tag_index": 0,
@@ -156,6 +158,7 @@ class DiskStore:
 
     def write(self, values: Mapping[str, bytes], *, ttl_s: float | None = None) -> list[str]:
         """Store values, replacing those under their names. Returns the names not stored or evicted, oldest first."""
+        _encodable(values)
         most_bytes = self._limit_bytes - ROW_BYTES
         gone = [name for name, value in values.items() if len(value) > most_bytes]
         fitting = {name: values[name] for name in values if name not in gone}
@@ -178,7 +181,7 @@ class DiskStore:
 
     def forget(self, names: Iterable[str]) -> None:
         """Delete names. If this raises ``StoreUnavailable``, they are no longer read here, and are deleted later."""
-        names = set(names)
+        names = _encodable(names)
         if self._is_there():
             with self._lock:
                 self._forgotten |= names
@@ -275,6 +278,8 @@ class DiskStore:
                 return otherwise
             try:
                 return self._run(action)
+            except _NO_DAMAGE:
+                raise
             except Exception as error:  # diskcache may raise any on a damaged table
                 reason = f"it cannot be written now; nothing was deleted ({error})"
                 if _is_passing(error) or not self._is_put_aside(error):
@@ -341,13 +346,21 @@ class DiskStore:
             self._stale.clear()
 
 
+def _encodable(names: Iterable[str]) -> set[str]:
+    """Return names. Raise ``ValueError`` if one cannot stand in a file; if it were pending, nothing could be done any more."""
+    found = set(names)
+    for name in found:
+        name.encode()
+    return found
+
+
 def _may_hold(path: Path, names: Collection[str]) -> bool:
     """Return whether a file may have one of these names in it; it is not opened as a database, since it may be a damaged one."""
     if not names or not os.path.lexists(path):
         return False
     if len(names) > _MOST_SOUGHT or max(map(len, names)) > _MOST_SOUGHT_CHARS:
         return True
-    sought = [name.encode("utf-8", "surrogateescape") for name in names]
+    sought = [name.encode() for name in names]
     before = b""
     with path.open("rb") as file:
         while data := file.read(_READ_BYTES):
@@ -536,7 +549,7 @@ class _Table(_Cache):  # type: ignore[misc]  # as above
                 break
             rowids.append((rowid,))
             self.gone.append(str(name))
-            held -= size
+            held -= size or 0
         self.connection.executemany("DELETE FROM Cache WHERE rowid = ?", rowids)
         if held > self.room_bytes:  # nothing is left: it was changed since it was measured
             self._is_measured = False

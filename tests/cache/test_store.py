@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import given, settings
@@ -203,6 +204,23 @@ def test_a_damaged_file_costs_what_it_holds(
         assert DiskStore(tmp_path).read_all(values) == values
     DiskStore(tmp_path).clear()
     assert not DiskStore(tmp_path).names()
+
+
+def test_a_mistake_of_a_caller_costs_no_value(disk: DiskStore) -> None:
+    """It is an error of the call, and what is in the file stays there."""
+    wrong = "\ud800"  # no name
+    for call in (
+        partial(disk.read, wrong),
+        partial(disk.write, {wrong: b"value"}),
+        partial(disk.forget, [wrong]),
+        partial(disk.clear, wrong),
+    ):
+        with pytest.raises(UnicodeEncodeError):
+            call()
+        assert disk.read("key") == b"value"
+    with pytest.raises(TypeError):
+        disk.write(cast("dict[str, bytes]", {"key": 5}))
+    assert DiskStore(disk.path.parent).read("key") == b"value"
 
 
 @settings(max_examples=8)
