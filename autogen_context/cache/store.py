@@ -60,6 +60,7 @@ _STEPS_A_BYTE: Final = 4
 _MOST_SOUGHT: Final = 100
 _MOST_SOUGHT_CHARS: Final = 400
 _READ_BYTES: Final = 2**20
+_DELETE_UNNAMED: Final = "DELETE FROM Cache WHERE key < '' OR key >= x'' OR key IS NULL"
 # Mistakes of a caller or a platform, which no file makes.
 _NO_DAMAGE: Final = (TypeError, AttributeError, UnicodeEncodeError, sqlite3.ProgrammingError)
 _SETTINGS: Final = {
@@ -308,8 +309,10 @@ class DiskStore:
         path = self.path
         take_folder(path.parent, ours=_OURS)
         taken = [take_file(path.with_name(FILE + suffix)) for suffix in ("", *_BESIDE)]
+        # Asked before there is a key: from then on others may fill the file under it.
+        is_filled = path.exists() and path.stat().st_size > 0
         secret, is_new = folder_key(path.parent, self._key, could_be_planted=any(taken))
-        if is_new and path.exists() and path.stat().st_size:
+        if is_new and is_filled:
             self._put_aside("its key is not there")
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
         with closing(_connected(path, timeout_s=_LOCKED_S)) as probe:
@@ -522,14 +525,15 @@ class _Table(_Cache):  # type: ignore[misc]  # as above
             self.connection.executemany(
                 "DELETE FROM Cache WHERE key = ?", [(name,) for name in sorted(names)]
             )
-            self.connection.execute("DELETE FROM Cache WHERE key < '' OR key >= x'' OR key IS NULL")
+            self.connection.execute(_DELETE_UNNAMED)
 
     def delete_all(self, prefix: str) -> None:
-        """Delete all rows whose name has a prefix."""
+        """Delete all rows whose name has a prefix, and all that have no name of ours."""
         with self.transact():
             self.connection.execute(
                 "DELETE FROM Cache WHERE substr(key, 1, ?) = ?", (len(prefix), prefix)
             )
+            self.connection.execute(_DELETE_UNNAMED)
 
     @override
     def _cull(  # pyright: ignore[reportGeneralTypeIssues] - the base class is ``Any``

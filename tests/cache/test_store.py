@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from typing_extensions import override
 
 from autogen_context.cache.cache import ContextCache
+from autogen_context.cache.seal import folder_key
 from autogen_context.cache.store import FILE, ROW_BYTES, DiskStore
 from autogen_context.errors import StoreUnavailable
 from support.forks import ended, forked
@@ -249,6 +250,31 @@ def test_a_file_that_is_taken_away_is_made_again(disk: DiskStore) -> None:
     assert disk.read("key") is None
     disk.write({"key": b"new"})
     assert DiskStore(disk.path.parent).read("key") == b"new"
+
+
+def test_two_that_begin_at_once_keep_what_both_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One has made the key of the folder, and the other has written under it before the first goes on."""
+    one, other = DiskStore(tmp_path), DiskStore(tmp_path)
+
+    def made(*given: Any, **more: Any) -> tuple[bytes, bool]:
+        monkeypatch.undo()
+        found = folder_key(*given, **more)
+        assert other.write({"other": b"value"}) == []
+        return found
+
+    monkeypatch.setattr("autogen_context.cache.store.folder_key", made)
+    assert one.write({"one": b"value"}) == []
+    assert DiskStore(tmp_path).read_all(["one", "other"]) == {"one": b"value", "other": b"value"}
+
+
+@pytest.mark.parametrize("prefix", ["", "ke"])
+def test_a_row_without_a_name_is_cleared(disk: DiskStore, prefix: str) -> None:
+    """Nobody knows what it was."""
+    execute(disk.path, "UPDATE Cache SET key = CAST(key AS BLOB)")
+    disk.clear(prefix)
+    assert list(disk.items()) == []
 
 
 async def test_a_locked_file_is_left_alone(
