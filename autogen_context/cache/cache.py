@@ -125,6 +125,8 @@ class ContextCache(Values):
         MissingExtra: ``shared`` is a url, and the ``redis`` extra is not installed.
     """
 
+    _is_deaf: bool  # in a forked process, which listens from its first request on
+
     def __init__(
         self,
         directory: str | PathLike[str] | None = None,
@@ -300,9 +302,7 @@ class ContextCache(Values):
     def _begin_anew(self) -> None:
         super()._begin_anew()
         self._far = ThreadPoolExecutor(1, thread_name_prefix="context-cache-far")  # for the server
-        self._is_deaf = (
-            self._shared is not None
-        )  # in a forked process, which listens from its first request on
+        self._is_deaf = self._shared is not None
 
     def _listen(self) -> None:
         self._is_deaf = False
