@@ -1,6 +1,8 @@
 """Secrets of files reach nothing that is told (F22), and what only looks like one stays."""
 
+import string
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -147,6 +149,51 @@ def test_a_secret_in_a_long_line_is_found(name: str) -> None:
 def test_what_is_no_secret_stays(line: str) -> None:
     """Names of secrets, where they are kept, and numbers."""
     assert without_secrets(line) == line
+
+
+LETTERS = string.ascii_letters + string.digits
+DJANGO = string.ascii_lowercase + string.digits + "!@#$%^&*(-_=+)"  # get_random_secret_key
+WORDPRESS = LETTERS + "!@#$%^&*()-_ []{}<>~`+=,.;:/?|"  # wp_generate_password
+DRAWN = {
+    "django": ("SECRET_KEY = '{}'", DJANGO, 50),
+    "wordpress": ("define('AUTH_KEY', '{}');", WORDPRESS, 64),
+    "wordpress, nonce": ("define('NONCE_SALT', '{}');", WORDPRESS, 64),
+    "address": ("postgres://u:{}@h/db", LETTERS + "!$%^&*-_=+{}<>", 16),
+    "user": ("curl -u bob:{} https://example.com", LETTERS + "!$%^&*-_=+{}<>", 16),
+    "shell": ("DB_PASSWORD={}", LETTERS + "!$%^&*-_=+{}<>", 20),
+    "quoted": ("password = '{}'", LETTERS + "!$%^&*-_=+{}<>", 12),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_drawn_secret_is_hidden_whatever_it_contains(name: str) -> None:
+    """A dollar, a brace or a word that placeholders have stands in many a secret."""
+    form, signs, length = DRAWN[name]
+    draw = Random(7)  # noqa: S311 - no secret of anybody
+    values = ["".join(draw.choices(signs, k=length)) for _ in range(300)]
+    assert [value for value in values if value in without_secrets(form.format(value))] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["PASSWORD=myS3cr3tPw", "API_KEY=xxx9f8e7d6c5b4a3", "password = 'a$b9cD7efg'", "https://u:true1love@h/",
+     "mongodb://admin:Pa$$w0rd@cluster0", "password = 'changemenot7'", "API_KEY=example9f8e7d6c"],
+)  # fmt: skip
+def test_a_secret_with_the_words_of_a_placeholder_is_hidden(line: str) -> None:
+    """It is none unless it is one as a whole."""
+    assert HIDDEN in without_secrets(line)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["your-api-key", "your-api-key-1", "YOUR_API_KEY_HERE", "<password>", "<your-password-1>", "${DB_PASS}", "${DB_PASS:-x9}", "$DB_PASS",
+     "{{ db_password }}", "{{db_pass1}}", "%DB_PASS1%", "%(password)s", "changeme", "change-me-1", "xxxxxxxx", "XXXX-XXXX-XXXX", "********",
+     "sk-xxxxxxxxxxxxxxxxxxxx", "sk-...", "my-secret-token", "example_key", "{password}", "{settings.db_pass}", "${user}-${pass}", "placeholder1"],
+)  # fmt: skip
+def test_a_placeholder_stays(value: str) -> None:
+    """In quotes, in an address, in an option, bare."""
+    lines = f"password = '{value}'\nDB_PASSWORD={value}\npostgres://u:{value}@h/db\nrun --token {value}\nAPI_KEY: {value}"
+    assert without_secrets(lines) == lines
 
 
 @settings(max_examples=20)
