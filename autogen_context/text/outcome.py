@@ -1,8 +1,9 @@
 """How a program or tool call ended, as far as its output shows it: the one detector of failure for all rooms.
 
 Promise: ``failed`` and ``succeeded`` are said on evidence alone, anything else is ``unknown``. An exit status goes before a test
-runner's summary, that before the last lines. Evidence is found by its place (status in the frame, last word at the end, prefix of
-a line), so a text about failures is none. Linear time; of a long output its ends are read.
+runner's summary, that before the last lines; tests that passed are no success if a failure is the last word. Evidence is found by
+its place (status in the frame, last word at the end, prefix of a line), so a text about failures is none. Linear time; of a long
+output its ends are read.
 """
 
 import json
@@ -358,16 +359,23 @@ _MANY = 3
 def of_lines(lines: list[str]) -> ProgramOutcome:
     """Return the outcome that the lines of a program's output show: a test summary, else its last word."""
     tests = of_tests(lines)
-    if tests.ending != "unknown":
+    if tests.failed or not tests.has_run:
         return tests
-    if not tests.has_run:
-        return tests
+    if tests.succeeded:
+        last = of_last_word(lines)
+        is_told = any(is_error_line(line) and not is_of_tests(line) for line in lines[-LAST_LINES:])
+        return last if last.failed else UNKNOWN if is_told else tests
     listed = sum(_LISTED.match(line) is not None for line in lines)
     if listed >= _MANY and 2 * listed > len(
         lines
     ):  # lines of something, as grep -n and cat -n print them
         return UNKNOWN
     return of_last_word(lines)
+
+
+def is_of_tests(line: str) -> bool:
+    """Return True if a line counts tests, or says that one passed."""
+    return any(form.search(line) for form in (_COUNT, _SHARE, _PASSED, _PASSED_ONE))
 
 
 def of_last_word(lines: list[str]) -> ProgramOutcome:
@@ -427,15 +435,21 @@ def of_message(lines: list[str]) -> ProgramOutcome:
 
 # Test summaries: counts, else the words that runners begin a line with
 
-_BAD = "fails|fail|failed|failing|failures|failure|errors|error"
+_BAD = "fails|fail|failed|failing|failures|failure|errors|error|timed out|interrupted|did not run|unreachable|crashed|crashes"
 _GOOD = "passes|passed|passing|pass|successes|success|succeeded"
 _OTHER = "expected failures|unexpected successes|tests run|tests|test|examples|specs|scenarios|runs|total|skipped|skip|pending|xfailed|xpassed|warnings|assertions"
 _COUNT = re.compile(
-    rf"(?<![\w.])(\d+) (?:(?:unit )?tests? )?({_BAD}|{_GOOD}|{_OTHER})(?![\w%])"
+    rf"(?<![\w.=])(\d+) (?:(?:unit )?tests? )?({_BAD}|{_GOOD}|{_OTHER})(?![\w%])"
     rf"|\b({_OTHER}|{_BAD}|{_GOOD})(?: *[:=] *| (?=\d+\s*$))(\d+)\b(?![%:/-]|\.\d)"
     rf"(?! (?:{_BAD}|{_GOOD}|{_OTHER})\b(?! *[:=]))",  # "Tests: 1 failed" counts failures
     re.IGNORECASE,
 )
+_SHARE = re.compile(  # "3/5 tests passed", "Passed: 3 of 5"
+    r"(?<![\w./-])(?P<n>\d{1,9})(?: ?/ ?| (?:out )?of )(?P<all>\d{1,9})(?: (?:unit )?(?:tests?|checks?|cases?|specs?|examples?|scenarios?))?"
+    rf"(?: (?:have|were|are))? (?:{_GOOD})\b|\b(?:{_GOOD})(?: *[:=] *| )(?P<n2>\d{{1,9}})(?: ?/ ?| (?:out )?of )(?P<all2>\d{{1,9}})\b",
+    re.IGNORECASE,
+)
+_LEFT_OUT = re.compile(r"skip|pending|ignored|todo|disabled", re.IGNORECASE)
 _BESIDE = re.compile(  # words allowed in a line with a single count
     r"\b(?:tests?|suites?|files?|cases?|results?|run|ran|finished|completed|in|with|out|of|ok|passed|failed|m?s|seconds?)\b|(?<=\d)m?s\b",
     re.IGNORECASE,
@@ -448,6 +462,7 @@ _PASSED = re.compile(
     r"\W{0,12}(?:OK(?:,.*| \(.*\))?\s*$|ok\s+\S+\s+(?:[\d.]+s|\(cached\))(?!.*no tests)|PASS(?:ED)?\s*$|PASS +\S+\.\w|BUILD SUCCESS"
     r"|(?i:all) (?:\w+ ){0,3}(?i:tests|checks|cases) (?i:pass|succeed|successful))"
 )
+_PASSED_ONE = re.compile(r"\bPASSED\b|\.\.\. ok\s*\Z")
 _NOT_RUN = re.compile(
     r"no tests? (?:to run|ran|were)|\b0 (?:tests|examples)\b(?! fail)", re.IGNORECASE
 )
@@ -456,17 +471,20 @@ _NOT_RUN = re.compile(
 def of_tests(lines: list[str]) -> ProgramOutcome:
     """Return the outcome that a test summary states; a single failure makes it ``failed``."""
     bad, good = list[int](), list[int]()
-    for line in lines:
+    for line in (_SHARE.sub("", line) for line in lines):
         found = list(_COUNT.finditer(line)) if any(map(str.isdigit, line)) else []
-        if len(found) == 1 and re.search(r"[^\W\d_]", _BESIDE.sub("", _COUNT.sub("", line))):
+        if len(found) == 1 and is_sentence(line):
             continue  # a number in a sentence
         for before, word, name, behind in (item.groups() for item in found):
             kind, count = (word or name).lower(), int(before or behind)
             bad += [count] if kind in _BAD.split("|") else []
             good += [count] if kind in _GOOD.split("|") else []
+    shares = shares_in(lines)
+    bad += [max(0, total - n) for total, n in shares.items()]
+    good += shares.values()
     marked = [line for line in lines if _FAILED.match(line)]
     if sum(bad) or marked:
-        told = marked or [line for line in lines if _COUNT.search(line)]
+        told = marked or [line for line in lines if _COUNT.search(line) or _SHARE.search(line)]
         named = [line for line in lines if is_error_line(line) and line not in told]
         return ProgramOutcome(ending="failed", lines=(*told[-3:], *named[-3:]), evidence="tests")
     if sum(good):
@@ -476,3 +494,19 @@ def of_tests(lines: list[str]) -> ProgramOutcome:
     if bad or any(_PASSED.match(line) for line in lines):
         return ProgramOutcome(ending="succeeded", evidence="tests")
     return UNKNOWN
+
+
+def is_sentence(line: str) -> bool:
+    """Return True if a line has more words than a count of tests."""
+    return re.search(r"[^\W\d_]", _BESIDE.sub("", _COUNT.sub("", line))) is not None
+
+
+def shares_in(lines: list[str]) -> dict[int, int]:
+    """Return how many of each total passed, as last said: the lines before tell of progress."""
+    shares: dict[int, int] = {}
+    for line in lines:
+        share = _SHARE.search(line)
+        if share is not None and not is_sentence(_SHARE.sub("", line)):
+            n, total = (int(share[name] or share[f"{name}2"]) for name in ("n", "all"))
+            shares[total] = total if _LEFT_OUT.search(line) else n
+    return shares

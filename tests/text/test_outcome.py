@@ -59,6 +59,42 @@ def test_a_summary_goes_before_another_programs_status(failed: int, passed: int)
     assert found.ending == ("failed" if failed else "succeeded")
 
 
+@pytest.mark.parametrize(
+    "end",
+    ["make: *** [Makefile:3: test] Error 1", "Segmentation fault (core dumped)", "panic: runtime error: index out of range",
+     "Traceback (most recent call last):\nOSError: disk full", "bash: deploy: command not found", "npm ERR! Test failed."],
+)  # fmt: skip
+@pytest.mark.parametrize("summary", ["3 passed in 0.10s", "Ran 3 tests in 0.1s\n\nOK", "PASSED"])
+def test_a_last_word_goes_before_tests_that_passed(summary: str, end: str) -> None:
+    """The program went on after them, and failed; with an error that is no such word nothing is known."""
+    assert outcome_of(summary).succeeded
+    assert outcome_of(f"{summary}\n{end}").failed
+    assert outcome_of(f"{summary}\nCoverage check failed: 80% < 90%").ending == "unknown"
+
+
+COUNTED = {
+    "3/5 tests passed": "failed",
+    "3 of 5 tests passed": "failed",
+    "Passed: 3/5": "failed",
+    "5/5 tests passed": "succeeded",
+    "5 of 5 tests passed": "succeeded",
+    "Some tests failed.\n3 passed": "unknown",
+    "10 tests run: 9 passed, 1 timed out, 0 skipped": "failed",
+    "10 tests run: 9 passed, 0 timed out, 1 skipped": "succeeded",
+    "9 passed, 1 interrupted": "failed",
+    "9 passed, 2 did not run": "failed",
+    "web1 : ok=3 changed=1 unreachable=1 failed=0 skipped=0": "failed",
+    "web1 : ok=3 changed=1 unreachable=0 failed=1 skipped=0": "failed",
+    "web1 : ok=3 changed=1 unreachable=0 failed=0 skipped=2": "succeeded",
+}
+
+
+@pytest.mark.parametrize("summary", COUNTED)
+def test_a_summary_is_read_as_it_counts(summary: str) -> None:
+    """Of a total, in the words of each runner, and by names with a sign."""
+    assert outcome_of(summary).ending == COUNTED[summary]
+
+
 @given(st.text(), st.booleans())
 def test_any_text_is_read(text: str, content: bool) -> None:  # noqa: FBT001 - drawn
     """No output raises, and what tells of a failure stands in it or says its status."""
