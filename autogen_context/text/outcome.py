@@ -26,6 +26,8 @@ AFTER_CRASH = 4  # lines behind the report of a crash, such as its message and a
 AFTER_TRACE = (
     1  # lines behind an exception that may belong to its message; with more the program went on
 )
+MOST_STATUS = 255  # a greater number that is returned is something else
+OF_HTTP = range(200, 207)  # "return code: 200"
 BRIEF_CHARS, BRIEF_LINES = 1_000, 20  # of an output that is nothing but a message
 
 # A line that reports something bad, wherever it stands
@@ -151,7 +153,7 @@ def lines_in(output: str) -> list[str]:
 
 _NUMBER = r"(?P<{}>-?\d{{1,10}}|0[xX][\da-fA-F]{{1,8}})"
 _STATED = re.compile(  # "exit code: 1", "exited with status 2", "returned non-zero exit status 1"
-    r"(?<![\w.$-])(?:(?:exit|return)[ _-]?(?:code|status|value)|ExitCode|returncode"
+    r"(?<![\w.$-])(?:(?:exit|return)[ _-]?(?:code|status)|ExitCode|returncode"
     r"|(?:exit(?:ed|s)?|return(?:ed|s)?|failed|finished|completed|terminated|stopped|ended|died|quit)(?: abnormally)? with"
     r"(?: an?)?(?: (?:non-?zero|error|exit|return))?(?: (?:exit|return))? ?(?:code|status|value))"
     rf"(?: was| is| of)?[ \t]{{0,4}}[:=]?[ \t]{{0,4}}[\"'`(<>\[*]{{0,3}}{_NUMBER.format('code')}"
@@ -174,7 +176,9 @@ _SUPPOSED = re.compile(  # a line that speaks about a status, or shows a line of
     r"\b(?:if|when|unless|should|must|expect\w*|assert\w*|means?|returns?)\b|\A[^\s:]{1,200}:\d{1,7}[:-](?!\d)|\A\s*(?:#|//|\*|\d{1,7}[:\t])",
     re.IGNORECASE,
 )
-_HARNESS = re.compile(r"\A\s*[\[(<].{0,200}[\])>]\s*\Z")  # a line in brackets
+_HARNESS = re.compile(  # a sentence in brackets, as harnesses put it below what they show
+    r"\A\s*[\[(](?:the )?(?:command|process|program) .{0,200}[\])]\s*\Z", re.IGNORECASE
+)
 
 
 def status_in(lines: list[str], *, is_content: bool) -> tuple[int, str] | None:
@@ -182,7 +186,7 @@ def status_in(lines: list[str], *, is_content: bool) -> tuple[int, str] | None:
     edges = lines[:HEAD_LINES] + lines[max(HEAD_LINES, len(lines) - TAIL_LINES) :]
     if (
         is_content
-    ):  # the shown text may end with such a line; the frame is the first line, or in brackets
+    ):  # the shown text may end with such a line; the frame is the first line, or a harness's own
         edges = [line for line in edges if _HARNESS.match(line) or line is lines[0]]
     found = [(code, line) for line in edges if (code := status_of(line)) is not None]
     return next((each for each in found if each[0]), found[0] if found else None)
@@ -197,8 +201,11 @@ def status_of(line: str) -> int | None:
     match = _STATED.search(line) or _ALONE.search(line)
     if match is not None:
         is_about = _SUPPOSED.search(line, 0, match.start())
-        number = match["code"]
-        return None if is_about else int(number, 16 if number[:2] in ("0x", "0X") else 10)
+        is_hex = match["code"][:2] in ("0x", "0X")
+        number = int(match["code"], 16 if is_hex else 10)
+        is_other = (number > MOST_STATUS and not is_hex) or number in OF_HTTP
+        is_other &= "return" in match[0].lower()
+        return None if is_about or is_other else number
     if (match := _REVERSED.search(line)) is not None:
         return int(match[1])
     if (match := _SIGNALLED.search(line)) is not None and not _SUPPOSED.search(line):
@@ -208,7 +215,7 @@ def status_of(line: str) -> int | None:
 
 # Fields of a result in JSON
 
-_STATUSES = frozenset({"exitcode", "returncode", "exitstatus", "returnstatus", "returnvalue", "rc"})
+_STATUSES = frozenset({"exitcode", "returncode", "exitstatus", "returnstatus", "rc"})
 _SUCCESSES = frozenset({"success", "succeeded", "issuccess", "successful", "ok", "passed"})
 _FAULTS = frozenset(
     {"error", "errors", "iserror", "haserror", "exception", "failed", "failure", "errormessage"}
@@ -218,6 +225,26 @@ _STATES: Mapping[str, Ending] = {
     **dict.fromkeys(("success", "succeeded", "passed", "ok"), "succeeded"),
 }
 _OUTPUTS = frozenset({"stdout", "stderr", "output", "result", "message", "content"})
+_NOTHING = frozenset(
+    {
+        "",
+        "0",
+        "-",
+        "no",
+        "none",
+        "null",
+        "nil",
+        "n/a",
+        "false",
+        "ok",
+        "success",
+        "no error",
+        "no errors",
+    }
+)
+_STATE_FIELDS = frozenset({"status", "state", "outcome", "statuscode", "httpstatus"})
+_FRAME_FIELDS = _STATUSES | _SUCCESSES | _FAULTS | _STATE_FIELDS
+_MESSAGES = frozenset({"message", "code", "detail", "type"})  # of a fault that is an object
 _HTTP_FAULT = 400
 MOST_FIELDS = 12  # of a record that is content; one with more keys is data, whatever they say
 
@@ -243,6 +270,8 @@ def of_fields(fields: Mapping[str, object], *, is_content: bool) -> ProgramOutco
     plain = [
         {re.sub(r"[\W_]", "", key).lower(): value for key, value in row.items()} for row in rows
     ]
+    if is_content and not is_frame(plain):
+        return UNKNOWN
     said = [v for row in plain for k, v in row.items() if k in _OUTPUTS and isinstance(v, str)]
     lines = [line for text in said for line in lines_in(text)]
     codes = [
@@ -254,7 +283,7 @@ def of_fields(fields: Mapping[str, object], *, is_content: bool) -> ProgramOutco
         return weighed((code, f"exit status {code}"), found, lines)
     if len(fields) > MOST_FIELDS and is_content:
         return UNKNOWN
-    endings = dict(flags_in(plain[0]))
+    endings = dict(flags_in({k: v for k, v in plain[0].items() if not is_content or says(v)}))
     if "failed" in endings:
         telling = [line for line in (endings["failed"], *found.lines) if line]
         return ProgramOutcome(ending="failed", lines=tuple(telling), evidence="fields")
@@ -263,12 +292,25 @@ def of_fields(fields: Mapping[str, object], *, is_content: bool) -> ProgramOutco
     return found
 
 
+def is_frame(rows: list[dict[str, object]]) -> bool:
+    """Return True if a record has a status beside an output, or nothing else: data may have fields of these names too."""
+    own = rows[0].keys()
+    return own <= _FRAME_FIELDS or bool(
+        own & _OUTPUTS and any(r.keys() & _FRAME_FIELDS for r in rows)
+    )
+
+
+def says(value: object) -> bool:
+    """Return False for an object that is no message or code, such as texts by name."""
+    return not isinstance(value, dict) or not _MESSAGES.isdisjoint(cast("dict[str, object]", value))
+
+
 def flags_in(row: Mapping[str, object]) -> Iterator[tuple[Ending, str]]:
     """Yield what flags, faults and states of a result say, with the text of a fault."""
     for key, value in row.items():
         if key in _SUCCESSES and isinstance(value, bool):
             yield ("succeeded" if value else "failed"), "" if value else text_of(row)
-        elif key in _FAULTS and value and not isinstance(value, (int, float)):
+        elif key in _FAULTS and is_fault(value):
             yield "failed", text_of({key: value})
         elif key in _FAULTS and value is True:
             yield "failed", text_of(row)
@@ -277,6 +319,12 @@ def flags_in(row: Mapping[str, object]) -> Iterator[tuple[Ending, str]]:
                 yield ending, text_of(row) if ending == "failed" else ""
         elif key in ("statuscode", "httpstatus") and (whole(value) or 0) >= _HTTP_FAULT:
             yield "failed", text_of(row) or f"status {value}"
+
+
+def is_fault(value: object) -> bool:
+    """Return True for a text or object that is no word or number for nothing."""
+    is_empty = isinstance(value, str) and value.strip().rstrip(".!").lower() in _NOTHING
+    return bool(value) and not isinstance(value, (int, float)) and not is_empty
 
 
 def text_of(row: Mapping[str, object]) -> str:
@@ -302,7 +350,6 @@ def whole(value: object) -> int | None:
 
 # The last words of a program without a status
 
-_PREFIX = r"(?:\[?(?:ERROR|FATAL|CRITICAL|SEVERE)\]?[ :]|\w{1,20}(?: \w{1,20})? ?[Ee]rror: )"
 # Signals, as a shell or a C library names them (strsignal of POSIX).
 _SIGNAL = re.compile(
     r"(?:\S{1,60}: (?:line )?\d{1,6}: +\d{1,10} |\[\d{1,4}\][+-]? +(?:\d{1,10} +)?|\S{1,60}: \d{1,10} )?"

@@ -33,6 +33,13 @@ CONTENT = {
     "a test report": ("Failures of last week\n1 failed, 9 passed\n" * 20, "unknown"),
     "a record": ('{"status": "failed", "id": 1, "a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "f": 6, "g": 7, "h": 8, "i": 9, "j": 1, "k": 2}', "unknown"),
     "grep that found nothing": ("<returncode>1</returncode>\n<output>\n</output>", "unknown"),
+    "texts of a program": ('{"errors": {"required": "Pflichtfeld", "short": "zu kurz"}}', "unknown"),
+    "settings": ('{"name": "web", "status": "failed", "error": "red"}', "unknown"),
+    "a record of a run": ('{"job": {"exit_code": 1}, "id": 7}', "unknown"),
+    "a file that ends with a status": ("def f(): pass\n[exit code: 1]", "unknown"),
+    "a harness's own line": ("x\n[Command finished with exit code 127]", "failed"),
+    "a status beside an output": ('{"output": "x", "exit_code": 1}', "failed"),
+    "a fault with a message": ('{"error": {"code": 404, "message": "order not found"}}', "failed"),
     "a frame": ("<returncode>2</returncode>\n<output>\nls: cannot access 'x': No such file or directory\n</output>", "failed"),
 }  # fmt: skip  # a row a case
 
@@ -70,6 +77,22 @@ def test_a_last_word_goes_before_tests_that_passed(summary: str, end: str) -> No
     assert outcome_of(summary).succeeded
     assert outcome_of(f"{summary}\n{end}").failed
     assert outcome_of(f"{summary}\nCoverage check failed: 80% < 90%").ending == "unknown"
+
+
+@pytest.mark.parametrize("line", ["return value: 42", "Return code: 200", "returned with status 404", '{"return_value": 7}'])  # fmt: skip
+def test_what_a_function_returns_is_no_status(line: str) -> None:
+    """A value, or a number that no program ends with."""
+    assert outcome_of(line).ending == "unknown"
+    assert outcome_of("Return code: 3").failed
+    assert outcome_of("Return code: -1073741819").failed
+
+
+@pytest.mark.parametrize("value", ['"none"', '"no"', '"OK"', '"No errors."', '"0"', "0", '""', "null", "[]"])  # fmt: skip
+def test_a_fault_that_is_none_is_none(value: str) -> None:
+    """A field for faults says so where there are any."""
+    assert not outcome_of(f'{{"error": {value}, "id": 7}}').failed
+    assert not outcome_of(f'{{"error": {value}}}', is_content=True).failed
+    assert outcome_of('{"error": "no such order", "id": 7}').failed
 
 
 COUNTED = {
