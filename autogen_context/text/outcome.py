@@ -393,6 +393,16 @@ _OPENS = re.compile(  # the first words of a tool's own message
     r"|unable to|usage:|invalid|unknown|no such|not found|file not found|no (?:replacement|match)|access denied|permission denied)\b)",
     re.IGNORECASE,
 )
+_ZERO = re.compile(  # "0 failed", "errors: 0, warnings: 3"
+    r"\W{0,12}(?:\w{1,20} ){0,2}(?:errors?|exceptions?|failures?|failed|fail|FAIL) ?[:=] ?0(?=\s*\Z|[,;)|]|\.?\s*\Z|\s+(?:problems?|errors?|warnings?|issues?|found|\w{1,20} ?[:=]))"
+    r"|\W{0,12}0 (?:errors?|exceptions?|failures?|failed)\b",
+    re.IGNORECASE,
+)
+_SETTLED = re.compile(
+    r"\b(\d{1,6}) (?:(?:errors?|failures?|problems?|issues?) )?(?:were |was )?(?:fixed|ignored|resolved|corrected)\b",
+    re.IGNORECASE,
+)
+_FOUND = re.compile(r"\b(\d{1,6}) (?:errors?|failures?|problems?|issues?)\b", re.IGNORECASE)
 _SAYS = re.compile(
     r"(?:no such file or directory|command not found|permission denied|does not exist|did not appear verbatim|not found)\b.{0,80}",
     re.IGNORECASE,
@@ -401,6 +411,17 @@ _LISTED = re.compile(
     r"[^\s:]{1,200}[:-]\d{1,7}[:-](?! (?:\w{1,10} )?(?:error|warning|note)|\d)|\s*\d{1,7}[:\t|]"
 )
 _MANY = 3
+
+
+def is_of_none(line: str) -> bool:
+    """Return True if a line says that there were no failures, or that all were settled."""
+    return _ZERO.match(line) is not None or is_settled(line)
+
+
+def is_settled(line: str) -> bool:
+    """Return True if as many errors were fixed or ignored as a line counts."""
+    settled = sum(int(count) for count in _SETTLED.findall(line))
+    return settled > 0 and sum(int(n) for n in _FOUND.findall(_SETTLED.sub("", line))) <= settled
 
 
 def of_lines(lines: list[str]) -> ProgramOutcome:
@@ -422,11 +443,12 @@ def of_lines(lines: list[str]) -> ProgramOutcome:
 
 def is_of_tests(line: str) -> bool:
     """Return True if a line counts tests, or says that one passed."""
-    return any(form.search(line) for form in (_COUNT, _SHARE, _PASSED, _PASSED_ONE))
+    return any(form.search(line) for form in (_COUNT, _SHARE, _SETTLED, _PASSED, _PASSED_ONE))
 
 
 def of_last_word(lines: list[str]) -> ProgramOutcome:
     """Return a failure if a program ended with an error: a signal, an uncaught exception, a diagnostic, a refusal."""
+    lines = ["" if is_of_none(line) else line for line in lines]
     ends = lines[-TAIL_LINES:]
     told = [line for line in ends if _SIGNAL.fullmatch(line)]
     opens = [at for at, line in enumerate(lines) if _CRASH.match(line) or _EXCEPTION.match(line)]
@@ -471,6 +493,7 @@ def diagnostics_in(lines: list[str]) -> list[str]:
 
 def of_message(lines: list[str]) -> ProgramOutcome:
     """Return a failure if a short output is nothing but the message of one."""
+    lines = ["" if is_of_none(line) else line for line in lines]
     first = lines[0] if lines else ""
     told = [line for line in lines[:1] if _OPENS.match(line) or _DIAGNOSTIC.match(line)]
     told += [line for line in lines[:2] if _SAYS.search(line) or _EXCEPTION.match(line)]
@@ -518,7 +541,7 @@ _NOT_RUN = re.compile(
 def of_tests(lines: list[str]) -> ProgramOutcome:
     """Return the outcome that a test summary states; a single failure makes it ``failed``."""
     bad, good = list[int](), list[int]()
-    for line in (_SHARE.sub("", line) for line in lines):
+    for line in (_SHARE.sub("", line) for line in lines if not is_settled(line)):
         found = list(_COUNT.finditer(line)) if any(map(str.isdigit, line)) else []
         if len(found) == 1 and is_sentence(line):
             continue  # a number in a sentence
@@ -529,7 +552,7 @@ def of_tests(lines: list[str]) -> ProgramOutcome:
     shares = shares_in(lines)
     bad += [max(0, total - n) for total, n in shares.items()]
     good += shares.values()
-    marked = [line for line in lines if _FAILED.match(line)]
+    marked = [line for line in lines if _FAILED.match(line) and not _ZERO.match(line)]
     if sum(bad) or marked:
         told = marked or [line for line in lines if _COUNT.search(line) or _SHARE.search(line)]
         named = [line for line in lines if is_error_line(line) and line not in told]

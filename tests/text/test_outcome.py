@@ -95,6 +95,20 @@ def test_a_fault_that_is_none_is_none(value: str) -> None:
     assert outcome_of('{"error": "no such order", "id": 7}').failed
 
 
+@pytest.mark.parametrize("line", ["0 failed", "Failed: 0", "error: 0", "failed: 0 ok: 3", "error: 0 problems", "FAILED: 0", "Errors: 0, warnings: 2",
+    "1 error found, 1 error fixed", "Found 2 errors (2 fixed, 0 remaining).", "3 passed\n2 errors ignored"])  # fmt: skip
+def test_no_failures_are_none(line: str) -> None:
+    """A count of 0, or of what was settled, in whatever is shown."""
+    assert not outcome_of(line).failed
+    assert not outcome_of(line, is_content=True).failed
+
+
+@pytest.mark.parametrize("line", ["error: 0 is no index", "Error: 0x80070005", "2 errors found, 1 error fixed", "error: 10 problems"])  # fmt: skip
+def test_a_number_that_is_not_0_is_a_failure(line: str) -> None:
+    """Whatever digits it begins with, and what is left of several."""
+    assert outcome_of(line).failed
+
+
 COUNTED = {
     "3/5 tests passed": "failed",
     "3 of 5 tests passed": "failed",
