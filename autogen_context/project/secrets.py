@@ -38,9 +38,9 @@ OTHERS = frozenset(
     | {"IbmCloudIamDetector", "IbmCosHmacDetector"}
 )
 
-STRONG = r"passw(?:or)?d|passphrase|passwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|credentials?"
+STRONG = r"(?<![a-z])pass(?![a-z])|passw(?:or)?d|passphrase|passwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|credentials?"
 WEAK = r"token|pwd|auth|salt|(?:encryption|signing|account|shared|master|nonce|logged_in)[_-]?key"
-HINTS = ("passw", "passphrase", "secret", "key", "credential", "token", "pwd", "auth", "salt")
+HINTS = ("pass", "secret", "key", "credential", "token", "pwd", "auth", "salt")
 PRIVATE = re.compile(
     r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY[A-Z ]{0,20}-----(?:[^-]|-(?!----)){0,20000}+(?:-----END [A-Z ]{0,40}-----)?"
 )
@@ -51,7 +51,11 @@ FORMS = re.compile(
     | \b(?:sk|pk|rk)[-_](?:[a-z]{2,10}[-_]){0,3}[A-Za-z0-9_-]{16,255}    # OpenAI, Anthropic, Stripe
     | \bAIza[\w-]{30,60} | \bya29\.[\w-]{20,255}
     | \b(?:hf|npm)_[A-Za-z0-9]{20,80} | \bpypi-[\w-]{20,255}
-    | \beyJ[\w-]{10,2000}\.eyJ[\w-]{10,2000}\.[\w-]{10,2000}             # a signed token of JSON
+    | (?<![\w-])eyJ[\w-]{10,2000}+\.eyJ[\w-]{10,2000}+\.[\w-]{10,2000}   # a signed token of JSON
+    | \b(?:shp(?:at|ss|ca|pa)|dop_v1|doo_v1|gsk|whsec|lin_api|r8)_[A-Za-z0-9]{20,255}
+    | \b(?:dapi[0-9a-f]{32} | xai-[A-Za-z0-9]{20,255} | xapp-\d-[A-Za-z0-9-]{20,255} | AGE-SECRET-KEY-1[A-Z0-9]{20,255})
+    | (?<=://)[0-9a-fA-F]{32,128}(?=@)                                 # a token in an address
+    | \$(?:[156y]|2[aby]|apr1)\$[A-Za-z0-9./$=,]{20,255}                 # a password's hash
     | (?<=[Bb]earer\ )[A-Za-z0-9._~+/-]{16,2000}=* | (?<=[Bb]asic\ )[A-Za-z0-9+/]{12,2000}=*
     """,
     re.VERBOSE,
@@ -86,7 +90,7 @@ PLACE_HOLDER = re.compile(
     r"""
     [xX*.…_-]{3,} | [<{]?(?:\.\.\.|…)[>}]?
     | <[A-Za-z_][^<>]{0,100}> | <[A-Za-z_][A-Za-z_ .-]*+ | (?:[$#%]?\{[^{}]*+\}[-_:/.]?)++ | \{\{.* | \$[({].*
-    | (?:\$[A-Za-z_]\w*+[-_:/.]?)++ | \$\d | %(?:[A-Za-z_]\w*%|[A-Z_]+\d?) | %\(\w+\)[sd]
+    | (?!\$apr1\$)(?:\$[A-Za-z_]\w*+[-_:/.]?)++ | \$\d | %(?:[A-Za-z_]\w*%|[A-Z_]+\d?) | %\(\w+\)[sd]
     | os\.(?:environ|getenv)\b.* | .*(?:\.\.\.|…|\*\*\*)
     """,
     re.VERBOSE | re.DOTALL,
