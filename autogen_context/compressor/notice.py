@@ -7,6 +7,7 @@ that is still visible in its own words is not repeated, nor one replaced by a st
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -247,10 +248,9 @@ TELLS = 7  # rank of a message that tells something without a statement
 END_CHARS = 300  # at the beginning and the end of a long message, where people say what they want of what they pasted
 GAP = "[…] "  # for output that is left out of a doubtful message, or around a remark
 REMARK_WORDS = 5
-WORD = re.compile(r"[^\W\d_]{2,}")
-ALONE = re.compile(
-    r"^[ \t]*\n([^\n]{1,400})(?=\n[ \t]*$)", re.MULTILINE
-)  # a line between blank ones
+REMARK_LETTERS = 0.6  # of what a remark consists of, at least
+OWN_WORDS = 0.5  # of a remark, that no other line has
+WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]{2}|[^\W\d_]+")
 STATES_NOTHING = 9  # rank of a message that states nothing
 
 
@@ -417,8 +417,7 @@ class EvictionNotice:
             rank = min(rank, TELLS) if i == last else rank
             behind = (each.unit.messages for each in candidates[i + 1 : i + 3])
             said = next((those for those in behind if those[0].role not in SYSTEM_ROLES), ())
-            is_pasted = is_long and is_person and is_mostly_quoted(message.text)
-            is_plain = not (is_doubtful or is_pasted or strong or i == last)
+            is_plain = not (is_doubtful or (is_long and is_person) or strong or i == last)
             if is_plain and rank == STATES_NOTHING and any(each.calls for each in said):
                 continue  # the model calls tools right after it: in progress, or done
             if is_plain and rank > RANKS["constraint"] and is_used(i):
@@ -448,7 +447,7 @@ class EvictionNotice:
         if message.origin == "person":
             stated = self._reworded(candidate, message, self._read(message.text), REASON)
             ends = self._reworded(candidate, message, ends_around(message.text), REASON)
-            if is_mostly_quoted(message.text):
+            if GAP in ends_around(message.text) or is_mostly_quoted(message.text):
                 return [ends or kept(candidate, REASON), *([stated] if stated else [])]
             is_shorter = stated and ends and ends.tokens_after < stated.tokens_after
             return [each for each in (stated, ends if is_shorter else None) if each]
@@ -526,12 +525,11 @@ def says_something(message: Message) -> bool:
 
 
 def words_around(text: str) -> str:
-    """Return what stands outside the output that a text frames, or its end if that is much, with marks for the rest."""
+    """Return what stands outside the output that a text frames, or its ends if that is much, with marks for the rest."""
     outside = [part for part in outside_frames(text) if part.strip()]
     if 0 < sum(map(len, outside)) <= 2 * END_CHARS:
         return f"{GAP}{GAP.join(outside)}"
-    end = last_lines(text)
-    return marked(text.removesuffix(end)) + end
+    return ends_around(text)
 
 
 def ends_around(text: str) -> str:
@@ -550,10 +548,27 @@ def ends_around(text: str) -> str:
 
 
 def remarks_in(text: str) -> list[str]:
-    """Return the lines that say something between blank ones; none if they are more than remarks on what stands around them."""
-    apart = [line.strip() for line in ALONE.findall(text)]
-    found = [line for line in apart if len(WORD.findall(line)) >= REMARK_WORDS]
-    return found if sum(map(len, found)) <= 2 * END_CHARS else []
+    """Return the lines between others that say something in words of their own; none if they are more than remarks.
+
+    A line of a log or a table shares its words with others; what somebody wrote between them does not.
+    """
+    lines = ends_of(text, STATEMENT_CHARS, STATEMENT_CHARS).split("\n")
+    words = [WORD.findall(line.casefold()) for line in lines]
+    times = Counter(chain.from_iterable(map(set, words)))
+    found = [
+        at
+        for at, said in enumerate(words)
+        if len(said) >= REMARK_WORDS
+        and sum(times[word] == 1 for word in said) >= OWN_WORDS * len(said)
+        and sum(map(len, said)) >= REMARK_LETTERS * len("".join(lines[at].split()))
+    ]
+    blank = ["", *(line.strip() for line in lines), ""]
+    apart = [at for at in found if not blank[at] and not blank[at + 2]]
+    for some in (found, apart):
+        said = [lines[at].strip() for at in some]
+        if sum(map(len, said)) <= 2 * END_CHARS:
+            return said
+    return []
 
 
 def first_lines(text: str) -> str:
