@@ -435,15 +435,17 @@ class EvictionNotice:
         """Reduce a message, in up to two ways, the longer one first; none if there is nothing to keep or nothing to save.
 
         Of a person's message stay the sentences that state something, or in less room its ends; of one that is mostly pasted
-        first its ends, where people say what they want of it. Of a doubtful one stays what is outside its frames. What another
-        agent said is shortened to ``long_tokens``.
+        first its ends, where people say what they want of it. Of a doubtful one stays what is outside its frames, or in less
+        room its end. What another agent said is shortened to ``long_tokens``.
         """
         [message, *others] = messages_of(candidate.pieces, messages)
         if others:
             return []
         if message.origin == "doubtful":
-            brief = self._reworded(candidate, message, words_around(message.text), MAYBE)
-            return [brief or kept(candidate, MAYBE)]
+            around = self._reworded(candidate, message, words_around(message.text), MAYBE)
+            end = self._reworded(candidate, message, end_of(message.text), MAYBE)
+            is_shorter = around and end and end.tokens_after < around.tokens_after
+            return [around or kept(candidate, MAYBE), *([end] if end and is_shorter else [])]
         if message.origin == "person":
             stated = self._reworded(candidate, message, self._read(message.text), REASON)
             ends = self._reworded(candidate, message, ends_around(message.text), REASON)
@@ -530,6 +532,12 @@ def words_around(text: str) -> str:
     if 0 < sum(map(len, outside)) <= 2 * END_CHARS:
         return f"{GAP}{GAP.join(outside)}"
     return ends_around(text)
+
+
+def end_of(text: str) -> str:
+    """Return the last lines of a text, with a mark for the rest."""
+    end = last_lines(text)
+    return marked(text.removesuffix(end)) + end
 
 
 def ends_around(text: str) -> str:
