@@ -248,6 +248,7 @@ TELLS = 7  # rank of a message that tells something without a statement
 END_CHARS = 300  # at the beginning and the end of a long message, where people say what they want of what they pasted
 GAP = "[…] "  # for output that is left out of a doubtful message, or around a remark
 REMARK_WORDS = 5
+REMARK_LINES = 5  # of what it stands in, at least
 REMARK_LETTERS = 0.6  # of what a remark consists of, at least
 OWN_WORDS = 0.5  # of a remark, that no other line has
 WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]{2}|[^\W\d_]+")
@@ -449,7 +450,7 @@ class EvictionNotice:
         if message.origin == "person":
             stated = self._reworded(candidate, message, self._read(message.text), REASON)
             ends = self._reworded(candidate, message, ends_around(message.text), REASON)
-            if GAP in ends_around(message.text) or is_mostly_quoted(message.text):
+            if is_mostly_quoted(message.text) or remarks_in(ends_and_middle(message.text)[1]):
                 return [ends or kept(candidate, REASON), *([stated] if stated else [])]
             is_shorter = stated and ends and ends.tokens_after < stated.tokens_after
             return [each for each in (stated, ends if is_shorter else None) if each]
@@ -542,17 +543,17 @@ def end_of(text: str) -> str:
 
 def ends_around(text: str) -> str:
     """Return the first and the last lines of a text and what is said between them, with marks for the rest."""
+    start, middle, end = ends_and_middle(text)
+    said = remarks_in(middle)
+    between = "".join(f"{GAP}{each}\n" for each in said) + (GAP if said else "")
+    return start + marked(middle) + between + end
+
+
+def ends_and_middle(text: str) -> tuple[str, str, str]:
+    """Return the first lines of a text, what is between, and its last lines."""
     end = last_lines(text)
     start = first_lines(text.removesuffix(end))
-    middle = text[len(start) :].removesuffix(end)
-    said = remarks_in(middle)
-    return (
-        start
-        + marked(middle)
-        + "".join(f"{GAP}{each}\n" for each in said)
-        + (GAP if said else "")
-        + end
-    )
+    return start, text[len(start) :].removesuffix(end), end
 
 
 def remarks_in(text: str) -> list[str]:
@@ -567,12 +568,13 @@ def remarks_in(text: str) -> list[str]:
         at
         for at, said in enumerate(words)
         if len(said) >= REMARK_WORDS
+        and len(lines[at]) <= END_CHARS
         and sum(times[word] == 1 for word in said) >= OWN_WORDS * len(said)
         and sum(map(len, said)) >= REMARK_LETTERS * len("".join(lines[at].split()))
     ]
     blank = ["", *(line.strip() for line in lines), ""]
     apart = [at for at in found if not blank[at] and not blank[at + 2]]
-    for some in (found, apart):
+    for some in (found, apart) if len(lines) >= REMARK_LINES else ():
         said = [lines[at].strip() for at in some]
         if sum(map(len, said)) <= 2 * END_CHARS:
             return said
