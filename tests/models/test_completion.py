@@ -126,9 +126,10 @@ def test_headers_go_where_they_were_meant_for(
     monkeypatch.setenv("OPENAI_ORG_ID", KEY)
     monkeypatch.setenv("OPENAI_PROJECT_ID", KEY)
     monkeypatch.setenv("OPENAI_BASE_URL", own)
-    for base_url, is_meant in ((None, True), (own, True), (other, False)):
-        sent = module.connected(base_url, "k", 1.0, 0).default_headers
-        assert (KEY in str(sent)) is is_meant
+    for base_url in (None, own):
+        assert KEY in str(module.connected(base_url, "k", 1.0, 0).default_headers)
+    sent = module.connected(other, "k", 1.0, 0).default_headers
+    assert KEY not in str(sent)
     assert sent["Authorization"] == "Bearer k"
 
 
