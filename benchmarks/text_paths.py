@@ -339,6 +339,7 @@ INPUTS: Mapping[str, Input] = {
     "a long escaped string": lambda chars: json.dumps({"text": again('"', chars // 2)}),
     "a person behind output": lambda chars: f"{again('x = 1; ', chars)}\nNever use the port 80.",
     "letters then a mark": lambda chars: "a" * (chars - 1) + "!",
+    "dots then a letter": lambda chars: "." * (chars - 1) + "x",
     "digits then a letter": lambda chars: "7" * (chars - 1) + "x",
     "spaces then a letter": lambda chars: " " * (chars - 1) + "x",
     "newlines then a letter": lambda chars: "\n" * (chars - 1) + "x",

@@ -120,6 +120,16 @@ def test_before_and_after(run: Run) -> None:
     assert everything[3] == 100 > ours[3] > sliding[3]
 
 
+def test_the_page_has_the_prices_of_the_terminal(run: Run) -> None:
+    """Of each way, to the cent."""
+    page = Path(run.out.splitlines()[-1].partition("as a page: ")[2]).read_text("utf-8")
+    table = re.sub(r"<[^>]+>|\s+", " ", page.partition("did it cost?")[2])
+    for way, name in (("as sent", "autogen_context"), ("sliding window",) * 2, ("everything",) * 2):
+        found = re.search(rf"\b{way} +[\d,]+ +(\d+\.\d{{4}}) ", table)
+        assert found
+        assert round(float(found[1]), 2) == cells(run, name)[1]
+
+
 def test_the_picture_is_what_the_table_says(run: Run) -> None:
     """Sums, and the first request above the window."""
     everything, _, ours = (

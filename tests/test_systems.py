@@ -11,9 +11,10 @@ import autogen_context
 # Runs in a process of its own: hosts and libraries are imported first, as they have their own ways to be on Windows; then
 # the package is imported anew where what Windows lacks is gone.
 WITHOUT = """
-import asyncio, importlib, json, os, pkgutil, sys
+import asyncio, importlib, json, os, pkgutil, shutil, sys
 from pathlib import Path
 
+shutil._use_fd_functions = False  # as on Windows; Python itself asks for O_NONBLOCK where it is true
 modules = sys.argv[3:]
 
 def import_all():

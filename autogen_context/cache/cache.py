@@ -125,6 +125,8 @@ class ContextCache(Values):
         MissingExtra: ``shared`` is a url, and the ``redis`` extra is not installed.
     """
 
+    _is_deaf: bool  # in a forked process, which listens from its first request on
+
     def __init__(
         self,
         directory: str | PathLike[str] | None = None,
@@ -166,8 +168,7 @@ class ContextCache(Values):
         if shared is not None:
             self._on_server = _Deletions(shared, self._far_job)
         self._endings = [watch.listen(self._heard_of_paths)] if watch is not None else []
-        if shared is not None:
-            self._endings.append(shared.listen(self._heard_of_row))
+        self._listen()
 
     @overload
     async def get_or_build(
@@ -220,6 +221,10 @@ class ContextCache(Values):
         if ttl_s is not None:
             require_seconds("ttl_s", ttl_s)
         request = _Request(key, self._prefix + row_of(key), absolute_names(depends_on))
+        if self._is_deaf:
+            self._is_deaf = False
+            self._heard_of_row(EVERYTHING)
+            await asyncio.to_thread(self._listen)
         asked_at = time.monotonic()
         source: Source = "memory"
         while (entry := await self._in_memory(request)) is None:
@@ -277,6 +282,7 @@ class ContextCache(Values):
 
     async def aclose(self) -> None:
         """Wait for builds in progress, stop listening, write pending values, and close disk and server."""
+        self._is_deaf = False
         while self._endings:
             self._endings.pop()()
         await wait_for([work.task for work in list(self._works.values())])
@@ -296,6 +302,12 @@ class ContextCache(Values):
     def _begin_anew(self) -> None:
         super()._begin_anew()
         self._far = ThreadPoolExecutor(1, thread_name_prefix="context-cache-far")  # for the server
+        self._is_deaf = self._shared is not None
+
+    def _listen(self) -> None:
+        self._is_deaf = False
+        if self._shared is not None:
+            self._endings.append(self._shared.listen(self._heard_of_row))
 
     def _near_job(self, job: Callable[[], None]) -> "Future[None]":
         return self._thread.submit(job)  # another thread in a forked process
@@ -483,7 +495,7 @@ class _Deletions:
 
     def __init__(self, tier: Tier, submit: "Callable[[Callable[[], None]], Future[None]]") -> None:
         self._tier, self._submit = tier, submit
-        self._due: set[str] = set()
+        self._due: dict[str, object] = {}  # with a mark of each time a name was added
         self._begin_anew()
         when_forked(self._begin_anew)
 
@@ -497,7 +509,7 @@ class _Deletions:
     def add(self, name: str) -> "Future[None]":
         """Have a name deleted. Returns what is done when it is."""
         with self._lock:
-            self._due.add(name)
+            self._due[name] = object()
             if self._job is None:
                 self._job = self._submit(self._delete)
             return self._job
@@ -505,15 +517,17 @@ class _Deletions:
     def drop(self, name: str) -> None:
         """Leave a name that has a new value."""
         with self._lock:
-            self._due.discard(name)
+            self._due.pop(name, None)
 
     def _delete(self) -> None:
         with self._lock:
-            self._job, names = None, set(self._due)
+            self._job, begun = None, dict(self._due)
         with suppress(StoreUnavailable, StoreRefused):
-            self._tier.forget(names)
-        with self._lock:
-            self._due -= names
+            self._tier.forget(list(begun))
+        with self._lock:  # unless it was added again meanwhile
+            for name, mark in begun.items():
+                if self._due.get(name) is mark:
+                    del self._due[name]
 
 
 def row_of(key: str) -> str:

@@ -105,7 +105,12 @@ class OriginalTier:
 
     def clear(self) -> None:
         """Delete all originals of this scope, whichever process wrote them. Raises what ``forget`` does."""
-        self._tier.forget([name for name in self._tier.names() if name.startswith(self.prefix)])
+        from autogen_context.cache.store import DiskStore  # noqa: PLC0415 - only needed with a folder
+
+        if isinstance(self._tier, DiskStore):  # which may hold what it cannot list now
+            self._tier.clear(self.prefix)
+        else:
+            self._tier.forget([n for n in self._tier.names() if n.startswith(self.prefix)])
 
     def _tried(self, action: Callable[[], ResultT], otherwise: ResultT) -> ResultT:
         """Return what the tier says; ``otherwise`` if it fails, which must not end a turn."""

@@ -87,7 +87,6 @@ class RedisTier:
             self._server.warn_of_no_key()
         # The names, in a sorted set by expiry.
         self._list = f"{self.namespace}:names" if kind == "original" else ""
-        self._orders: dict[str, _Order] = {}  # pending, oldest first
         self._begin_anew()
         when_forked(self._begin_anew)
         self._own = uuid4().hex  # sender id, to skip own notices
@@ -95,6 +94,8 @@ class RedisTier:
 
     def _begin_anew(self) -> None:
         self._lock, self._sending = Lock(), Lock()
+        # Pending, oldest first. Those of before a fork are the parent's: sent again, they would replace newer values.
+        self._orders: dict[str, _Order] = {}
 
     @property
     def waiting(self) -> int:

@@ -4,6 +4,7 @@ Promise: a seal opens only with its key, in its place and under its name, within
 without a key given has one of its own, readable by its owner alone, which is worth nothing in another folder.
 """
 
+import logging
 import math
 import os
 import secrets
@@ -21,6 +22,7 @@ KEY_VARIABLE: Final = "AUTOGEN_CONTEXT_STORE_KEY"
 LEAST_KEY_CHARS: Final = 16
 KEY_FILE: Final = "cache.key"
 
+_LOGGER = logging.getLogger(__name__)
 _HEAD = struct.Struct(
     ">Bd"
 )  # the version of the format, and until when the value may be used, in seconds since 1970
@@ -28,6 +30,7 @@ _VERSION: Final = 1
 DIGEST_BYTES: Final = 16
 SEAL_BYTES: Final = _HEAD.size + DIGEST_BYTES
 _KEY_CHARS: Final = 64  # 32 random bytes in hex
+_TO_WRITE: Final = 0o022  # rights of others
 _TRIES, _PAUSE_S = 100, 0.02  # while another process writes the key that it has just made
 
 
@@ -81,11 +84,12 @@ def store_key(given: str | bytes | None) -> bytes:
     return content_digest("key", data) + content_digest("more", data) if data else b""
 
 
-def folder_key(folder: Path, given: bytes) -> tuple[bytes, bool]:
+def folder_key(folder: Path, given: bytes, *, could_be_planted: bool = False) -> tuple[bytes, bool]:
     """Return the key of a folder, from a file in it that is made once, and whether it was made just now.
 
     With a key ``given`` the file keeps the folder apart from others with the same key. Without one it is the secret itself;
-    then a copy of file and folder has another key, so that nobody can hand over a folder of his own making.
+    then a copy of file and folder has another key, so that nobody can hand over a folder of his own making; and one that others
+    could write, or read while what it seals ``could_be_planted``, is made anew.
 
     Raises:
         OSError: the file cannot be read or made, or is not ours alone.
@@ -96,7 +100,11 @@ def folder_key(folder: Path, given: bytes) -> tuple[bytes, bool]:
             return _key_in(_made(path), given), True
         with suppress(FileNotFoundError):  # another process has just deleted it
             if is_loose(path):
-                break  # others could read it
+                if not given and (could_be_planted or path.lstat().st_mode & _TO_WRITE):
+                    break
+                path.chmod(0o600)
+                if not given:
+                    _LOGGER.warning("%s could be read by others; its rights are taken away", path)
             file = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
             with os.fdopen(file, "rb") as opened:
                 text, found = opened.read(_KEY_CHARS + 1), os.fstat(file)
@@ -135,18 +143,21 @@ def take_folder(folder: Path, *, ours: frozenset[str]) -> None:
                 missing.mkdir(mode=0o700)
     if is_loose(folder, kind="folder"):
         is_all_ours = all(each.name in ours for each in folder.iterdir())
-        folder.chmod(0o700 if is_all_ours else stat.S_IMODE(folder.lstat().st_mode) & ~0o022)
+        folder.chmod(0o700 if is_all_ours else stat.S_IMODE(folder.lstat().st_mode) & ~_TO_WRITE)
 
 
-def take_file(path: Path) -> None:
-    """Close a file to all others, if there is one.
+def take_file(path: Path) -> bool:
+    """Close a file to all others, if there is one. Returns whether they could write it.
 
     Raises:
         OSError: it is a link, another user's, or no file.
     """
     with suppress(FileNotFoundError):
         if is_loose(path):
+            mode = path.lstat().st_mode
             path.chmod(0o600)
+            return bool(mode & _TO_WRITE)
+    return False
 
 
 def is_loose(path: Path, *, kind: Literal["folder", "file"] = "file") -> bool:

@@ -15,7 +15,7 @@ import math
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from functools import cache, partial
 from pathlib import Path
@@ -42,7 +42,7 @@ from autogen_context.forks import when_forked
 ResultT = TypeVar("ResultT")
 
 FILE: Final = "cache.db"  # diskcache's name for it
-ASIDE: Final = f"{FILE}.damaged"  # what could not be trusted, until something is deleted
+ASIDE: Final = f"{FILE}.damaged"  # what could not be trusted, until something in it is deleted
 ROW_BYTES: Final = 200  # approximate overhead of a row
 SUBFOLDERS: Final = ("originals", "values")
 
@@ -56,6 +56,13 @@ _OURS: Final = frozenset({FILE, ASIDE, KEY_FILE, *SUBFOLDERS, *(FILE + each for 
 _STEPS_AT_ONCE: Final = 100_000
 _LEAST_STEPS: Final = 20_000_000
 _STEPS_A_BYTE: Final = 4
+# Of names in a file that was put aside; SQLite keeps a short one in one piece.
+_MOST_SOUGHT: Final = 100
+_MOST_SOUGHT_CHARS: Final = 400
+_READ_BYTES: Final = 2**20
+_DELETE_UNNAMED: Final = "DELETE FROM Cache WHERE key < '' OR key >= x'' OR key IS NULL"
+# Mistakes of a caller or a platform, which no file makes.
+_NO_DAMAGE: Final = (TypeError, AttributeError, UnicodeEncodeError, sqlite3.ProgrammingError)
 _SETTINGS: Final = {
     "statistics": 0,
     "tag_index": 0,
@@ -110,13 +117,15 @@ class DiskStore:
         self._key = store_key(key)
         self._rests_until = -math.inf
         self._table: _Table | None = None
-        self._forgotten: set[str] = set()  # names whose deletion is pending
         self._told: set[str] = set()
         self._begin_anew()
         when_forked(self._begin_anew)
 
     def _begin_anew(self) -> None:
         self._lock = RLock()  # diskcache itself opens the file anew in a forked process
+        # Both changed under the lock; those of before a fork are deleted by the parent.
+        self._forgotten: set[str] = set()  # names whose deletion is pending
+        self._stale: set[str] = set()  # names that a newer value could not be written under
 
     @property
     def held_bytes(self) -> int:
@@ -135,8 +144,9 @@ class DiskStore:
         """Read several values at once."""
 
         def read(table: "_Table") -> dict[str, bytes]:
-            self._delete_forgotten(table)
-            wanted = (name for name in names if name not in self._forgotten)
+            if self._forgotten:
+                self._delete_forgotten(table)
+            wanted = [name for name in names if name not in self._stale]
             rows = {name: table.row(name, most_bytes=self._limit_bytes) for name in wanted}
             values = {
                 name: table.seal.opened(name, row) for name, row in rows.items() if row is not None
@@ -149,6 +159,7 @@ class DiskStore:
 
     def write(self, values: Mapping[str, bytes], *, ttl_s: float | None = None) -> list[str]:
         """Store values, replacing those under their names. Returns the names not stored or evicted, oldest first."""
+        _encodable(values)
         most_bytes = self._limit_bytes - ROW_BYTES
         gone = [name for name, value in values.items() if len(value) > most_bytes]
         fitting = {name: values[name] for name in values if name not in gone}
@@ -161,25 +172,33 @@ class DiskStore:
                     table.set(name, table.seal.closed(name, value, ttl_s=ttl_s), expire=ttl_s)
             return table.gone
 
-        self._forgotten |= set(gone)  # older values under these names are stale
-        return gone + self._tried(write, list(fitting), creates=bool(fitting))
+        with self._lock:
+            self._stale |= set(gone)
+        told = self._tried(write, None, creates=bool(fitting))
+        if told is None:
+            with self._lock:
+                self._stale |= set(fitting) if self._is_there() else set()
+        return gone + (list(fitting) if told is None else told)
 
     def forget(self, names: Iterable[str]) -> None:
         """Delete names. If this raises ``StoreUnavailable``, they are no longer read here, and are deleted later."""
+        names = _encodable(names)
         if self._is_there():
-            self._forgotten |= set(names)
+            with self._lock:
+                self._forgotten |= names
             self._done(self._delete_forgotten, None)
-        self._delete_aside()
+        self._delete_aside(names)
 
     def clear(self, prefix: str = "") -> None:
         """Delete everything, or all names with a prefix. Raises ``StoreUnavailable`` if that fails for now."""
         self._done(partial(_Table.delete_all, prefix=prefix), None)
-        self._delete_aside()
+        self._delete_aside([prefix])
 
     def names(self) -> list[str]:
         """Return the names of all rows, oldest first; empty if the file cannot be read now."""
-        nothing: list[str] = []
-        return [name for name in self._tried(_Table.names, nothing) if name not in self._forgotten]
+        names = self._tried(_Table.names, list[str]())
+        gone = self._forgotten | self._stale
+        return [name for name in names if name not in gone]
 
     def items(self) -> Iterator[tuple[str, bytes | None]]:
         """Yield each name and value, ``None`` for a damaged or foreign row. May raise ``StoreUnavailable``."""
@@ -210,17 +229,21 @@ class DiskStore:
         return os.path.lexists(self.path)  # unlike Path.exists, it raises nothing
 
     def _delete_forgotten(self, table: "_Table") -> None:
-        if self._forgotten:
-            table.delete_names(self._forgotten)
+        if due := self._forgotten | self._stale:
+            table.delete_names(due)
             self._forgotten.clear()
+            self._stale.clear()  # all of them: who adds one waits for the lock that is held here
 
-    def _delete_aside(self) -> None:
-        """Delete what was put aside: who deletes something may mean what is in it."""
+    def _delete_aside(self, names: Collection[str]) -> None:
+        """Delete what was put aside if one of these names, or of these beginnings of names, may be in it."""
         aside = self.path.with_name(ASIDE)
         try:
+            if not _may_hold(aside, names):
+                return
             aside.unlink(missing_ok=True)
         except OSError as error:
             raise StoreUnavailable(str(aside), reason=str(error)) from error
+        _LOGGER.warning("%s is deleted: what is to be forgotten may be in it", aside)
 
     def _tell(self, text: str, *parts: object) -> None:
         """Warn of something once, until the file works again."""
@@ -256,6 +279,8 @@ class DiskStore:
                 return otherwise
             try:
                 return self._run(action)
+            except _NO_DAMAGE:
+                raise
             except Exception as error:  # diskcache may raise any on a damaged table
                 reason = f"it cannot be written now; nothing was deleted ({error})"
                 if _is_passing(error) or not self._is_put_aside(error):
@@ -283,10 +308,11 @@ class DiskStore:
         """Open the file, or make one, ours alone; settings that are not ours are deleted."""
         path = self.path
         take_folder(path.parent, ours=_OURS)
-        for suffix in ("", *_BESIDE):
-            take_file(path.with_name(FILE + suffix))
-        secret, is_new = folder_key(path.parent, self._key)
-        if is_new and path.exists() and path.stat().st_size:
+        taken = [take_file(path.with_name(FILE + suffix)) for suffix in ("", *_BESIDE)]
+        # Asked before there is a key: from then on others may fill the file under it.
+        is_filled = path.exists() and path.stat().st_size > 0
+        secret, is_new = folder_key(path.parent, self._key, could_be_planted=any(taken))
+        if is_new and is_filled:
             self._put_aside("its key is not there")
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
         with closing(_connected(path, timeout_s=_LOCKED_S)) as probe:
@@ -305,7 +331,7 @@ class DiskStore:
     def _is_put_aside(self, error: Exception) -> bool:
         try:
             self._put_aside(str(error))
-        except OSError:
+        except (OSError, StoreUnavailable):
             return False
         return True
 
@@ -317,8 +343,35 @@ class DiskStore:
             self.path.replace(aside)
             for suffix in _BESIDE:
                 self.path.with_name(FILE + suffix).unlink(missing_ok=True)
-            self._forgotten.clear()
             self._tell("%s cannot be trusted and is put aside as %s: %s", self.path, aside, why)
+            self._delete_aside(self._forgotten)
+            self._forgotten.clear()
+            self._stale.clear()
+
+
+def _encodable(names: Iterable[str]) -> set[str]:
+    """Return names. Raise ``ValueError`` if one cannot stand in a file; if it were pending, nothing could be done any more."""
+    found = set(names)
+    for name in found:
+        name.encode()
+    return found
+
+
+def _may_hold(path: Path, names: Collection[str]) -> bool:
+    """Return whether a file may have one of these names in it; it is not opened as a database, since it may be a damaged one."""
+    if not names or not os.path.lexists(path):
+        return False
+    if len(names) > _MOST_SOUGHT or max(map(len, names)) > _MOST_SOUGHT_CHARS:
+        return True
+    sought = [name.encode() for name in names]
+    before = b""
+    with path.open("rb") as file:
+        while data := file.read(_READ_BYTES):
+            data = before + data
+            if any(name in data for name in sought):
+                return True
+            before = data[-_MOST_SOUGHT_CHARS * 4 :]
+    return False
 
 
 def _number_of(path: Path) -> int:
@@ -472,14 +525,15 @@ class _Table(_Cache):  # type: ignore[misc]  # as above
             self.connection.executemany(
                 "DELETE FROM Cache WHERE key = ?", [(name,) for name in sorted(names)]
             )
-            self.connection.execute("DELETE FROM Cache WHERE key < '' OR key >= x'' OR key IS NULL")
+            self.connection.execute(_DELETE_UNNAMED)
 
     def delete_all(self, prefix: str) -> None:
-        """Delete all rows whose name has a prefix."""
+        """Delete all rows whose name has a prefix, and all that have no name of ours."""
         with self.transact():
             self.connection.execute(
                 "DELETE FROM Cache WHERE substr(key, 1, ?) = ?", (len(prefix), prefix)
             )
+            self.connection.execute(_DELETE_UNNAMED)
 
     @override
     def _cull(  # pyright: ignore[reportGeneralTypeIssues] - the base class is ``Any``
@@ -499,7 +553,7 @@ class _Table(_Cache):  # type: ignore[misc]  # as above
                 break
             rowids.append((rowid,))
             self.gone.append(str(name))
-            held -= size
+            held -= size or 0
         self.connection.executemany("DELETE FROM Cache WHERE rowid = ?", rowids)
         if held > self.room_bytes:  # nothing is left: it was changed since it was measured
             self._is_measured = False

@@ -1,8 +1,8 @@
 """``autogen-context chat``: chat with an agent that answers from a knowledge folder within a hard token limit.
 
 Promise: settings come from arguments, else the environment, else ``.env`` in the working directory, else the defaults. A URL
-from ``.env``, which may be somebody else's, is used with the key of that file alone, and never instead of an endpoint that the
-environment names; the chat says so.
+from ``.env``, which may be somebody else's, is used with the key of that file alone, never instead of an endpoint that the
+environment names, and never while the environment has what a client would send along; the chat says so.
 """
 
 import asyncio
@@ -27,6 +27,8 @@ ENV_FILE = ".env"
 MOST_BYTES = 64 * 1024  # of it
 LOG = "chat_debug.log"
 URL, KEY = "OPENAI_BASE_URL", "OPENAI_API_KEY"
+# Variables whose values its client sends nowhere; of others (keys, headers, an organization) nothing is known.
+SENT_NOWHERE = frozenset({URL, "OPENAI_MODEL", "OPENAI_LOG"})
 
 
 class Endpoint(NamedTuple):
@@ -111,10 +113,11 @@ def endpoint_of(
     if not url:
         return Endpoint("", key or in_file.get(KEY, ""))
     require_address(f"{URL} in {ENV_FILE}", url)
-    if key:
+    sent = [name for name, value in environ.items() if name.startswith("OPENAI_") and value]
+    if own := sorted({*sent} - SENT_NOWHERE, key=lambda name: (name != KEY, name)):
         tell(
             "warning",
-            f"{URL} in {ENV_FILE} is not used, since {KEY} is set elsewhere; name it with --base-url",
+            f"{URL} in {ENV_FILE} is not used, since {own[0]} is set elsewhere; name it with --base-url",
         )
         return Endpoint("", key)
     return Endpoint(url, in_file.get(KEY, ""), ENV_FILE)

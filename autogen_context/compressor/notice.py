@@ -7,6 +7,7 @@ that is still visible in its own words is not repeated, nor one replaced by a st
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -247,10 +248,10 @@ TELLS = 7  # rank of a message that tells something without a statement
 END_CHARS = 300  # at the beginning and the end of a long message, where people say what they want of what they pasted
 GAP = "[…] "  # for output that is left out of a doubtful message, or around a remark
 REMARK_WORDS = 5
-WORD = re.compile(r"[^\W\d_]{2,}")
-ALONE = re.compile(
-    r"^[ \t]*\n([^\n]{1,400})(?=\n[ \t]*$)", re.MULTILINE
-)  # a line between blank ones
+REMARK_LINES = 5  # of what it stands in, at least
+REMARK_LETTERS = 0.6  # of what a remark consists of, at least
+OWN_WORDS = 0.5  # of a remark, that no other line has
+WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]{2}|[^\W\d_]+")
 STATES_NOTHING = 9  # rank of a message that states nothing
 
 
@@ -417,8 +418,7 @@ class EvictionNotice:
             rank = min(rank, TELLS) if i == last else rank
             behind = (each.unit.messages for each in candidates[i + 1 : i + 3])
             said = next((those for those in behind if those[0].role not in SYSTEM_ROLES), ())
-            is_pasted = is_long and is_person and is_mostly_quoted(message.text)
-            is_plain = not (is_doubtful or is_pasted or strong or i == last)
+            is_plain = not (is_doubtful or (is_long and is_person) or strong or i == last)
             if is_plain and rank == STATES_NOTHING and any(each.calls for each in said):
                 continue  # the model calls tools right after it: in progress, or done
             if is_plain and rank > RANKS["constraint"] and is_used(i):
@@ -436,19 +436,21 @@ class EvictionNotice:
         """Reduce a message, in up to two ways, the longer one first; none if there is nothing to keep or nothing to save.
 
         Of a person's message stay the sentences that state something, or in less room its ends; of one that is mostly pasted
-        first its ends, where people say what they want of it. Of a doubtful one stays what is outside its frames. What another
-        agent said is shortened to ``long_tokens``.
+        first its ends, where people say what they want of it. Of a doubtful one stays what is outside its frames, or in less
+        room its end. What another agent said is shortened to ``long_tokens``.
         """
         [message, *others] = messages_of(candidate.pieces, messages)
         if others:
             return []
         if message.origin == "doubtful":
-            brief = self._reworded(candidate, message, words_around(message.text), MAYBE)
-            return [brief or kept(candidate, MAYBE)]
+            around = self._reworded(candidate, message, words_around(message.text), MAYBE)
+            end = self._reworded(candidate, message, end_of(message.text), MAYBE)
+            is_shorter = around and end and end.tokens_after < around.tokens_after
+            return [around or kept(candidate, MAYBE), *([end] if end and is_shorter else [])]
         if message.origin == "person":
             stated = self._reworded(candidate, message, self._read(message.text), REASON)
             ends = self._reworded(candidate, message, ends_around(message.text), REASON)
-            if is_mostly_quoted(message.text):
+            if is_mostly_quoted(message.text) or remarks_in(ends_and_middle(message.text)[1]):
                 return [ends or kept(candidate, REASON), *([stated] if stated else [])]
             is_shorter = stated and ends and ends.tokens_after < stated.tokens_after
             return [each for each in (stated, ends if is_shorter else None) if each]
@@ -526,34 +528,57 @@ def says_something(message: Message) -> bool:
 
 
 def words_around(text: str) -> str:
-    """Return what stands outside the output that a text frames, or its end if that is much, with marks for the rest."""
+    """Return what stands outside the output that a text frames, or its ends if that is much, with marks for the rest."""
     outside = [part for part in outside_frames(text) if part.strip()]
     if 0 < sum(map(len, outside)) <= 2 * END_CHARS:
         return f"{GAP}{GAP.join(outside)}"
+    return ends_around(text)
+
+
+def end_of(text: str) -> str:
+    """Return the last lines of a text, with a mark for the rest."""
     end = last_lines(text)
     return marked(text.removesuffix(end)) + end
 
 
 def ends_around(text: str) -> str:
     """Return the first and the last lines of a text and what is said between them, with marks for the rest."""
+    start, middle, end = ends_and_middle(text)
+    said = remarks_in(middle)
+    between = "".join(f"{GAP}{each}\n" for each in said) + (GAP if said else "")
+    return start + marked(middle) + between + end
+
+
+def ends_and_middle(text: str) -> tuple[str, str, str]:
+    """Return the first lines of a text, what is between, and its last lines."""
     end = last_lines(text)
     start = first_lines(text.removesuffix(end))
-    middle = text[len(start) :].removesuffix(end)
-    said = remarks_in(middle)
-    return (
-        start
-        + marked(middle)
-        + "".join(f"{GAP}{each}\n" for each in said)
-        + (GAP if said else "")
-        + end
-    )
+    return start, text[len(start) :].removesuffix(end), end
 
 
 def remarks_in(text: str) -> list[str]:
-    """Return the lines that say something between blank ones; none if they are more than remarks on what stands around them."""
-    apart = [line.strip() for line in ALONE.findall(text)]
-    found = [line for line in apart if len(WORD.findall(line)) >= REMARK_WORDS]
-    return found if sum(map(len, found)) <= 2 * END_CHARS else []
+    """Return the lines between others that say something in words of their own; none if they are more than remarks.
+
+    A line of a log or a table shares its words with others; what somebody wrote between them does not.
+    """
+    lines = ends_of(text, STATEMENT_CHARS, STATEMENT_CHARS).split("\n")
+    words = [WORD.findall(line.casefold()) for line in lines]
+    times = Counter(chain.from_iterable(map(set, words)))
+    found = [
+        at
+        for at, said in enumerate(words)
+        if len(said) >= REMARK_WORDS
+        and len(lines[at]) <= END_CHARS
+        and sum(times[word] == 1 for word in said) >= OWN_WORDS * len(said)
+        and sum(map(len, said)) >= REMARK_LETTERS * len("".join(lines[at].split()))
+    ]
+    blank = ["", *(line.strip() for line in lines), ""]
+    apart = [at for at in found if not blank[at] and not blank[at + 2]]
+    for some in (found, apart) if len(lines) >= REMARK_LINES else ():
+        said = [lines[at].strip() for at in some]
+        if sum(map(len, said)) <= 2 * END_CHARS:
+            return said
+    return []
 
 
 def first_lines(text: str) -> str:

@@ -78,7 +78,7 @@ FORM = re.compile(
 WORD = re.compile(r"\w+(?:['\u2019-]\w+)*")
 JOINED = re.compile(r"\.?[\s,]+(?:\w{1,4}\s)?\s*")  # between a day and a time: ", at "
 STOP = re.compile(
-    r"[.!?\u2026]+[\"'\u201d\u00bb)\]]*(?:\s+|$)|[\u3002\uff01\uff1f]+[\u300d\u300f]?\s*|\n\s*|;\s+"
+    r"(?<![.!?\u2026])[.!?\u2026]++[\"'\u201d\u00bb)\]]*+(?:\s+|$)|[\u3002\uff01\uff1f]+[\u300d\u300f]?\s*|\n\s*|;\s+"
 )
 ABBREVIATED = re.compile(
     r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|No|Nr|Inc|Ltd|Co|Corp|vs|etc|approx|e\.g|i\.e|cf|Fig|Jr|Sr|Sra|Dra|ca|bzw|usw|z\.B|p\.ex|[A-Z])$"

@@ -240,11 +240,17 @@ class TurnLog:
             self._cache, self._cache_counts = cache, cache.counts
 
     def usage(
-        self, certificate: Certificate, *, prompt_tokens: int, cached_tokens: int | None
+        self,
+        certificate: Certificate,
+        *,
+        prompt_tokens: int,
+        cached_tokens: int | None,
+        believed: bool,
     ) -> None:
         """Record what the provider billed for a turn; ``None`` cached tokens are not reported by the host."""
         turn = next((turn for known, turn in self._certificates if known is certificate), None)
-        self._tell("usage", turn=turn, prompt=prompt_tokens, cached=cached_tokens)
+        numbers = {"prompt": prompt_tokens, "cached": cached_tokens, "believed": believed}
+        self._tell("usage", turn=turn, **numbers)
 
     def asked_back(self, handle: str, query: str, *, found: bool) -> None:
         """Record that the agent asked for evicted content; a handle that may be free text is not recorded."""

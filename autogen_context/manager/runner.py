@@ -566,8 +566,6 @@ class TurnRunner:
         self, certificate: Certificate, *, prompt_tokens: int, cached_tokens: int | None
     ) -> None:
         """Record a bill; an implausible one is ignored, with one warning for several in a row."""
-        if self._log is not None:
-            self._log.usage(certificate, prompt_tokens=prompt_tokens, cached_tokens=cached_tokens)
         window = replace(self.engine.window, window_tokens=self.window_tokens)
         believed = False
 
@@ -581,6 +579,13 @@ class TurnRunner:
             return replace(view, calibration=calibration, usage=usage)
 
         self.change(billed)
+        if self._log is not None:
+            self._log.usage(
+                certificate,
+                prompt_tokens=prompt_tokens,
+                cached_tokens=cached_tokens,
+                believed=believed,
+            )
         if not (believed or self._bill_doubted):
             counted = certificate.counted_tokens
             numbers = {"counted_tokens": counted, "billed_tokens": prompt_tokens}

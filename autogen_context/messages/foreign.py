@@ -19,6 +19,9 @@ DATA_PARTS = frozenset(
 )
 # Keys by which an object refers to a call, or holds one, without regard to case and underscores.
 LINKS = frozenset({"toolcallid", "tooluseid", "callid", "functioncall", "functionresponse"})
+# Names of fields for calls and results, likewise; of a message only the spelling of OpenAI is read.
+HOLDERS = LINKS | {"toolcalls", "functioncalls", "functionresponses"}
+OURS = frozenset({"tool_calls", "tool_call_id", "function_call"})
 RESPONSES = "an item of OpenAI's Responses API"
 # A format by what its parts or items have: as the value of ``type``, or as a key.
 FORMATS: Mapping[str, str] = {
@@ -55,7 +58,8 @@ def refuse_foreign(fields: Mapping[str, object]) -> None:
         if name == "parts" and isinstance(value, list | tuple):
             parts = cast("Sequence[object]", value)
             _refuse("'parts' in place of 'content'", _named(parts) or "Gemini's")
-        if name not in ("content", "tool_calls") and _refers_to_calls(value):
+        holds = value and name not in OURS and _bare(name) in HOLDERS
+        if holds or (name not in ("content", "tool_calls") and _refers_to_calls(value)):
             _refuse(f"tool calls or results under {name!r}", _named([fields]) or "another one")
 
 
@@ -90,9 +94,12 @@ def _refers_to_calls(value: object) -> bool:
     if not isinstance(value, list | tuple):
         return False
     several = map(_fields_in, cast("Sequence[object]", value))
-    return any(
-        "".join(filter(str.isalnum, str(key))).lower() in LINKS for each in several for key in each
-    )
+    return any(_bare(key) in LINKS for each in several for key in each)
+
+
+def _bare(name: object) -> str:
+    """Return a name without regard to case, underscores and the like."""
+    return "".join(filter(str.isalnum, str(name))).lower()
 
 
 def _fields_in(value: object) -> Mapping[str, object]:

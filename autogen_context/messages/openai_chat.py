@@ -167,9 +167,9 @@ def text_of(part: object) -> str | None:
 
 
 def is_plain_text(part: object) -> bool:
-    """Return True if a text part says that it is one, or has nothing but its text."""
+    """Return True if a text part says that it is one, or has nothing but its text and how to cache it."""
     fields = object_fields(part)
-    return fields is None or "type" in fields or len(fields) == 1
+    return fields is None or "type" in fields or fields.keys() <= {"text", "cache_control"}
 
 
 def is_image(part: object) -> bool:

@@ -232,8 +232,9 @@ def framed_whole(text: str) -> bool | None:
     except (ValueError, RecursionError):
         value = None
     keys = list(cast("Mapping[str, object]", value)) if isinstance(value, dict) else []
-    if any(map(names_output, keys)):
-        return True
+    of_output = sum(map(names_output, keys))
+    if of_output:  # with keys of another kind beside them, it may be anybody's data
+        return of_output == len(keys)
     return False if names_output(key["key"]) else None
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
 from weakref import WeakKeyDictionary
@@ -181,11 +182,24 @@ def check_endpoint(model: str, base_url: str | None, timeout_s: float) -> None:
 def connected(
     base_url: str | None, api_key: str | None, timeout_s: float, retries: int
 ) -> "AsyncOpenAI":
-    """Create a client; an endpoint that is given explicitly never receives the key from the environment."""
+    """Create a client; an endpoint that is given explicitly receives neither key nor headers from the environment."""
     from openai import AsyncOpenAI  # noqa: PLC0415 - an extra, and slow to import
 
     key = api_key or ("none" if base_url else None)
-    return AsyncOpenAI(base_url=base_url, api_key=key, timeout=timeout_s, max_retries=retries)
+    if base_url in (None, "", os.environ.get("OPENAI_BASE_URL")):
+        return AsyncOpenAI(base_url=base_url, api_key=key, timeout=timeout_s, max_retries=retries)
+    lines = os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")
+    names = [line.partition(":")[0].strip() for line in lines if ":" in line]
+    blank = {name: "" for name in names if name.lower() != "authorization"}
+    client = AsyncOpenAI(
+        base_url=base_url,
+        api_key=key,
+        timeout=timeout_s,
+        max_retries=retries,
+        default_headers={**blank, "Authorization": f"Bearer {key}"},
+    )
+    client.organization = client.project = None
+    return client
 
 
 def client_error() -> type[Exception]:

@@ -19,6 +19,7 @@ HIDDEN = "[hidden]"
 LEAST_CHARS = 4  # of a quoted value with a telling name
 LEAST_KEY_CHARS = 6  # of a value that looks like a key
 LEAST_BITS = 3.5  # entropy per character of a value without a telling name; words have less
+LEAST_DRAWN_CHARS, LEAST_BITS_DRAWN = 32, 4.5  # of a value with blanks and signs
 LEAST_CHANGES = 0.35  # of neighbours of different kinds (upper, lower, digit) in an unquoted value; .62 if it is random
 LEAST_DIGITS = 2
 LEAST_CHANGES_OF_TWO = (
@@ -37,9 +38,9 @@ OTHERS = frozenset(
     | {"IbmCloudIamDetector", "IbmCosHmacDetector"}
 )
 
-STRONG = r"passw(?:or)?d|passphrase|passwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|credentials?"
-WEAK = r"token|pwd|auth|(?:encryption|signing|account|shared|master)[_-]?key"
-HINTS = ("passw", "passphrase", "secret", "key", "credential", "token", "pwd", "auth")
+STRONG = r"(?<![a-z])pass(?![a-z])|passw(?:or)?d|passphrase|passwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|credentials?"
+WEAK = r"token|pwd|auth|salt|(?:encryption|signing|account|shared|master|nonce|logged_in)[_-]?key"
+HINTS = ("pass", "secret", "key", "credential", "token", "pwd", "auth", "salt")
 PRIVATE = re.compile(
     r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY[A-Z ]{0,20}-----(?:[^-]|-(?!----)){0,20000}+(?:-----END [A-Z ]{0,40}-----)?"
 )
@@ -50,17 +51,21 @@ FORMS = re.compile(
     | \b(?:sk|pk|rk)[-_](?:[a-z]{2,10}[-_]){0,3}[A-Za-z0-9_-]{16,255}    # OpenAI, Anthropic, Stripe
     | \bAIza[\w-]{30,60} | \bya29\.[\w-]{20,255}
     | \b(?:hf|npm)_[A-Za-z0-9]{20,80} | \bpypi-[\w-]{20,255}
-    | \beyJ[\w-]{10,2000}\.eyJ[\w-]{10,2000}\.[\w-]{10,2000}             # a signed token of JSON
+    | (?<![\w-])eyJ[\w-]{10,2000}+\.eyJ[\w-]{10,2000}+\.[\w-]{10,2000}   # a signed token of JSON
+    | \b(?:shp(?:at|ss|ca|pa)|dop_v1|doo_v1|gsk|whsec|lin_api|r8)_[A-Za-z0-9]{20,255}
+    | \b(?:dapi[0-9a-f]{32} | xai-[A-Za-z0-9]{20,255} | xapp-\d-[A-Za-z0-9-]{20,255} | AGE-SECRET-KEY-1[A-Z0-9]{20,255})
+    | (?<=://)[0-9a-fA-F]{32,128}(?=@)                                 # a token in an address
+    | \$(?:[156y]|2[aby]|apr1)\$[A-Za-z0-9./$=,]{20,255}                 # a password's hash
     | (?<=[Bb]earer\ )[A-Za-z0-9._~+/-]{16,2000}=* | (?<=[Bb]asic\ )[A-Za-z0-9+/]{12,2000}=*
     """,
     re.VERBOSE,
 )
 PLACES = re.compile(  # where credentials stand, whatever they look like
     r"""
-    (?<=://)[^\s/:@'"<>{}$]{0,80}:(?P<address>[^\s/@'"<>{}$]{3,200})(?=@)
-    | (?:\s|^)(?:-u|--user|--login|--proxy-user)[ =]["']?[^\s:"'$<{]{1,80}:(?P<user>[^\s"'$<{]{3,200})
-    | (?:\s|^)--?(?:pass(?:word|phrase|wd)?|secret|token|api-?key|auth-?token|access-?key)[ =]["']?(?P<option>[^\s"'$<{-][^\s"'$<{]{3,200})
-    | (?i:\b(?:mysql|mysqldump|mysqladmin|mariadb|sshpass|7z|smbclient)\b)[^\n]{0,200}?\s-p["']?(?P<short>[^\s"'$<{-][^\s"'$<{]{3,200})
+    (?<=://)[^\s/:@'"]{0,80}:(?P<address>[^\s/@'"]{3,200})(?=@)
+    | (?:\s|^)(?:-u|--user|--login|--proxy-user)[ =]["']?[^\s:"']{1,80}:(?P<user>[^\s"']{3,200})
+    | (?:\s|^)--?(?:pass(?:word|phrase|wd)?|secret|token|api-?key|auth-?token|access-?key)[ =]["']?(?P<option>[^\s"'-][^\s"']{3,200})
+    | (?i:\b(?:mysql|mysqldump|mysqladmin|mariadb|sshpass|7z|smbclient)\b)[^\n]{0,200}?\s-p["']?(?P<short>[^\s"'-][^\s"']{3,200})
     | [?&;](?:[\w.-]{1,40})=(?P<query>[^\s&"'<>`)\]}]{16,1000})
     """,
     re.VERBOSE | re.MULTILINE,
@@ -80,10 +85,23 @@ SHELL = re.compile(
 )
 UNNAMED = re.compile(r"""(["'])([A-Fa-f0-9]{32,128}|[A-Za-z0-9+/_-]{32,200}={0,2})\1""")
 BARE = re.compile(r"(?<![\w+=-])[A-Za-z0-9_+-]{20,200}+(?![\w+-])={0,2}")
+# What stands for a value, as a whole: it is asked of the whole value, since a secret may contain any of it.
 PLACE_HOLDER = re.compile(
-    r"[<${]|%(?![0-9A-Fa-f]{2})|\.\.\.|…|\*\*\*|xxx|(?:^|[_\W])(?:your|my|change|example|placeholder|dummy|none|null|true|false|todo|os\.environ)",
-    re.IGNORECASE,
+    r"""
+    [xX*.…_-]{3,} | [<{]?(?:\.\.\.|…)[>}]?
+    | <[A-Za-z_][^<>]{0,100}> | <[A-Za-z_][A-Za-z_ .-]*+ | (?:[$#%]?\{[^{}]*+\}[-_:/.]?)++ | \{\{.* | \$[({].*
+    | (?!\$apr1\$)(?:\$[A-Za-z_]\w*+[-_:/.]?)++ | \$\d | %(?:[A-Za-z_]\w*%|[A-Z_]+\d?) | %\(\w+\)[sd]
+    | os\.(?:environ|getenv)\b.* | .*(?:\.\.\.|…|\*\*\*)
+    """,
+    re.VERBOSE | re.DOTALL,
 )
+STANDS_FOR = r"changeit|change|your|my|example|placeholder|dummy|none|null|true|false|todo|insert|replace|enter|sample|x{3,}"
+BESIDE = (
+    r"password|passphrase|passwd|pass|secret|token|access|private|public|client|username|user|name|keys?|api|auth|app|id"
+    r"|here|this|with|value|string|the|an?|it|me|in|to|sk|pk|ghp|hf|proj|live|test|db|\d{1,3}(?!\w)"
+)
+WORDS = re.compile(rf"(?:[\W_]|{STANDS_FOR}|{BESIDE})++", re.IGNORECASE)
+STANDS = re.compile(STANDS_FOR, re.IGNORECASE)
 # Some lines; of a long one up to 500 characters, to a comma or a blank where there is one: the forms of others are not linear.
 PIECES = re.compile(
     r"(?:[^\n]{0,499}+\n){1,20}+|[^\n]{1,499}\Z|[^\n]{250,499}[,;]|[^\n]{250,499}\s|[^\n]{1,500}"
@@ -139,9 +157,8 @@ def form_hidden(found: re.Match[str]) -> str:
     """Hide a known form: its groups, if it has any that took part, else the whole."""
     spans = [found.span(n) for n in range(1, (found.re.groups or 0) + 1) if found[n]]
     whole, start = found[0], found.start()
-    if PLACE_HOLDER.search(whole) or ADDRESS_HOLDERS.intersection(
-        map(str.lower, filter(None, found.groups()))
-    ):
+    values = [group for group in found.groups() if group] or [whole]
+    if any(is_place_holder(value) or value.lower() in ADDRESS_HOLDERS for value in values):
         return whole
     if not spans:
         return HIDDEN
@@ -153,7 +170,7 @@ def place_hidden(found: re.Match[str]) -> str:
     """Hide what stands where credentials do, unless it is a placeholder; of a query only what looks random."""
     group = str(found.lastgroup)
     value = re.sub(r"%\w\w", "", found[group]) if group == "query" else found[group]
-    is_held = value.lower() in ADDRESS_HOLDERS or PLACE_HOLDER.search(value) or value == HIDDEN
+    is_held = value.lower() in ADDRESS_HOLDERS or is_place_holder(value) or value == HIDDEN
     is_user = group == "user" and (
         value.isdecimal() or f" {value}:{value}" in found[0]
     )  # -u 1000:1000
@@ -166,7 +183,7 @@ def place_hidden(found: re.Match[str]) -> str:
 def shell_hidden(found: re.Match[str]) -> str:
     """Hide the value of ``export API_KEY=…`` unless it is a placeholder or taken from elsewhere."""
     value = found["value"]
-    hides = len(value) >= LEAST_KEY_CHARS and not PLACE_HOLDER.search(value) and "(" not in value
+    hides = len(value) >= LEAST_KEY_CHARS and not is_place_holder(value) and "(" not in value
     return found["lead"] + HIDDEN if hides else found[0]
 
 
@@ -177,11 +194,12 @@ def named_hidden(found: re.Match[str]) -> str:
     if OF_A_PLACE.search(name):
         return found[0]
     hides = looks_like_a_key(value) and not (is_next and not quote)
+    hides |= bool(quote) and looks_drawn(value)
     if found["strong"] and quote and not is_next:
         words, own = (re.sub(r"[\W_]+", "", each).lower() for each in (value, name))
         is_name = re.fullmatch(STRONG + "|" + WEAK, value, re.IGNORECASE)
         hides |= len(value) >= LEAST_CHARS and not (is_name or words in own or own in words)
-    if not hides or PLACE_HOLDER.search(value):
+    if not hides or is_place_holder(value):
         return found[0]
     return f"{name}{found['sign']}{quote}{HIDDEN}{quote}"
 
@@ -197,7 +215,7 @@ def unnamed_hidden(found: re.Match[str]) -> str:
 def bare_hidden(found: re.Match[str]) -> str:
     """Hide an unquoted value that looks random."""
     value = found[0]
-    hides = looks_random(value) and not PLACE_HOLDER.search(value)
+    hides = looks_random(value) and not is_place_holder(value)
     return HIDDEN if hides else value
 
 
@@ -229,6 +247,21 @@ def bits(value: str) -> float:
     """Return the entropy of a text per character."""
     shares = [times / len(value) for times in Counter(value).values()]
     return -sum(share * math.log2(share) for share in shares)
+
+
+def is_place_holder(value: str) -> bool:
+    """Return True for a value that stands for another: a variable, a mask, or words of which one says so."""
+    if PLACE_HOLDER.fullmatch(value):
+        return True
+    return WORDS.fullmatch(value) is not None and STANDS.search(value) is not None
+
+
+def looks_drawn(value: str) -> bool:
+    """Return True for a text of all kinds of characters in which words are not to be seen, such as a salt."""
+    kinds = {kind_of(char) for char in value if char.isalnum()}
+    has_signs = sum(not char.isalnum() for char in value) > len(value) // 8
+    is_long = len(value) >= LEAST_DRAWN_CHARS
+    return is_long and has_signs and len(kinds) == len(KINDS) and bits(value) >= LEAST_BITS_DRAWN
 
 
 def looks_like_a_key(value: str) -> bool:

@@ -135,15 +135,16 @@ def price_in(run: Run) -> Price:
 
 
 def scale_in(run: Run) -> float:
-    """Return by how much the provider's counts are above ours, over all turns that it billed once; 1 if it reported none."""
+    """Return by how much the provider's counts are above ours, over all turns that it billed once, plausibly; 1 if there are none."""
     said = [event for event in run.others if event.get("event") == "usage"]
     times = Counter(event.get("turn") for event in said)
-    prompts = {event["turn"]: event["prompt"] for event in said if times[event.get("turn")] == 1}
-    both = [
-        (turn["counted"], prompts[turn["turn"]]) for turn in run.turns if turn["turn"] in prompts
-    ]
-    counted, prompt = (sum(tokens) for tokens in zip(*both, strict=True)) if both else (0, 0)
-    return prompt / counted if counted and prompt else 1.0
+    believed = [each for each in said if each.get("believed") and times[each.get("turn")] == 1]
+    counts = {turn["turn"]: turn["counted"] for turn in run.turns}
+    known = [each for each in believed if each.get("turn") in counts]
+    if 2 * len(known) < max(1, len(said)):  # it counts something else
+        return 1.0
+    counted = sum(counts[int(str(each["turn"]))] for each in known)
+    return sum(int(str(each["prompt"])) for each in known) / counted
 
 
 def not_sent(event: ImpossibleEvent, price: Price) -> TurnRecord:

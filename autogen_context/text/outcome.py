@@ -1,8 +1,9 @@
 """How a program or tool call ended, as far as its output shows it: the one detector of failure for all rooms.
 
 Promise: ``failed`` and ``succeeded`` are said on evidence alone, anything else is ``unknown``. An exit status goes before a test
-runner's summary, that before the last lines. Evidence is found by its place (status in the frame, last word at the end, prefix of
-a line), so a text about failures is none. Linear time; of a long output its ends are read.
+runner's summary, that before the last lines; tests that passed are no success if a failure is the last word. Evidence is found by
+its place (status in the frame, last word at the end, prefix of a line), so a text about failures is none. Linear time; of a long
+output its ends are read.
 """
 
 import json
@@ -25,6 +26,8 @@ AFTER_CRASH = 4  # lines behind the report of a crash, such as its message and a
 AFTER_TRACE = (
     1  # lines behind an exception that may belong to its message; with more the program went on
 )
+MOST_STATUS = 255  # a greater number that is returned is something else
+OF_HTTP = range(200, 207)  # "return code: 200"
 BRIEF_CHARS, BRIEF_LINES = 1_000, 20  # of an output that is nothing but a message
 
 # A line that reports something bad, wherever it stands
@@ -150,7 +153,7 @@ def lines_in(output: str) -> list[str]:
 
 _NUMBER = r"(?P<{}>-?\d{{1,10}}|0[xX][\da-fA-F]{{1,8}})"
 _STATED = re.compile(  # "exit code: 1", "exited with status 2", "returned non-zero exit status 1"
-    r"(?<![\w.$-])(?:(?:exit|return)[ _-]?(?:code|status|value)|ExitCode|returncode"
+    r"(?<![\w.$-])(?:(?:exit|return)[ _-]?(?:code|status)|ExitCode|returncode"
     r"|(?:exit(?:ed|s)?|return(?:ed|s)?|failed|finished|completed|terminated|stopped|ended|died|quit)(?: abnormally)? with"
     r"(?: an?)?(?: (?:non-?zero|error|exit|return))?(?: (?:exit|return))? ?(?:code|status|value))"
     rf"(?: was| is| of)?[ \t]{{0,4}}[:=]?[ \t]{{0,4}}[\"'`(<>\[*]{{0,3}}{_NUMBER.format('code')}"
@@ -173,7 +176,9 @@ _SUPPOSED = re.compile(  # a line that speaks about a status, or shows a line of
     r"\b(?:if|when|unless|should|must|expect\w*|assert\w*|means?|returns?)\b|\A[^\s:]{1,200}:\d{1,7}[:-](?!\d)|\A\s*(?:#|//|\*|\d{1,7}[:\t])",
     re.IGNORECASE,
 )
-_HARNESS = re.compile(r"\A\s*[\[(<].{0,200}[\])>]\s*\Z")  # a line in brackets
+_HARNESS = re.compile(  # a sentence in brackets, as harnesses put it below what they show
+    r"\A\s*[\[(](?:the )?(?:command|process|program) .{0,200}[\])]\s*\Z", re.IGNORECASE
+)
 
 
 def status_in(lines: list[str], *, is_content: bool) -> tuple[int, str] | None:
@@ -181,7 +186,7 @@ def status_in(lines: list[str], *, is_content: bool) -> tuple[int, str] | None:
     edges = lines[:HEAD_LINES] + lines[max(HEAD_LINES, len(lines) - TAIL_LINES) :]
     if (
         is_content
-    ):  # the shown text may end with such a line; the frame is the first line, or in brackets
+    ):  # the shown text may end with such a line; the frame is the first line, or a harness's own
         edges = [line for line in edges if _HARNESS.match(line) or line is lines[0]]
     found = [(code, line) for line in edges if (code := status_of(line)) is not None]
     return next((each for each in found if each[0]), found[0] if found else None)
@@ -196,8 +201,11 @@ def status_of(line: str) -> int | None:
     match = _STATED.search(line) or _ALONE.search(line)
     if match is not None:
         is_about = _SUPPOSED.search(line, 0, match.start())
-        number = match["code"]
-        return None if is_about else int(number, 16 if number[:2] in ("0x", "0X") else 10)
+        is_hex = match["code"][:2] in ("0x", "0X")
+        number = int(match["code"], 16 if is_hex else 10)
+        is_other = (number > MOST_STATUS and not is_hex) or number in OF_HTTP
+        is_other &= "return" in match[0].lower()
+        return None if is_about or is_other else number
     if (match := _REVERSED.search(line)) is not None:
         return int(match[1])
     if (match := _SIGNALLED.search(line)) is not None and not _SUPPOSED.search(line):
@@ -207,7 +215,7 @@ def status_of(line: str) -> int | None:
 
 # Fields of a result in JSON
 
-_STATUSES = frozenset({"exitcode", "returncode", "exitstatus", "returnstatus", "returnvalue", "rc"})
+_STATUSES = frozenset({"exitcode", "returncode", "exitstatus", "returnstatus", "rc"})
 _SUCCESSES = frozenset({"success", "succeeded", "issuccess", "successful", "ok", "passed"})
 _FAULTS = frozenset(
     {"error", "errors", "iserror", "haserror", "exception", "failed", "failure", "errormessage"}
@@ -217,6 +225,26 @@ _STATES: Mapping[str, Ending] = {
     **dict.fromkeys(("success", "succeeded", "passed", "ok"), "succeeded"),
 }
 _OUTPUTS = frozenset({"stdout", "stderr", "output", "result", "message", "content"})
+_NOTHING = frozenset(
+    {
+        "",
+        "0",
+        "-",
+        "no",
+        "none",
+        "null",
+        "nil",
+        "n/a",
+        "false",
+        "ok",
+        "success",
+        "no error",
+        "no errors",
+    }
+)
+_STATE_FIELDS = frozenset({"status", "state", "outcome", "statuscode", "httpstatus"})
+_FRAME_FIELDS = _STATUSES | _SUCCESSES | _FAULTS | _STATE_FIELDS
+_MESSAGES = frozenset({"message", "code", "detail", "type"})  # of a fault that is an object
 _HTTP_FAULT = 400
 MOST_FIELDS = 12  # of a record that is content; one with more keys is data, whatever they say
 
@@ -242,6 +270,8 @@ def of_fields(fields: Mapping[str, object], *, is_content: bool) -> ProgramOutco
     plain = [
         {re.sub(r"[\W_]", "", key).lower(): value for key, value in row.items()} for row in rows
     ]
+    if is_content and not is_frame(plain):
+        return UNKNOWN
     said = [v for row in plain for k, v in row.items() if k in _OUTPUTS and isinstance(v, str)]
     lines = [line for text in said for line in lines_in(text)]
     codes = [
@@ -253,7 +283,7 @@ def of_fields(fields: Mapping[str, object], *, is_content: bool) -> ProgramOutco
         return weighed((code, f"exit status {code}"), found, lines)
     if len(fields) > MOST_FIELDS and is_content:
         return UNKNOWN
-    endings = dict(flags_in(plain[0]))
+    endings = dict(flags_in({k: v for k, v in plain[0].items() if not is_content or says(v)}))
     if "failed" in endings:
         telling = [line for line in (endings["failed"], *found.lines) if line]
         return ProgramOutcome(ending="failed", lines=tuple(telling), evidence="fields")
@@ -262,12 +292,25 @@ def of_fields(fields: Mapping[str, object], *, is_content: bool) -> ProgramOutco
     return found
 
 
+def is_frame(rows: list[dict[str, object]]) -> bool:
+    """Return True if a record has a status beside an output, or nothing else: data may have fields of these names too."""
+    own = rows[0].keys()
+    return own <= _FRAME_FIELDS or bool(
+        own & _OUTPUTS and any(r.keys() & _FRAME_FIELDS for r in rows)
+    )
+
+
+def says(value: object) -> bool:
+    """Return False for an object that is no message or code, such as texts by name."""
+    return not isinstance(value, dict) or not _MESSAGES.isdisjoint(cast("dict[str, object]", value))
+
+
 def flags_in(row: Mapping[str, object]) -> Iterator[tuple[Ending, str]]:
     """Yield what flags, faults and states of a result say, with the text of a fault."""
     for key, value in row.items():
         if key in _SUCCESSES and isinstance(value, bool):
             yield ("succeeded" if value else "failed"), "" if value else text_of(row)
-        elif key in _FAULTS and value and not isinstance(value, (int, float)):
+        elif key in _FAULTS and is_fault(value):
             yield "failed", text_of({key: value})
         elif key in _FAULTS and value is True:
             yield "failed", text_of(row)
@@ -276,6 +319,12 @@ def flags_in(row: Mapping[str, object]) -> Iterator[tuple[Ending, str]]:
                 yield ending, text_of(row) if ending == "failed" else ""
         elif key in ("statuscode", "httpstatus") and (whole(value) or 0) >= _HTTP_FAULT:
             yield "failed", text_of(row) or f"status {value}"
+
+
+def is_fault(value: object) -> bool:
+    """Return True for a text or object that is no word or number for nothing."""
+    is_empty = isinstance(value, str) and value.strip().rstrip(".!").lower() in _NOTHING
+    return bool(value) and not isinstance(value, (int, float)) and not is_empty
 
 
 def text_of(row: Mapping[str, object]) -> str:
@@ -301,7 +350,6 @@ def whole(value: object) -> int | None:
 
 # The last words of a program without a status
 
-_PREFIX = r"(?:\[?(?:ERROR|FATAL|CRITICAL|SEVERE)\]?[ :]|\w{1,20}(?: \w{1,20})? ?[Ee]rror: )"
 # Signals, as a shell or a C library names them (strsignal of POSIX).
 _SIGNAL = re.compile(
     r"(?:\S{1,60}: (?:line )?\d{1,6}: +\d{1,10} |\[\d{1,4}\][+-]? +(?:\d{1,10} +)?|\S{1,60}: \d{1,10} )?"
@@ -345,6 +393,16 @@ _OPENS = re.compile(  # the first words of a tool's own message
     r"|unable to|usage:|invalid|unknown|no such|not found|file not found|no (?:replacement|match)|access denied|permission denied)\b)",
     re.IGNORECASE,
 )
+_ZERO = re.compile(  # "0 failed", "errors: 0, warnings: 3"
+    r"\W{0,12}(?:\w{1,20} ){0,2}(?:errors?|exceptions?|failures?|failed|fail|FAIL) ?[:=] ?0(?=\s*\Z|[,;)|]|\.?\s*\Z|\s+(?:problems?|errors?|warnings?|issues?|found|\w{1,20} ?[:=]))"
+    r"|\W{0,12}0 (?:errors?|exceptions?|failures?|failed)\b",
+    re.IGNORECASE,
+)
+_SETTLED = re.compile(
+    r"\b(\d{1,6}) (?:(?:errors?|failures?|problems?|issues?) )?(?:were |was )?(?:fixed|ignored|resolved|corrected)\b",
+    re.IGNORECASE,
+)
+_FOUND = re.compile(r"\b(\d{1,6}) (?:errors?|failures?|problems?|issues?)\b", re.IGNORECASE)
 _SAYS = re.compile(
     r"(?:no such file or directory|command not found|permission denied|does not exist|did not appear verbatim|not found)\b.{0,80}",
     re.IGNORECASE,
@@ -355,13 +413,26 @@ _LISTED = re.compile(
 _MANY = 3
 
 
+def is_of_none(line: str) -> bool:
+    """Return True if a line says that there were no failures, or that all were settled."""
+    return _ZERO.match(line) is not None or is_settled(line)
+
+
+def is_settled(line: str) -> bool:
+    """Return True if as many errors were fixed or ignored as a line counts."""
+    settled = sum(int(count) for count in _SETTLED.findall(line))
+    return settled > 0 and sum(int(n) for n in _FOUND.findall(_SETTLED.sub("", line))) <= settled
+
+
 def of_lines(lines: list[str]) -> ProgramOutcome:
     """Return the outcome that the lines of a program's output show: a test summary, else its last word."""
     tests = of_tests(lines)
-    if tests.ending != "unknown":
+    if tests.failed or not tests.has_run:
         return tests
-    if not tests.has_run:
-        return tests
+    if tests.succeeded:
+        last = of_last_word(lines)
+        is_told = any(is_error_line(line) and not is_of_tests(line) for line in lines[-LAST_LINES:])
+        return last if last.failed else UNKNOWN if is_told else tests
     listed = sum(_LISTED.match(line) is not None for line in lines)
     if listed >= _MANY and 2 * listed > len(
         lines
@@ -370,8 +441,14 @@ def of_lines(lines: list[str]) -> ProgramOutcome:
     return of_last_word(lines)
 
 
+def is_of_tests(line: str) -> bool:
+    """Return True if a line counts tests, or says that one passed."""
+    return any(form.search(line) for form in (_COUNT, _SHARE, _SETTLED, _PASSED, _PASSED_ONE))
+
+
 def of_last_word(lines: list[str]) -> ProgramOutcome:
     """Return a failure if a program ended with an error: a signal, an uncaught exception, a diagnostic, a refusal."""
+    lines = ["" if is_of_none(line) else line for line in lines]
     ends = lines[-TAIL_LINES:]
     told = [line for line in ends if _SIGNAL.fullmatch(line)]
     opens = [at for at, line in enumerate(lines) if _CRASH.match(line) or _EXCEPTION.match(line)]
@@ -416,6 +493,7 @@ def diagnostics_in(lines: list[str]) -> list[str]:
 
 def of_message(lines: list[str]) -> ProgramOutcome:
     """Return a failure if a short output is nothing but the message of one."""
+    lines = ["" if is_of_none(line) else line for line in lines]
     first = lines[0] if lines else ""
     told = [line for line in lines[:1] if _OPENS.match(line) or _DIAGNOSTIC.match(line)]
     told += [line for line in lines[:2] if _SAYS.search(line) or _EXCEPTION.match(line)]
@@ -427,15 +505,21 @@ def of_message(lines: list[str]) -> ProgramOutcome:
 
 # Test summaries: counts, else the words that runners begin a line with
 
-_BAD = "fails|fail|failed|failing|failures|failure|errors|error"
+_BAD = "fails|fail|failed|failing|failures|failure|errors|error|timed out|interrupted|did not run|unreachable|crashed|crashes"
 _GOOD = "passes|passed|passing|pass|successes|success|succeeded"
 _OTHER = "expected failures|unexpected successes|tests run|tests|test|examples|specs|scenarios|runs|total|skipped|skip|pending|xfailed|xpassed|warnings|assertions"
 _COUNT = re.compile(
-    rf"(?<![\w.])(\d+) (?:(?:unit )?tests? )?({_BAD}|{_GOOD}|{_OTHER})(?![\w%])"
+    rf"(?<![\w.=])(\d+) (?:(?:unit )?tests? )?({_BAD}|{_GOOD}|{_OTHER})(?![\w%])"
     rf"|\b({_OTHER}|{_BAD}|{_GOOD})(?: *[:=] *| (?=\d+\s*$))(\d+)\b(?![%:/-]|\.\d)"
     rf"(?! (?:{_BAD}|{_GOOD}|{_OTHER})\b(?! *[:=]))",  # "Tests: 1 failed" counts failures
     re.IGNORECASE,
 )
+_SHARE = re.compile(  # "3/5 tests passed", "Passed: 3 of 5"
+    r"(?<![\w./-])(?P<n>\d{1,9})(?: ?/ ?| (?:out )?of )(?P<all>\d{1,9})(?: (?:unit )?(?:tests?|checks?|cases?|specs?|examples?|scenarios?))?"
+    rf"(?: (?:have|were|are))? (?:{_GOOD})\b|\b(?:{_GOOD})(?: *[:=] *| )(?P<n2>\d{{1,9}})(?: ?/ ?| (?:out )?of )(?P<all2>\d{{1,9}})\b",
+    re.IGNORECASE,
+)
+_LEFT_OUT = re.compile(r"skip|pending|ignored|todo|disabled", re.IGNORECASE)
 _BESIDE = re.compile(  # words allowed in a line with a single count
     r"\b(?:tests?|suites?|files?|cases?|results?|run|ran|finished|completed|in|with|out|of|ok|passed|failed|m?s|seconds?)\b|(?<=\d)m?s\b",
     re.IGNORECASE,
@@ -448,6 +532,7 @@ _PASSED = re.compile(
     r"\W{0,12}(?:OK(?:,.*| \(.*\))?\s*$|ok\s+\S+\s+(?:[\d.]+s|\(cached\))(?!.*no tests)|PASS(?:ED)?\s*$|PASS +\S+\.\w|BUILD SUCCESS"
     r"|(?i:all) (?:\w+ ){0,3}(?i:tests|checks|cases) (?i:pass|succeed|successful))"
 )
+_PASSED_ONE = re.compile(r"\bPASSED\b|\.\.\. ok\s*\Z")
 _NOT_RUN = re.compile(
     r"no tests? (?:to run|ran|were)|\b0 (?:tests|examples)\b(?! fail)", re.IGNORECASE
 )
@@ -456,17 +541,20 @@ _NOT_RUN = re.compile(
 def of_tests(lines: list[str]) -> ProgramOutcome:
     """Return the outcome that a test summary states; a single failure makes it ``failed``."""
     bad, good = list[int](), list[int]()
-    for line in lines:
+    for line in (_SHARE.sub("", line) for line in lines if not is_settled(line)):
         found = list(_COUNT.finditer(line)) if any(map(str.isdigit, line)) else []
-        if len(found) == 1 and re.search(r"[^\W\d_]", _BESIDE.sub("", _COUNT.sub("", line))):
+        if len(found) == 1 and is_sentence(line):
             continue  # a number in a sentence
         for before, word, name, behind in (item.groups() for item in found):
             kind, count = (word or name).lower(), int(before or behind)
             bad += [count] if kind in _BAD.split("|") else []
             good += [count] if kind in _GOOD.split("|") else []
-    marked = [line for line in lines if _FAILED.match(line)]
+    shares = shares_in(lines)
+    bad += [max(0, total - n) for total, n in shares.items()]
+    good += shares.values()
+    marked = [line for line in lines if _FAILED.match(line) and not _ZERO.match(line)]
     if sum(bad) or marked:
-        told = marked or [line for line in lines if _COUNT.search(line)]
+        told = marked or [line for line in lines if _COUNT.search(line) or _SHARE.search(line)]
         named = [line for line in lines if is_error_line(line) and line not in told]
         return ProgramOutcome(ending="failed", lines=(*told[-3:], *named[-3:]), evidence="tests")
     if sum(good):
@@ -476,3 +564,19 @@ def of_tests(lines: list[str]) -> ProgramOutcome:
     if bad or any(_PASSED.match(line) for line in lines):
         return ProgramOutcome(ending="succeeded", evidence="tests")
     return UNKNOWN
+
+
+def is_sentence(line: str) -> bool:
+    """Return True if a line has more words than a count of tests."""
+    return re.search(r"[^\W\d_]", _BESIDE.sub("", _COUNT.sub("", line))) is not None
+
+
+def shares_in(lines: list[str]) -> dict[int, int]:
+    """Return how many of each total passed, as last said: the lines before tell of progress."""
+    shares: dict[int, int] = {}
+    for line in lines:
+        share = _SHARE.search(line)
+        if share is not None and not is_sentence(_SHARE.sub("", line)):
+            n, total = (int(share[name] or share[f"{name}2"]) for name in ("n", "all"))
+            shares[total] = total if _LEFT_OUT.search(line) else n
+    return shares

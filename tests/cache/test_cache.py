@@ -2,17 +2,21 @@
 
 import asyncio
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from typing_extensions import override
 
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.entry import CacheEntry, encoded, entry_as_bytes, entry_from_bytes
 from autogen_context.cache.fingerprint import Fingerprint
 from autogen_context.cache.tier import CacheLimits, Memory
 from support.entries import ANY_TEXT, JSON, PLAIN_TEXT
+from support.own_tier import OwnTier
+from support.waiting import until
 
 
 class Builder:
@@ -122,6 +126,35 @@ async def test_who_is_cancelled_takes_nothing_from_the_others(cancelled: int) ->
     slow.go_on.set()
     assert [await caller for caller in callers[cancelled:]] == ["value 1"] * (3 - cancelled)
     assert await cache.get_or_build("key", slow) == f"value {1 + (cancelled == 3)}"
+
+
+class Lingering(OwnTier):
+    """A tier whose first deletion is done long before it says so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.released = threading.Event(), threading.Event()
+
+    @override
+    def forget(self, names: Iterable[str], /) -> None:
+        super().forget(names)
+        self.begun.set()
+        self.released.wait()
+
+
+async def test_what_is_invalidated_during_a_deletion_is_deleted_again() -> None:
+    """The value that was built in between is not served to anybody."""
+    tier = Lingering()
+    async with ContextCache(shared=tier) as cache:
+        await cache.get_or_build("key", lambda: "old")
+        first = asyncio.create_task(cache.invalidate("key"))
+        await until(tier.begun.is_set)
+        await cache.get_or_build("key", lambda: "between")
+        again = asyncio.create_task(cache.invalidate("key"))
+        await until(lambda: cache.stats().invalidations == 2)
+        tier.released.set()
+        await asyncio.gather(first, again)
+        assert tier.values == {}
 
 
 async def test_what_is_invalidated_while_it_is_built_is_not_kept(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from autogen_context.cache.originals import (
     OriginalTier,
     size_of,
 )
+from autogen_context.cache.store import DiskStore
 from autogen_context.cache.tier import Scope
 from autogen_context.errors import OriginalNotFound, StoreUnavailable
 from autogen_context.messages.message import Message, ToolCall, ToolResult
@@ -252,6 +253,28 @@ def test_without_its_file_the_store_goes_on_in_memory(
     assert ("a" in store, "b" in store, store.evicted) == (False, True, 1)
     warnings = [record.getMessage().split(" ")[0] for record in caplog.records]
     assert warnings == ["the", "originals"]
+
+
+def test_what_cannot_be_listed_is_cleared_or_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder whose file was in use a moment ago, and one whose file is in use; of the other agent nothing is deleted."""
+    monkeypatch.setattr("autogen_context.cache.store._LOCKED_S", 0.05)
+    folder = DiskStore(tmp_path)
+    one, other = (OriginalTier(folder, scope=scope) for scope in (SCOPE, OTHERS[0]))
+    for tier in (one, other):
+        tier.write([("handle", said("x"))])
+    with closing(sqlite3.connect(folder.path, isolation_level=None)) as connection:
+        connection.execute("BEGIN EXCLUSIVE")
+        one.write([("late", said("x"))])
+        with pytest.raises(StoreUnavailable):
+            one.clear()
+        connection.execute("ROLLBACK")
+    assert one.handles() == []
+    one.clear()
+    later = DiskStore(tmp_path)
+    assert OriginalTier(later, scope=one.scope).handles() == []
+    assert OriginalTier(later, scope=other.scope).handles() == ["handle"]
 
 
 class Declining(OwnTier):

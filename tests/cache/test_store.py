@@ -7,9 +7,11 @@ import resource
 import sqlite3
 import stat
 from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -17,8 +19,10 @@ from hypothesis import strategies as st
 from typing_extensions import override
 
 from autogen_context.cache.cache import ContextCache
+from autogen_context.cache.seal import folder_key
 from autogen_context.cache.store import FILE, ROW_BYTES, DiskStore
 from autogen_context.errors import StoreUnavailable
+from support.forks import ended, forked
 
 
 class Bomb:
@@ -203,6 +207,23 @@ def test_a_damaged_file_costs_what_it_holds(
     assert not DiskStore(tmp_path).names()
 
 
+def test_a_mistake_of_a_caller_costs_no_value(disk: DiskStore) -> None:
+    """It is an error of the call, and what is in the file stays there."""
+    wrong = "\ud800"  # no name
+    for call in (
+        partial(disk.read, wrong),
+        partial(disk.write, {wrong: b"value"}),
+        partial(disk.forget, [wrong]),
+        partial(disk.clear, wrong),
+    ):
+        with pytest.raises(UnicodeEncodeError):
+            call()
+        assert disk.read("key") == b"value"
+    with pytest.raises(TypeError):
+        disk.write(cast("dict[str, bytes]", {"key": 5}))
+    assert DiskStore(disk.path.parent).read("key") == b"value"
+
+
 @settings(max_examples=8)
 @given(st.data())
 def test_bytes_that_are_other_are_the_value_or_a_miss(
@@ -231,6 +252,31 @@ def test_a_file_that_is_taken_away_is_made_again(disk: DiskStore) -> None:
     assert DiskStore(disk.path.parent).read("key") == b"new"
 
 
+def test_two_that_begin_at_once_keep_what_both_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One has made the key of the folder, and the other has written under it before the first goes on."""
+    one, other = DiskStore(tmp_path), DiskStore(tmp_path)
+
+    def made(*given: Any, **more: Any) -> tuple[bytes, bool]:
+        monkeypatch.undo()
+        found = folder_key(*given, **more)
+        assert other.write({"other": b"value"}) == []
+        return found
+
+    monkeypatch.setattr("autogen_context.cache.store.folder_key", made)
+    assert one.write({"one": b"value"}) == []
+    assert DiskStore(tmp_path).read_all(["one", "other"]) == {"one": b"value", "other": b"value"}
+
+
+@pytest.mark.parametrize("prefix", ["", "ke"])
+def test_a_row_without_a_name_is_cleared(disk: DiskStore, prefix: str) -> None:
+    """Nobody knows what it was."""
+    execute(disk.path, "UPDATE Cache SET key = CAST(key AS BLOB)")
+    disk.clear(prefix)
+    assert list(disk.items()) == []
+
+
 async def test_a_locked_file_is_left_alone(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -244,6 +290,16 @@ async def test_a_locked_file_is_left_alone(
             await cache.invalidate("old")
         assert await cache.get_or_build("old", lambda: "new") == "new"
         assert warned(caplog) == 1
+
+
+def test_all_that_several_threads_forget_is_gone(tmp_path: Path) -> None:
+    """However their calls interleave."""
+    disk = DiskStore(tmp_path)
+    names = [f"{number}" for number in range(240)]
+    disk.write(dict.fromkeys(names, b"value"))
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(disk.forget, [[name] for name in names]))
+    assert DiskStore(tmp_path).names() == []
 
 
 def test_what_could_not_be_deleted_is_not_read(
@@ -263,6 +319,39 @@ def test_what_could_not_be_deleted_is_not_read(
     assert other.read("key") == b"value"
     assert later.read("key") is None
     assert other.read("key") is None
+
+
+def test_a_value_is_not_read_once_a_newer_one_could_not_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is a miss, also while the file is left alone; the others are there, and so is the next one that is written."""
+    monkeypatch.setattr("autogen_context.cache.store._LOCKED_S", 0.05)
+    monkeypatch.setattr("autogen_context.cache.store._REST_S", 0.0)
+    disk = DiskStore(tmp_path)
+    disk.write({"key": b"old", "other": b"value"})
+    with locked(disk.path, "IMMEDIATE"):
+        assert disk.write({"key": b"in vain"}) == ["key"]
+    assert disk.names() == ["other"]
+    assert disk.read_all(["key", "other"]) == {"other": b"value"}
+    assert disk.write({"new": b"value"}) == []
+    assert DiskStore(tmp_path).names() == ["other", "new"]
+    disk.write({"key": b"newest"})
+    assert disk.read("key") == b"newest"
+
+
+def test_what_a_parent_could_not_delete_is_not_its_childs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be another value by the time that a forked process gets to it."""
+    monkeypatch.setattr("autogen_context.cache.store._LOCKED_S", 0.05)
+    disk = DiskStore(tmp_path)
+    disk.write({"key": b"value"})
+    with locked(disk.path), pytest.raises(StoreUnavailable):
+        disk.forget(["key"])
+    DiskStore(tmp_path).write({"key": b"new"})
+    pid, _ = forked(lambda: int(disk.read("key") != b"new"))
+    assert ended(pid) == 0
+    assert DiskStore(tmp_path).read("key") == b"new"
 
 
 async def test_a_full_disk_is_done_without(

@@ -1,5 +1,6 @@
 """One contract for wherever bytes are kept: a folder, a server, and anybody's own."""
 
+import asyncio
 import os
 import threading
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from autogen_context.cache.redis_tier import RedisTier
 from autogen_context.cache.store import DiskStore
 from autogen_context.cache.tier import Scope, Tier
 from support.entries import ANY_TEXT, said
+from support.forks import ended, forked
 from support.own_tier import OwnTier
 from support.redis_pair import KEY, PATIENT
 from support.redis_server import LocalRedis
@@ -249,6 +251,70 @@ def test_a_child_process_has_a_line_of_its_own(server: RedisServer) -> None:
         os._exit(0 if works else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert tier.read_all(["after"]) == {"after": b"2"}
+
+
+def test_a_child_process_sends_nothing_of_its_parents(tmp_path: Path) -> None:
+    """What was pending at the fork, and is older than what the parent has written since then."""
+    with LocalRedis(tmp_path) as away, RedisServer(away.url, limits=PATIENT, key=KEY) as server:
+        tier = RedisTier(server)
+        away.kill()
+        tier.write({"key": b"old"})
+        go_on, go = os.pipe()
+
+        def write() -> None:
+            os.read(go_on, 1)
+            tier.write({"other": b"1"})
+            tier.flush()
+
+        pid, _ = forked(write)
+        away.start()
+        wait_until(lambda: not tier.waiting)
+        tier.write({"key": b"new"})
+        tier.flush()
+        os.write(go, b"1")
+        assert ended(pid) == 0
+        assert tier.read_all(["key", "other"]) == {"key": b"new", "other": b"1"}
+
+
+def test_a_child_process_serves_nothing_that_is_stale(redis: LocalRedis) -> None:
+    """Neither what others invalidated before its first request, nor what they do after it."""
+    lines = [RedisServer(redis.url, limits=PATIENT, key=KEY) for _ in range(2)]
+    tiers = [RedisTier(line, tenant="deaf") for line in lines]
+    ours, others = (ContextCache(shared=tier) for tier in tiers)
+    asyncio.run(built(ours, "old"))
+    tiers[0].flush()
+    (go_on, go), (told, tell) = os.pipe(), os.pipe()
+
+    async def is_fresh() -> bool:
+        values = [await built(ours, "new")]
+        tiers[0].flush()
+        os.write(tell, b"1")
+        os.read(go_on, 1)
+        await until(lambda: ours.stats().memory.entries == 0)
+        values.append(await built(ours, "newer"))
+        return values == ["new", "newer"]
+
+    def child() -> int:
+        os.read(go_on, 1)
+        return int(not asyncio.run(is_fresh()))
+
+    pid, _ = forked(child)
+    asyncio.run(others.invalidate("key"))
+    os.write(go, b"1")
+    os.close(tell)
+    os.read(told, 1)
+    asyncio.run(others.invalidate("key"))
+    os.write(go, b"1")
+    assert ended(pid) == 0
+    for cache in (ours, others):
+        asyncio.run(cache.aclose())
+    for line in lines:
+        line.close()
+
+
+async def built(cache: ContextCache, value: str) -> str:
+    """What a cache has under ``key``, or this value."""
+    return await cache.get_or_build("key", lambda: value)
 
 
 @given(user=ANY_TEXT, password=st.text("Zz:@/?#[]% ", min_size=4).map(lambda s: f"Q{s}Q"))

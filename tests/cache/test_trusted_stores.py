@@ -323,17 +323,55 @@ def test_rights_of_others_are_taken_away(tmp_path: Path) -> None:
         assert (mode_of(tmp_path / name), set(files)) == (mode, {0o600})
 
 
-def test_a_key_that_others_could_read_is_made_anew(tmp_path: Path) -> None:
-    """What it sealed is put aside; the next value is kept under the new one."""
+@pytest.mark.parametrize("loose", ["cache.key", FILE])
+def test_a_key_that_others_could_use_is_made_anew(tmp_path: Path, loose: str) -> None:
+    """To write one of their own, or values: what it sealed is put aside; the next value is kept under the new one."""
     DiskStore(tmp_path).write({"key": b"planted"})
     key = tmp_path / "cache.key"
     before = key.read_bytes()
     key.chmod(0o644)
+    (tmp_path / loose).chmod(0o666)
     disk = DiskStore(tmp_path)
     assert disk.read("key") is None
     assert disk.write({"new": b"value"}) == []
     assert (disk.read_all(["key", "new"]), mode_of(key)) == ({"new": b"value"}, 0o600)
     assert key.read_bytes() != before
+
+
+@pytest.mark.parametrize(("given", "mode"), [(None, 0o640), (None, 0o644), (KEY, 0o666)])
+def test_a_key_that_is_loosened_costs_no_value(
+    tmp_path: Path, given: str | None, mode: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """By a restore or a change of rights of all: with a warning if it is the secret itself; one that was given is not there."""
+    DiskStore(tmp_path, key=given).write({"key": b"value"})
+    for file in tmp_path.iterdir():
+        file.chmod(0o640)
+    (tmp_path / "cache.key").chmod(mode)
+    for _ in range(2):
+        assert DiskStore(tmp_path, key=given).read("key") == b"value"
+    assert {mode_of(each) for each in tmp_path.iterdir()} == {0o600}
+    assert [record.levelname for record in caplog.records] == ([] if given else ["WARNING"])
+
+
+@pytest.mark.parametrize("name", ["first", "longer " * 200])
+def test_what_was_put_aside_stays_unless_what_is_forgotten_is_in_it(
+    tmp_path: Path, name: str
+) -> None:
+    """By its name, by the beginning of its name, or with everything; of a long name nobody can say it."""
+    aside = tmp_path / "cache.db.damaged"
+    for whole in (False, True):
+        DiskStore(tmp_path).write({name: b"value"})
+        (tmp_path / "cache.key").unlink()
+        disk = DiskStore(tmp_path)
+        disk.write({"second": b"value"})
+        disk.forget(["second"])
+        disk.clear("third")
+        assert aside.exists()
+        if whole:
+            disk.clear("fir" if name == "first" else "")
+        else:
+            disk.forget([name])
+        assert not aside.exists()
 
 
 @pytest.mark.parametrize("content", [b"", b"short", b"x" * 10_000], ids=len)

@@ -1,6 +1,7 @@
 """What a working folder that somebody else wrote can do to a chat: name an endpoint, a model, files; nothing more."""
 
 import http.server
+import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -58,8 +59,9 @@ def chat(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> "Chatting":
     """A chat in a folder, of which nobody said anything."""
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "MAX_TOKENS", "DEBUG"):
-        monkeypatch.delenv(name, raising=False)
+    for name in os.environ:
+        if name.startswith("OPENAI_") or name in ("MAX_TOKENS", "DEBUG"):
+            monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
     return Chatting(monkeypatch, capsys)
 
@@ -88,6 +90,22 @@ def test_a_key_never_goes_where_a_file_says(chat: Chatting, listener: Listener) 
     assert listener.seen == []
     assert "OPENAI_BASE_URL in .env is not used" in shown
     assert "gpt-4o-mini answers." in shown
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["OPENAI_CUSTOM_HEADERS", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY"],
+)
+def test_nothing_that_a_client_sends_along_goes_where_a_file_says(
+    name: str, chat: Chatting, listener: Listener
+) -> None:
+    """The client reads more of the environment than a key: while that is set the URL of a file is not used."""
+    Path(".env").write_text(f"OPENAI_BASE_URL={listener.base_url}\nOPENAI_API_KEY=key-of-file\n")
+    shown = chat("--limit", "900", **{name: f"Authorization: Bearer {OWN_KEY}"})
+    assert listener.seen == []
+    assert f"since {name} is set elsewhere" in shown
+    assert "scripted model answers" in shown
+    assert OWN_KEY not in shown
 
 
 def test_a_file_is_believed_with_its_own_key_alone(chat: Chatting, listener: Listener) -> None:

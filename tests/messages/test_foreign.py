@@ -66,6 +66,18 @@ FOREIGN: dict[str, tuple[list[Payload], int, str]] = {
         0,
         "tool_responses",
     ),
+    "calls in camel case": (
+        [ASKED, says("x", "assistant", toolCalls=[{"id": "1", "function": {"name": "read", "arguments": "{}"}}])],
+        1,
+        "toolCalls",
+    ),
+    "several older calls": (
+        [ASKED, says("x", "assistant", function_calls=[{"name": "read", "arguments": "{}"}])],
+        1,
+        "function_calls",
+    ),
+    "a result in camel case": ([ASKED, says("an a", "user", toolCallId="c")], 1, "toolCallId"),
+    "an older call in camel case": ([ASKED, says("x", "assistant", functionCall={"name": "read"})], 1, "functionCall"),
     "a part that nobody knows": (
         [ASKED, says([{"type": "deed", "of": "read", "no": 1}], "assistant")],
         1,
@@ -76,6 +88,7 @@ FOREIGN: dict[str, tuple[list[Payload], int, str]] = {
 }  # fmt: skip
 DATA: list[Mapping[str, object]] = [
     {"type": "text", "text": "hi", "cache_control": {"type": "ephemeral"}},
+    {"text": "hi", "cache_control": {"type": "ephemeral"}},
     {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}},
     {"type": "input_audio", "input_audio": {"data": "QUJD", "format": "wav"}},
     {"type": "file", "file": {"file_id": "f"}},
@@ -99,10 +112,10 @@ def test_a_list_of_another_format_is_refused_by_name_and_place(name: str) -> Non
     assert manager.prepare_nowait([ASKED]).messages == [ASKED]  # nothing of it stays
 
 
-@pytest.mark.parametrize("part", DATA, ids=lambda part: str(part["type"]))
+@pytest.mark.parametrize("part", DATA, ids=lambda part: str(part.get("type")))
 def test_data_in_content_parts_is_counted_and_sent(part: Mapping[str, object]) -> None:
     """OpenAI's own parts, and those that compatible endpoints take."""
-    role = "assistant" if part["type"] in ("refusal", "thinking") else "user"
+    role = "assistant" if part.get("type") in ("refusal", "thinking") else "user"
     messages = [ASKED, says([part], role), says("Go on.", "user")]
     prepared = IncrementalContextManager("gpt-4o", window_tokens=4_000).prepare_nowait(messages)
     assert prepared.messages == messages

@@ -57,6 +57,7 @@ SHAPES: dict[str, tuple[str, str, Origin]] = {
     ),
     "JSON": (RUNS, '{\n "returncode": 1,\n "output": "no</output> Never commit."\n}', "program"),
     "a tag of many": (RUNS, '<tool_response id="7">\n{"a": 1}\n</tool_response>', "program"),
+    "JSON with other keys": (RUNS, '{"rule": "Never commit.", "response": "short"}', "doubtful"),
     "in capitals": (RUNS, "<STDOUT>a</STDOUT>\n<STDERR>b</STDERR>\n", "program"),
     "no output": (RUNS, "<warning>\nIt printed nothing.\n</warning>", "program"),
     "a call in tags": ("<function=bash>\nls\n</function>", "<observation>a</observation>", "program"),

@@ -116,6 +116,23 @@ async def test_the_limit_is_sent() -> None:
     assert bodies == [{"model": "m", "messages": messages, "max_tokens": 7}]
 
 
+@pytest.mark.parametrize("authorization", ["Authorization", "AUTHORIZATION"])
+def test_headers_go_where_they_were_meant_for(
+    authorization: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither those of a gateway nor an organization's name reach another server than the environment's own."""
+    own, other = "http://127.0.0.1:1/v1", "http://127.0.0.1:2/v1"
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"{authorization}: Bearer {KEY}\nX-Gateway: {KEY}")
+    monkeypatch.setenv("OPENAI_ORG_ID", KEY)
+    monkeypatch.setenv("OPENAI_PROJECT_ID", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", own)
+    for base_url in (None, own):
+        assert KEY in str(module.connected(base_url, "k", 1.0, 0).default_headers)
+    sent = module.connected(other, "k", 1.0, 0).default_headers
+    assert KEY not in str(sent)
+    assert sent["Authorization"] == "Bearer k"
+
+
 async def test_a_key_goes_where_it_was_meant_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """A named server gets none of the environment; without one for OpenAI's own endpoint there is a failure, not a crash."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)

@@ -1,6 +1,8 @@
 """Secrets of files reach nothing that is told (F22), and what only looks like one stays."""
 
+import string
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -51,6 +53,25 @@ SECRETS = {
     "password on a command line": ("mysql -h db -u root -pswordfish shop", "swordfish"),
     "option": ("deploy --token 8f3a9c1e7b2d", "8f3a9c1e7b2d"),
     "unquoted, unnamed": ("paste kJ8sLq0Zx7Bv2Nm4Pw6Rt9Yc1Hd3 there", "kJ8sLq0Zx7Bv"),
+    "pass": ("DB_PASS=letmein99", "letmein99"),
+    "pass, in quotes": ("'pass': 'letmein'", "letmein"),
+    "shop": ("use shpat_" + "0123456789abcdef" * 2, "0123456789abcdef"),
+    "host": ("dop_v1_" + "0123456789abcdef" * 4, "0123456789abcdef"),
+    "data": ("dapi" + "0123456789abcdef" * 2, "0123456789abcdef"),
+    "model": ("gsk_" + "abcdefghijKLMNOP" * 3, "abcdefghij"),
+    "another model": ("xai-" + "abcdefghijKLMNOP" * 3, "abcdefghij"),
+    "hook": ("whsec_" + "abcdefghijKLMNOP" * 2, "abcdefghij"),
+    "tracker": ("lin_api_" + "abcdefghijKLMNOP" * 2, "abcdefghij"),
+    "runner": ("r8_" + "abcdefghijKLMNOP" * 2, "abcdefghij"),
+    "app": ("xapp-1-A012345-1234567890-" + "abcdef0123456789" * 2, "abcdef0123"),
+    "age": ("AGE-SECRET-KEY-1" + "Q" * 58, "QQQQ"),
+    "token in an address": (
+        "git clone https://" + "0123456789abcdef" * 2 + "01234567@github.com/a/b",
+        "0123456789",
+    ),
+    "hash": ("root:$6$abcdefgh$" + "abcdefghij" * 8 + ":19000:0", "abcdefghij"),
+    "apache's hash": ("bob:$apr1$abcdefgh$" + "abcdefghijABCDEFGHIJKL", "abcdefghij"),
+    "json token": ("the eyJ" + "a" * 20 + ".eyJ" + "b" * 20 + "." + "c" * 20, "bbbb"),
     "private key": (
         "-----BEGIN RSA PRIVATE KEY-----\nMIIEab\n-----END RSA PRIVATE KEY-----",
         "MIIEab",
@@ -75,6 +96,11 @@ HARMLESS = [
     "id 550e8400-e29b-41d4-a716-446655440000, model gpt-4o-mini-2024-07-18",
     "https://example.com/search?q=how_to_write_good_tests_in_2024&page=2",
     "ContextWindowExceededError2 in test_that_a_turn_holds_for_100_messages",
+    "def bypass(x): ...",
+    "passes = 12345678",
+    "compass: north99",
+    "all tests pass: 12 of 12",
+    "pass",
     "docker run -p 8080:80 -u 1000:1000 --name web nginx",
 ]
 
@@ -147,6 +173,51 @@ def test_a_secret_in_a_long_line_is_found(name: str) -> None:
 def test_what_is_no_secret_stays(line: str) -> None:
     """Names of secrets, where they are kept, and numbers."""
     assert without_secrets(line) == line
+
+
+LETTERS = string.ascii_letters + string.digits
+DJANGO = string.ascii_lowercase + string.digits + "!@#$%^&*(-_=+)"  # get_random_secret_key
+WORDPRESS = LETTERS + "!@#$%^&*()-_ []{}<>~`+=,.;:/?|"  # wp_generate_password
+DRAWN = {
+    "django": ("SECRET_KEY = '{}'", DJANGO, 50),
+    "wordpress": ("define('AUTH_KEY', '{}');", WORDPRESS, 64),
+    "wordpress, nonce": ("define('NONCE_SALT', '{}');", WORDPRESS, 64),
+    "address": ("postgres://u:{}@h/db", LETTERS + "!$%^&*-_=+{}<>", 16),
+    "user": ("curl -u bob:{} https://example.com", LETTERS + "!$%^&*-_=+{}<>", 16),
+    "shell": ("DB_PASSWORD={}", LETTERS + "!$%^&*-_=+{}<>", 20),
+    "quoted": ("password = '{}'", LETTERS + "!$%^&*-_=+{}<>", 12),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_drawn_secret_is_hidden_whatever_it_contains(name: str) -> None:
+    """A dollar, a brace or a word that placeholders have stands in many a secret."""
+    form, signs, length = DRAWN[name]
+    draw = Random(7)  # noqa: S311 - no secret of anybody
+    values = ["".join(draw.choices(signs, k=length)) for _ in range(300)]
+    assert [value for value in values if value in without_secrets(form.format(value))] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["PASSWORD=myS3cr3tPw", "API_KEY=xxx9f8e7d6c5b4a3", "password = 'a$b9cD7efg'", "https://u:true1love@h/",
+     "mongodb://admin:Pa$$w0rd@cluster0", "password = 'changemenot7'", "API_KEY=example9f8e7d6c"],
+)  # fmt: skip
+def test_a_secret_with_the_words_of_a_placeholder_is_hidden(line: str) -> None:
+    """It is none unless it is one as a whole."""
+    assert HIDDEN in without_secrets(line)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["your-api-key", "your-api-key-1", "YOUR_API_KEY_HERE", "<password>", "<your-password-1>", "${DB_PASS}", "${DB_PASS:-x9}", "$DB_PASS",
+     "{{ db_password }}", "{{db_pass1}}", "%DB_PASS1%", "%(password)s", "changeme", "change-me-1", "xxxxxxxx", "XXXX-XXXX-XXXX", "********",
+     "sk-xxxxxxxxxxxxxxxxxxxx", "sk-...", "my-secret-token", "example_key", "{password}", "{settings.db_pass}", "${user}-${pass}", "placeholder1"],
+)  # fmt: skip
+def test_a_placeholder_stays(value: str) -> None:
+    """In quotes, in an address, in an option, bare."""
+    lines = f"password = '{value}'\nDB_PASSWORD={value}\npostgres://u:{value}@h/db\nrun --token {value}\nAPI_KEY: {value}"
+    assert without_secrets(lines) == lines
 
 
 @settings(max_examples=20)

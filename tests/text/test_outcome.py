@@ -33,6 +33,13 @@ CONTENT = {
     "a test report": ("Failures of last week\n1 failed, 9 passed\n" * 20, "unknown"),
     "a record": ('{"status": "failed", "id": 1, "a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "f": 6, "g": 7, "h": 8, "i": 9, "j": 1, "k": 2}', "unknown"),
     "grep that found nothing": ("<returncode>1</returncode>\n<output>\n</output>", "unknown"),
+    "texts of a program": ('{"errors": {"required": "Pflichtfeld", "short": "zu kurz"}}', "unknown"),
+    "settings": ('{"name": "web", "status": "failed", "error": "red"}', "unknown"),
+    "a record of a run": ('{"job": {"exit_code": 1}, "id": 7}', "unknown"),
+    "a file that ends with a status": ("def f(): pass\n[exit code: 1]", "unknown"),
+    "a harness's own line": ("x\n[Command finished with exit code 127]", "failed"),
+    "a status beside an output": ('{"output": "x", "exit_code": 1}', "failed"),
+    "a fault with a message": ('{"error": {"code": 404, "message": "order not found"}}', "failed"),
     "a frame": ("<returncode>2</returncode>\n<output>\nls: cannot access 'x': No such file or directory\n</output>", "failed"),
 }  # fmt: skip  # a row a case
 
@@ -57,6 +64,72 @@ def test_a_summary_goes_before_another_programs_status(failed: int, passed: int)
     """``pytest | tail`` ends with 0 whatever the tests did."""
     found = outcome_of(f"{failed} failed, {passed} passed in 0.1s\n[exit code: 0]")
     assert found.ending == ("failed" if failed else "succeeded")
+
+
+@pytest.mark.parametrize(
+    "end",
+    ["make: *** [Makefile:3: test] Error 1", "Segmentation fault (core dumped)", "panic: runtime error: index out of range",
+     "Traceback (most recent call last):\nOSError: disk full", "bash: deploy: command not found", "npm ERR! Test failed."],
+)  # fmt: skip
+@pytest.mark.parametrize("summary", ["3 passed in 0.10s", "Ran 3 tests in 0.1s\n\nOK", "PASSED"])
+def test_a_last_word_goes_before_tests_that_passed(summary: str, end: str) -> None:
+    """The program went on after them, and failed; with an error that is no such word nothing is known."""
+    assert outcome_of(summary).succeeded
+    assert outcome_of(f"{summary}\n{end}").failed
+    assert outcome_of(f"{summary}\nCoverage check failed: 80% < 90%").ending == "unknown"
+
+
+@pytest.mark.parametrize("line", ["return value: 42", "Return code: 200", "returned with status 404", '{"return_value": 7}'])  # fmt: skip
+def test_what_a_function_returns_is_no_status(line: str) -> None:
+    """A value, or a number that no program ends with."""
+    assert outcome_of(line).ending == "unknown"
+    assert outcome_of("Return code: 3").failed
+    assert outcome_of("Return code: -1073741819").failed
+
+
+@pytest.mark.parametrize("value", ['"none"', '"no"', '"OK"', '"No errors."', '"0"', "0", '""', "null", "[]"])  # fmt: skip
+def test_a_fault_that_is_none_is_none(value: str) -> None:
+    """A field for faults says so where there are any."""
+    assert not outcome_of(f'{{"error": {value}, "id": 7}}').failed
+    assert not outcome_of(f'{{"error": {value}}}', is_content=True).failed
+    assert outcome_of('{"error": "no such order", "id": 7}').failed
+
+
+@pytest.mark.parametrize("line", ["0 failed", "Failed: 0", "error: 0", "failed: 0 ok: 3", "error: 0 problems", "FAILED: 0", "Errors: 0, warnings: 2",
+    "1 error found, 1 error fixed", "Found 2 errors (2 fixed, 0 remaining).", "3 passed\n2 errors ignored"])  # fmt: skip
+def test_no_failures_are_none(line: str) -> None:
+    """A count of 0, or of what was settled, in whatever is shown."""
+    assert not outcome_of(line).failed
+    assert not outcome_of(line, is_content=True).failed
+
+
+@pytest.mark.parametrize("line", ["error: 0 is no index", "Error: 0x80070005", "2 errors found, 1 error fixed", "error: 10 problems"])  # fmt: skip
+def test_a_number_that_is_not_0_is_a_failure(line: str) -> None:
+    """Whatever digits it begins with, and what is left of several."""
+    assert outcome_of(line).failed
+
+
+COUNTED = {
+    "3/5 tests passed": "failed",
+    "3 of 5 tests passed": "failed",
+    "Passed: 3/5": "failed",
+    "5/5 tests passed": "succeeded",
+    "5 of 5 tests passed": "succeeded",
+    "Some tests failed.\n3 passed": "unknown",
+    "10 tests run: 9 passed, 1 timed out, 0 skipped": "failed",
+    "10 tests run: 9 passed, 0 timed out, 1 skipped": "succeeded",
+    "9 passed, 1 interrupted": "failed",
+    "9 passed, 2 did not run": "failed",
+    "web1 : ok=3 changed=1 unreachable=1 failed=0 skipped=0": "failed",
+    "web1 : ok=3 changed=1 unreachable=0 failed=1 skipped=0": "failed",
+    "web1 : ok=3 changed=1 unreachable=0 failed=0 skipped=2": "succeeded",
+}
+
+
+@pytest.mark.parametrize("summary", COUNTED)
+def test_a_summary_is_read_as_it_counts(summary: str) -> None:
+    """Of a total, in the words of each runner, and by names with a sign."""
+    assert outcome_of(summary).ending == COUNTED[summary]
 
 
 @given(st.text(), st.booleans())
