@@ -251,8 +251,9 @@ class TurnRunner:
     def _delete(self, handles: Mapping[str, Reach]) -> None:
         """Delete originals; what a store cannot delete now is tried again in the next turn."""
         before, left = self._undeleted, dict[str, Reach]()
-        due = {**before, **handles}
-        for reach in set(due.values()):
+        due: dict[str, Reach] = {**before, **handles}
+        reaches: set[Reach] = set(due.values())
+        for reach in reaches:
             each = [handle for handle, where in due.items() if where == reach]
             try:
                 self.originals.forget(each, reach=reach)
