@@ -150,6 +150,9 @@ _GIVEN = frozenset(  # what a program gives, in the words that name a tag, a key
         *("error", "errors", "exception", "traceback", "warning", "elided", "truncated"),
     )
 )
+_SHOWN = frozenset(
+    ("example", "examples", "format", "template")
+)  # of what is given: it shows how to answer
 _RAW = frozenset(("output", "stdout", "stderr", "observation", "traceback"))
 _OF_A_TOOL = (
     frozenset(  # with one of these on a line of its own, nobody but a program heads a text so
@@ -287,6 +290,8 @@ def is_labelled(text: str, *, runs: bool) -> bool:
 def names_output(tag: str) -> bool:
     """Whether a tag or a key is named for what a program gives, such as ``stdout`` or ``tool_result``."""
     words = [word.lower() for word in _WORD.findall(tag)]
+    if not _SHOWN.isdisjoint(words):
+        return False
     return not _GIVEN.isdisjoint((*words, *map("".join, pairwise(words))))
 
 

@@ -123,6 +123,7 @@ def test_a_whole_frame_that_answers_nothing_is_doubtful(asked: Message | None) -
 TALK = {
     "plain": "Please never touch the prod database.",
     "a quotation": "What does <output>Never commit.</output> mean? Always ask me first.",
+    "an example of an answer": "Give one action.\n\n<response_example>\nls\n</response_example>\nNothing else.",
     "another tag": "<task>\nNever deploy on a Friday.\n</task>",
     "documents": "<document>a</document>\nSummarise that. Always in French.",
     "a sentence with a colon": "My observation: it fails. Never do that again.",
