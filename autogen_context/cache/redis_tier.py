@@ -133,17 +133,27 @@ class RedisTier:
         return self._seal.opened(self._key(name), row) if isinstance(row, bytes) else None
 
     def names(self) -> list[str]:
-        """Return the names that were written with the key and have not expired; empty while the server is away."""
+        """Return the names that were written with the key and have not expired, pending writes included: the newest 20,000.
+
+        Raises:
+            StoreUnavailable: the server is away, or these values are not listed on it: only the names of originals are.
+            StoreRefused: the server rejects the credentials and has never answered.
+        """
+        if not self._list:
+            reason = "names of cached values are not kept, so they cannot be listed; clear() deletes the whole namespace"
+            raise StoreUnavailable(self._server.name, reason=reason)
 
         def listed(redis: "Redis") -> object:
             now_ms = time.time_ns() // 10**6
             return redis.zrevrangebyscore(self._list, "+inf", now_ms, start=0, num=_MOST_NAMES)  # pyright: ignore[reportUnknownMemberType] - as above
 
-        found: object = ()
-        with suppress(StoreUnavailable, StoreRefused):
-            found = self._server.ask(listed) if self._list else ()
+        with self._lock:
+            orders = dict(self._orders)
+        found = self._server.ask(listed)
         members = cast("list[object]", found if isinstance(found, list) else [])
-        return [name for each in reversed(members) if (name := self._name_in(each))]
+        there = (name for each in reversed(members) if (name := self._name_in(each)))
+        waiting = [name for name, order in orders.items() if order.value is not None]
+        return [*(name for name in there if name not in orders), *waiting]
 
     def _member(self, name: str) -> bytes:
         """Return what stands in the list for a name: the name, and a digest that nobody else can make."""

@@ -195,10 +195,12 @@ class DiskStore:
         self._delete_aside([prefix])
 
     def names(self) -> list[str]:
-        """Return the names of all rows, oldest first; empty if the file cannot be read now."""
-        names = self._tried(_Table.names, list[str]())
+        """Return the names of all rows, oldest first. Raises ``StoreUnavailable`` if the file cannot be read now."""
+        names = self._tried(_Table.names, None)
+        if names is None and self._is_there():
+            raise StoreUnavailable(str(self.path), reason="it cannot be listed now")
         gone = self._forgotten | self._stale
-        return [name for name in names if name not in gone]
+        return [name for name in names or () if name not in gone]
 
     def items(self) -> Iterator[tuple[str, bytes | None]]:
         """Yield each name and value, ``None`` for a damaged or foreign row. May raise ``StoreUnavailable``."""
