@@ -32,6 +32,7 @@ from autogen_context.cache.seal import (
     SEAL_BYTES,
     Seal,
     folder_key,
+    held_alone,
     store_key,
     take_file,
     take_folder,
@@ -293,7 +294,7 @@ class DiskStore:
 
     def _run(self, action: Callable[["_Table"], ResultT]) -> ResultT:
         with self._lock:
-            if self._table is not None and self._table.number != _number_of(self.path):
+            if self._table is not None and self._table.identity != _identity_of(self.path):
                 self.close()  # someone deleted or replaced the file
             if self._table is None:
                 self._table = self._opened()
@@ -310,13 +311,14 @@ class DiskStore:
         """Open the file, or make one, ours alone; settings that are not ours are deleted."""
         path = self.path
         take_folder(path.parent, ours=_OURS)
-        taken = [take_file(path.with_name(FILE + suffix)) for suffix in ("", *_BESIDE)]
-        # Asked before there is a key: from then on others may fill the file under it.
-        is_filled = path.exists() and path.stat().st_size > 0
-        secret, is_new = folder_key(path.parent, self._key, could_be_planted=any(taken))
-        if is_new and is_filled:
-            self._put_aside("its key is not there")
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
+        with held_alone(path.parent):  # from what is checked to what is done about it
+            taken = [take_file(path.with_name(FILE + suffix)) for suffix in ("", *_BESIDE)]
+            is_filled = path.exists() and path.stat().st_size > 0
+            secret, is_new = folder_key(path.parent, self._key, could_be_planted=any(taken))
+            if is_new and is_filled:
+                self._put_aside("its key is not there")
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
+            identity = _identity_of(path)
         with closing(_connected(path, timeout_s=_LOCKED_S)) as probe:
             probe.execute(
                 "BEGIN IMMEDIATE"
@@ -327,7 +329,7 @@ class DiskStore:
             probe.execute("COMMIT")
         table = _Table(str(path.parent), timeout=_LOCKED_S, disk=_PlainDisk, **_SETTINGS)
         table.seal = Seal(secret, place="folder")
-        table.number = _number_of(path)
+        table.identity = identity
         return table
 
     def _is_put_aside(self, error: Exception) -> bool:
@@ -376,11 +378,15 @@ def _may_hold(path: Path, names: Collection[str]) -> bool:
     return False
 
 
-def _number_of(path: Path) -> int:
-    """Return what tells a file from another one under its name; 0 without a file."""
+def _identity_of(path: Path) -> tuple[int, ...]:
+    """Return what tells a file from another one under its name.
+
+    Number and times of its key are part of it: a folder that is deleted and made again may get the same numbers.
+    """
     with suppress(OSError):
-        return path.stat().st_ino
-    return 0
+        key = path.with_name(KEY_FILE).stat()
+        return path.stat().st_ino, key.st_ino, key.st_ctime_ns, key.st_mtime_ns
+    return ()
 
 
 def _connected(path: Path, *, timeout_s: float) -> sqlite3.Connection:
@@ -442,12 +448,12 @@ class _Table(_Cache):  # type: ignore[misc]  # as above
 
     Attributes:
         seal: of its values.
-        number: which file it is.
+        identity: which file it is.
         steps_left: how many steps of SQLite's machine the current call may take.
     """
 
     seal: Seal
-    number: int = 0
+    identity: tuple[int, ...] = ()
     room_bytes: float = math.inf
     gone: list[str]
     steps_left: int = _LEAST_STEPS
