@@ -58,7 +58,11 @@ _STEPS_AT_ONCE: Final = 100_000
 _LEAST_STEPS: Final = 20_000_000
 _STEPS_A_BYTE: Final = 4
 # Of names in a file that was put aside; SQLite keeps a short one in one piece.
-_MOST_SOUGHT: Final = 100
+_MOST_SOUGHT: Final = (
+    100  # in a large file; in a smaller one as many as take no longer than about a second
+)
+_MOST_SOUGHT_BYTES: Final = 2**31
+_LEAST_TAIL_CHARS: Final = 8
 _MOST_SOUGHT_CHARS: Final = 400
 _READ_BYTES: Final = 2**20
 _DELETE_UNNAMED: Final = "DELETE FROM Cache WHERE key < '' OR key >= x'' OR key IS NULL"
@@ -90,7 +94,8 @@ class DiskStore:
 
     The folder is created at the first write, with access for its owner only. A folder or file of another user, or a link, is
     not used; rights of others on ours are taken away. To stay within ``limit_bytes``, the least recently written values are
-    evicted. With a ``subfolder`` the file is there, whatever else stands under that name. ``keep_open`` is faster, for callers that use one thread and call ``close``; without it, deleted data is
+    evicted. With a ``subfolder`` the file is there, and all this holds for it: ``directory`` itself, and what is above it, may
+    be links. ``keep_open`` is faster, for callers that use one thread and call ``close``; without it, deleted data is
     overwritten in the file when the call returns.
 
     Each value is sealed with a ``key``: given, from ``AUTOGEN_CONTEXT_STORE_KEY``, or else the folder's own in ``cache.key``.
@@ -249,7 +254,7 @@ class DiskStore:
         _LOGGER.warning("%s is deleted: what is to be forgotten may be in it", aside)
 
     def _tell(self, text: str, *parts: object) -> None:
-        """Warn of something once, until the file works again."""
+        """Warn of something once, however often it happens."""
         if text not in self._told:
             self._told.add(text)
             _LOGGER.warning(text, *parts)
@@ -365,9 +370,10 @@ def _may_hold(path: Path, names: Collection[str]) -> bool:
     """Return whether a file may have one of these names in it; it is not opened as a database, since it may be a damaged one."""
     if not names or not os.path.lexists(path):
         return False
-    if len(names) > _MOST_SOUGHT or max(map(len, names)) > _MOST_SOUGHT_CHARS:
+    most = max(_MOST_SOUGHT, _MOST_SOUGHT_BYTES // max(1, path.lstat().st_size))
+    if len(names) > most or max(map(len, names)) > _MOST_SOUGHT_CHARS:
         return True
-    sought = [name.encode() for name in names]
+    sought = [_tail(name).encode() for name in names]
     before = b""
     with path.open("rb") as file:
         while data := file.read(_READ_BYTES):
@@ -376,6 +382,12 @@ def _may_hold(path: Path, names: Collection[str]) -> bool:
                 return True
             before = data[-_MOST_SOUGHT_CHARS * 4 :]
     return False
+
+
+def _tail(name: str) -> str:
+    """Return a name without its scope: an earlier release may have had it under another one."""
+    tail = name.rpartition(":")[2]
+    return tail if len(tail) >= _LEAST_TAIL_CHARS else name
 
 
 def _identity_of(path: Path) -> tuple[int, ...]:
