@@ -15,6 +15,7 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from hmac import compare_digest
+from importlib import import_module
 from pathlib import Path
 from typing import Final, Literal
 
@@ -123,15 +124,16 @@ def folder_key(folder: Path, given: bytes, *, could_be_planted: bool = False) ->
 def held_alone(folder: Path) -> Generator[None]:
     """Hold a folder, so that one at a time checks and replaces what is in it: of all threads and processes that ask for it here.
 
-    Windows has no such lock; there nobody takes rights away, and a key is replaced only if its maker was killed.
+    Windows has no such lock; there nobody takes rights away, and a key is replaced only if its maker was killed. Nor has a
+    Python that was built without ``fcntl``.
 
     Raises:
         OSError: the folder cannot be opened, or somebody else holds it for too long.
     """
-    if sys.platform == "win32":
+    if sys.platform == "win32" or not _has_locks():
         yield
         return
-    import fcntl  # noqa: PLC0415 - not on Windows
+    import fcntl  # noqa: PLC0415 - not on every system
 
     file = os.open(folder, os.O_RDONLY)
     try:
@@ -150,6 +152,12 @@ def held_alone(folder: Path) -> Generator[None]:
             )  # closing alone leaves it to a child that was forked meanwhile
     finally:
         os.close(file)
+
+
+def _has_locks() -> bool:
+    with suppress(ImportError):
+        return bool(import_module("fcntl"))
+    return False
 
 
 def _made(path: Path) -> tuple[bytes, int]:

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
-from autogen_context import EventLog, IncrementalContextManager
+from autogen_context import IncrementalContextManager
 from autogen_context.errors import StateError
+from autogen_context.manager.event_log import EventLog
 from autogen_context.testing import ChatMessage
 from autogen_context.view.notice import (
     ContextProvider,
@@ -228,6 +229,7 @@ class Failing(Counting):
 
     name = "failing"
 
+    @override
     async def aclose(self) -> None:
         """Not now."""
         raise OSError(self.name)

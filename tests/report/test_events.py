@@ -411,7 +411,8 @@ def test_a_log_is_ours_alone(tmp_path: Path, kind: str, caplog: pytest.LogCaptur
 
 
 TO_STDOUT = """
-from autogen_context import EventLog, IncrementalContextManager
+from autogen_context import IncrementalContextManager
+from autogen_context.manager.event_log import EventLog
 log = EventLog("/dev/stdout")
 IncrementalContextManager(window_tokens=4_000, events=log).prepare_nowait([{"role": "user", "content": "Hello."}])
 assert log.flush(30) and not log.lost
