@@ -9,6 +9,7 @@ calls within a turn; an ``AssemblyPolicy`` sees neither tools nor usage. ``on_ll
 
 import asyncio
 import json
+import logging
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
@@ -48,6 +49,7 @@ from autogen_context.messages.tool_schema import (
 )
 from autogen_context.models.completion import Complete, whole
 
+logger = logging.getLogger(__name__)
 CONVERSATIONS = 64  # managers kept per agent; the least recently used one is closed
 STATE_PATH = "/autogen_context/{agent}/{stream}.json"  # in the agent's knowledge store
 # What a network's turn brings along (``ag2.network.policies``, whose import would load the network).
@@ -100,16 +102,19 @@ class Ag2Context(AgentContext[BaseEvent], BaseMiddleware):
     async def on_turn(self, call_next: Any, event: BaseEvent, context: Context) -> ModelResponse:
         """Run a turn, then save the state of the conversation in the agent's knowledge store, if it has one."""
         key, turns = self._conversation_in(context), TURNS.get()
-        token = TURNS.set({self.agent: str(context.stream.id), **turns})
+        token, response = TURNS.set({self.agent: str(context.stream.id), **turns}), None
         try:
-            response: ModelResponse = await call_next(event, context)
+            response = cast("ModelResponse", await call_next(event, context))
             return response
         finally:
             TURNS.reset(token)
-            store, manager = store_in(context), self.manager_of(key)
-            if store is not None and manager is not None:
-                state = await asyncio.to_thread(manager.save_state)
-                await store.write(self._path(key), json.dumps(state))
+            try:
+                await self._save(key, store_in(context))
+            except Exception as error:
+                if response is not None:
+                    raise
+                # The error of the turn is raised.
+                logger.warning("the context was not saved after a failed turn: %r", error)
 
     @override
     async def on_llm_call(
@@ -140,11 +145,15 @@ class Ag2Context(AgentContext[BaseEvent], BaseMiddleware):
     async def _manager_in(self, context: Context) -> IncrementalContextManager:
         """Return the manager of a conversation; a new one is restored from the agent's knowledge store."""
         key, store = self._conversation_in(context), store_in(context)
-        known = self._managers.pop(key, None)
+        in_channel = key not in self._managers and key == channel_of(context, self.agent)
+        author: Origin = await asked_by(context) if in_channel else "person"
+        known = self._managers.pop(
+            key, None
+        )  # from here on nobody else has a turn until it is there again
         manager = known or (self._new_manager() if self._managers else self.manager)
-        if known is None and key == channel_of(context, self.agent):
-            manager = self._new_manager(host=Ag2Format(await asked_by(context)))
-        self._managers[key] = manager  # before others get their turn
+        if known is None and in_channel:
+            manager = self._new_manager(host=Ag2Format(author))
+        self._managers[key] = manager
         state = None if known or store is None else await store.read(self._path(key))
         if state is not None:
             take_up(manager, state, place=self._path(key))
@@ -152,6 +161,12 @@ class Ag2Context(AgentContext[BaseEvent], BaseMiddleware):
             _, oldest = self._managers.popitem(last=False)
             await oldest.aclose()
         return manager
+
+    async def _save(self, key: str, store: KnowledgeStore | None) -> None:
+        manager = self.manager_of(key)
+        if store is not None and manager is not None:
+            state = await asyncio.to_thread(manager.save_state)
+            await store.write(self._path(key), json.dumps(state))
 
     def _path(self, key: str) -> str:
         return STATE_PATH.format(agent=self.agent.name, stream=key.replace(":", "/"))

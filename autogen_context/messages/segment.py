@@ -150,21 +150,23 @@ def as_user(message: Message) -> Message:
 
 
 def with_matching_ids(unit: Unit) -> tuple[Piece, ...]:
-    """Give each result the id and role of its call; a surplus result is appended, marked, to the one before."""
+    """Give each result the id and role of its call; surplus results are quoted behind the last one that has a call."""
     first, *rest = unit.messages
     pieces: list[Piece] = [Verbatim(start=unit.start, stop=unit.start + 1)]
     unanswered: tuple[ToolCall, ...] = first.calls
     for index, message in enumerate(rest, unit.start + 1):
         pairs, unanswered = pair(unanswered, message.results)
-        results, role = list[ToolResult](), message.role
+        results, role, surplus = list[ToolResult](), message.role, list[str]()
         for call, result in pairs:
             if call is None:
-                text = f"{results[-1].text}\n{NO_CALL}\n{result.text}"
-                results[-1] = replace(results[-1], text=text)
+                surplus.append(block(result.text))
             else:
                 role = role if results else role_of(message, call)
                 name = call.name if call.older else result.name
                 results.append(replace(result, call_id=call.id, name=name))
+        if surplus:
+            text = "\n".join((results[-1].text, NO_CALL, *surplus))
+            results[-1] = replace(results[-1], text=text)
         written = replace(message, role=role, results=tuple(results))
         if role != message.role:  # the older form has no images
             written = without_images(written)

@@ -1,5 +1,6 @@
 """AG2's network, which opens a stream for each turn: a conversation is an agent's part in a channel."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Self
@@ -8,7 +9,7 @@ import pytest
 from ag2 import Agent
 from ag2.annotations import Context
 from ag2.config import OpenAIConfig
-from ag2.events import BaseEvent, ModelResponse
+from ag2.events import BaseEvent, ModelMessage, ModelRequest, ModelResponse, TextInput, Usage
 from ag2.knowledge import MemoryKnowledgeStore
 from ag2.middleware import BaseMiddleware
 from ag2.network import CONVERSATION_TYPE, Hub, HubClient, LocalLink, Passport
@@ -95,6 +96,45 @@ async def test_channels_are_apart() -> None:
         await tell("home", "What is my iban?")
         assert len(context.conversations) == 2
     assert "DE00044412" not in str(server.requests[-1].messages)
+
+
+class AtOnce(BaseMiddleware):
+    """Asks the model twice at once in a turn, as tasks of a channel do."""
+
+    def __init__(self, to: Ag2Context) -> None:
+        self._to = to
+
+    def __call__(self, event: BaseEvent, context: Context) -> Self:
+        """Return the middleware of a turn: the same for all."""
+        return self
+
+    @override
+    async def on_turn(self, call_next: Any, event: BaseEvent, context: Context) -> ModelResponse:
+        async def ask(*_: object) -> ModelResponse:
+            return ModelResponse(ModelMessage("ok"), usage=Usage(prompt_tokens=300))
+
+        said = ModelRequest([TextInput("Hi.")])
+        both = (self._to.on_llm_call(ask, [said], context) for _ in range(2))
+        await asyncio.gather(*both)
+        response: ModelResponse = await call_next(event, context)
+        return response
+
+
+async def test_tasks_of_a_new_channel_have_one_manager(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Although it takes a while until the hub says who takes part."""
+
+    async def slow(context: Context) -> Origin:
+        await asyncio.sleep(0.01)
+        return await asked_by(context)
+
+    monkeypatch.setattr("autogen_context.adapters.ag2.asked_by", slow)
+    async with network("work") as (_, context, tell):
+        context.agent.add_middleware(AtOnce(context))
+        await tell("work", "Read three.")
+        (key,) = context.conversations
+        manager = context.manager_of(key)
+        assert manager is not None
+        assert manager.usage.requests == 4
 
 
 class Noting(BaseMiddleware):

@@ -11,7 +11,7 @@ from ag2 import Agent as Ag2Agent
 from ag2.config import OpenAIConfig
 from ag2.context import ConversationContext
 from ag2.events import ModelMessage, ModelRequest, ModelResponse, TextInput, Usage
-from ag2.knowledge import MemoryKnowledgeStore
+from ag2.knowledge import KnowledgeStore, MemoryKnowledgeStore
 from ag2.stream import MemoryStream
 from agent_framework import AgentSession, Content, Message
 from host_agents import Ag2OneAgent, FrameworkAgent, HostAgent
@@ -104,6 +104,36 @@ async def test_cached_input_that_is_billed_apart_belongs_to_the_bill(
     said = [ModelRequest([TextInput("Hi.")])]
     await context.on_llm_call(ask, said, ConversationContext(MemoryStream()))
     assert context.manager.usage.prompt_tokens == billed
+
+
+async def test_a_turn_that_fails_says_why_whatever_its_store_does(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The error of the model is raised; that of the store is told, and raised where it is the only one."""
+    context = register(Ag2Agent("a", config=OpenAIConfig(MODEL, api_key="none")))
+    assert isinstance(context, Ag2Context)
+    answer = ModelResponse(ModelMessage("ok"))
+
+    async def write(*_: object) -> None:
+        raise OSError("the disk is full")
+
+    async def ask(*_: object) -> ModelResponse:
+        return answer
+
+    async def fail(*_: object) -> ModelResponse:
+        raise ConnectionError("no model")
+
+    store = MemoryKnowledgeStore()
+    turn = ConversationContext(MemoryStream(), dependencies={KnowledgeStore: store})
+    said = ModelRequest([TextInput("Hi.")])
+    await context.on_llm_call(ask, [said], turn)
+    assert await context.on_turn(ask, said, turn) is answer
+    monkeypatch.setattr(MemoryKnowledgeStore, "write", write)
+    with pytest.raises(ConnectionError, match="no model"):
+        await context.on_turn(fail, said, turn)
+    assert "the disk is full" in caplog.text
+    with pytest.raises(OSError, match="the disk is full"):
+        await context.on_turn(ask, said, turn)
 
 
 # Microsoft Agent Framework

@@ -128,11 +128,13 @@ def test_a_unit_has_a_piece_for_each_message(whole: list[Message], broken: list[
 
 SUPPLIED = ToolResult(call_id="a", text=NO_RESULT, name="f_a")
 RENAMED = replace(tells("x").results[0], call_id="a")
-BOTH = ToolResult(call_id="a", text=f"of a\n{NO_CALL}\nof a")
+BOTH = ToolResult(call_id="a", text=f"of a\n{NO_CALL}\n> of a")
+ALL = ToolResult(call_id="a", text=f"of a\n{NO_CALL}\n> of a\n> of a")
 FAULTS: dict[str, tuple[list[Message], list[Message]]] = {
     "a call without its result": ([asks("a", "b"), tells("b"), SAYS], [asks("a", "b"), tells("b"), Message(role="tool", results=(SUPPLIED,), own=True), SAYS]),
     "a result under another id": ([asks("a"), tells("x")], [asks("a"), Message(role="tool", results=(RENAMED,))]),
     "two results in one message for one call": ([asks("a"), tells("a", "a")], [asks("a"), Message(role="tool", results=(BOTH,))]),
+    "three results in one message for one call": ([asks("a"), tells("a", "a", "a")], [asks("a"), Message(role="tool", results=(ALL,))]),
     "a result without any call": ([SAYS, tells("a", text="beside")], [SAYS, Message(role="user", text=f"{NO_CALL}\n> of a\n> beside", own=True)]),
     "a pending call": ([SAYS, asks("a")], [SAYS, asks("a")]),
 }  # fmt: skip
