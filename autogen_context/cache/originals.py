@@ -97,20 +97,28 @@ class OriginalTier:
 
     def handles(self) -> list[str]:
         """Return the handles stored in this scope by any process, oldest first; empty if the tier cannot list them."""
-        return self._handles(self._tried(self._tier.names, [])) if self.is_authenticated else []
+        return self._handles(self._tried(self._names, [])) if self.is_authenticated else []
+
+    def _names(self) -> list[str]:
+        with suppress(StoreUnavailable):  # no failure: a tier may be unable to list
+            return self._tier.names()
+        return []
 
     def forget(self, handles: str | Iterable[str]) -> None:
         """Delete handles. Raises ``StoreUnavailable`` if one may still be stored, or ``StoreRefused``."""
         self._tier.forget([self._name(handle) for handle in listed_handles(handles)])
 
     def clear(self) -> None:
-        """Delete all originals of this scope, whichever process wrote them. Raises what ``forget`` does."""
+        """Delete all originals of this scope, whichever process wrote them. Raises what ``forget`` and ``names`` of the tier do."""
         from autogen_context.cache.store import DiskStore  # noqa: PLC0415 - only needed with a folder
 
         if isinstance(self._tier, DiskStore):  # which may hold what it cannot list now
             self._tier.clear(self.prefix)
-        else:
-            self._tier.forget([n for n in self._tier.names() if n.startswith(self.prefix)])
+            return
+        done = set[str]()
+        while due := {n for n in self._tier.names() if n.startswith(self.prefix)} - done:
+            self._tier.forget(due)
+            done |= due  # a tier may list only so many at once
 
     def _tried(self, action: Callable[[], ResultT], otherwise: ResultT) -> ResultT:
         """Return what the tier says; ``otherwise`` if it fails, which must not end a turn."""

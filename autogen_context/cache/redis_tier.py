@@ -7,8 +7,8 @@ and is deleted when the server is back; all other machines are notified.
 
 import json
 import logging
-import math
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
@@ -39,10 +39,41 @@ _LONGEST_NOTICE = 1_000_000  # in bytes
 
 
 class _Order(NamedTuple):
-    """A pending operation on a key: write a value with a TTL, or delete the key if ``value`` is ``None``."""
+    """A pending operation on a key: write a value, or delete the key if there is none or the value's time is over."""
 
     value: bytes | None = None
-    ttl_ms: int = 0
+    until_ms: int = 0  # since 1970
+
+    def value_at(self, now_ms: int) -> bytes | None:
+        return self.value if now_ms < self.until_ms else None
+
+
+class _Orders:
+    """Pending orders by name, oldest first, with the total size of their values. Changed under the lock of its tier."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, _Order] = {}
+        self.value_bytes = 0
+        self._sizes = OrderedDict[str, int]()  # by name; a dict would be searched for its first one
+
+    def put(self, name: str, order: _Order) -> None:
+        """Add an order as the newest, in place of the one under its name."""
+        self.drop(name)
+        self.by_name[name] = order
+        if order.value is not None:
+            self._sizes[name] = len(order.value)
+            self.value_bytes += self._sizes[name]
+
+    def drop(self, name: str) -> None:
+        """Drop the order under a name, if there is one."""
+        self.by_name.pop(name, None)
+        self.value_bytes -= self._sizes.pop(name, 0)
+
+    def drop_oldest_value(self) -> str:
+        """Drop the oldest order with a value. Returns its name."""
+        name = next(iter(self._sizes))
+        self.drop(name)
+        return name
 
 
 class RedisTier:
@@ -95,12 +126,12 @@ class RedisTier:
     def _begin_anew(self) -> None:
         self._lock, self._sending = Lock(), Lock()
         # Pending, oldest first. Those of before a fork are the parent's: sent again, they would replace newer values.
-        self._orders: dict[str, _Order] = {}
+        self._orders = _Orders()
 
     @property
     def waiting(self) -> int:
         """The number of pending writes and deletions."""
-        return len(self._orders)
+        return len(self._orders.by_name)
 
     def read_all(self, names: Iterable[str]) -> dict[str, bytes]:
         """Return the values that exist under names, if the server answers in time; pending writes are included.
@@ -108,7 +139,8 @@ class RedisTier:
         Raises:
             StoreRefused: the server rejects the credentials and has never answered.
         """
-        waiting = {name: self._orders.get(name) for name in names}
+        now_ms = _now_ms()
+        waiting = {name: self._orders.by_name.get(name) for name in names}
         asked = [name for name, order in waiting.items() if order is None]
         longest = self._server.limits.value_bytes + SEAL_BYTES  # caps foreign values
 
@@ -121,7 +153,7 @@ class RedisTier:
                 raise cast("Exception", rows[0])  # it is no matter of a row
             return rows
 
-        values = {name: order.value for name, order in waiting.items() if order is not None}
+        values = {n: order.value_at(now_ms) for n, order in waiting.items() if order is not None}
         if asked:
             with suppress(StoreUnavailable):
                 rows = zip(asked, self._server.ask(get), strict=False)
@@ -133,17 +165,28 @@ class RedisTier:
         return self._seal.opened(self._key(name), row) if isinstance(row, bytes) else None
 
     def names(self) -> list[str]:
-        """Return the names that were written with the key and have not expired; empty while the server is away."""
+        """Return the names that were written with the key and have not expired, pending writes included: the newest 20,000.
+
+        Raises:
+            StoreUnavailable: the server is away, or these values are not listed on it: only the names of originals are.
+            StoreRefused: the server rejects the credentials and has never answered.
+        """
+        if not self._list:
+            reason = "names of cached values are not kept, so they cannot be listed; clear() deletes the whole namespace"
+            raise StoreUnavailable(self._server.name, reason=reason)
+
+        now_ms = _now_ms()
 
         def listed(redis: "Redis") -> object:
-            now_ms = time.time_ns() // 10**6
             return redis.zrevrangebyscore(self._list, "+inf", now_ms, start=0, num=_MOST_NAMES)  # pyright: ignore[reportUnknownMemberType] - as above
 
-        found: object = ()
-        with suppress(StoreUnavailable, StoreRefused):
-            found = self._server.ask(listed) if self._list else ()
+        with self._lock:
+            orders = dict(self._orders.by_name)
+        found = self._server.ask(listed)
         members = cast("list[object]", found if isinstance(found, list) else [])
-        return [name for each in reversed(members) if (name := self._name_in(each))]
+        there = (name for each in reversed(members) if (name := self._name_in(each)))
+        waiting = [n for n, order in orders.items() if order.value_at(now_ms) is not None]
+        return [*(name for name in there if name not in orders), *waiting]
 
     def _member(self, name: str) -> bytes:
         """Return what stands in the list for a name: the name, and a digest that nobody else can make."""
@@ -162,25 +205,20 @@ class RedisTier:
     def write(self, values: Mapping[str, bytes], *, ttl_s: float | None = None) -> list[str]:
         """Queue values for writing. Returns the names of values that are too large or were dropped from the full queue."""
         gone: list[str] = []
-        ttl_ms = max(1, int(min(math.inf if ttl_s is None else ttl_s, LONGEST_TTL_S) * 1_000))
+        longest_s = LONGEST_TTL_S if ttl_s is None else min(ttl_s, LONGEST_TTL_S)
+        until_ms = _now_ms() + max(1, int(longest_s * 1_000))
         limits = self._server.limits
         with self._lock:
             for name, value in values.items():
-                self._orders.pop(name, None)
-                self._orders[name] = _Order(value, ttl_ms)
+                order = _Order(value, until_ms)
                 if len(value) > limits.value_bytes:
                     numbers = {"bytes": len(value), "limit_bytes": limits.value_bytes}
                     _LOGGER.warning("a value is too large to be shared", extra=numbers)
                     gone.append(name)
-                    self._orders[name] = _Order()  # the value on the server is stale
-            writes = {name: len(o.value) for name, o in self._orders.items() if o.value is not None}
-            excess = sum(writes.values()) - limits.waiting_bytes
-            for name, size_bytes in writes.items():
-                if excess <= 0:
-                    break
-                gone.append(name)
-                del self._orders[name]
-                excess -= size_bytes
+                    order = _Order()  # the value on the server is stale
+                self._orders.put(name, order)
+            while self._orders.value_bytes > limits.waiting_bytes:
+                gone.append(self._orders.drop_oldest_value())
         self._server.soon(self)
         return gone
 
@@ -193,9 +231,10 @@ class RedisTier:
         """
         deletion, names = _Order(), list(names)
         with self._lock:
-            self._orders |= dict.fromkeys(names, deletion)
+            for name in names:
+                self._orders.put(name, deletion)
         self._server.wait(self)
-        if any(self._orders.get(name) is deletion for name in names):
+        if any(self._orders.by_name.get(name) is deletion for name in names):
             reason = "it declined a deletion"
             raise StoreUnavailable(self._server.name, reason=reason)
 
@@ -211,7 +250,7 @@ class RedisTier:
             self._tell(redis, [EVERYTHING])
 
         with self._lock:
-            self._orders.clear()
+            self._orders = _Orders()
         with self._sending:
             self._server.tell(delete)
 
@@ -246,33 +285,35 @@ class RedisTier:
     def send(self) -> None:
         """Send pending operations; called in the server's thread. Declined deletions stay pending. Raises as ``ask``."""
         with self._lock:
-            orders = list(self._orders.items())
+            orders = list(self._orders.by_name.items())
         for start in range(0, len(orders), _AT_ONCE):
             with self._sending:
                 batch = orders[start : start + _AT_ONCE]
-                due = {name: order for name, order in batch if self._orders.get(name) is order}
+                waiting = self._orders.by_name
+                due = {name: order for name, order in batch if waiting.get(name) is order}
                 done = self._server.tell(partial(self._sent, due=due)) if due else []
             with self._lock:  # unless a newer order has replaced it
                 for name in done:
-                    if self._orders.get(name) is due[name]:
-                        del self._orders[name]
+                    if self._orders.by_name.get(name) is due[name]:
+                        self._orders.drop(name)
 
     def _sent(self, redis: "Redis", due: Mapping[str, _Order]) -> list[str]:
         """Send orders and notify others of deletions. Returns the names that are done: all but declined deletions."""
-        now_ms = time.time_ns() // 10**6
+        now_ms = _now_ms()
+        values = {name: order.value_at(now_ms) for name, order in due.items()}
         with redis.pipeline(transaction=False) as pipeline:  # pyright: ignore[reportUnknownMemberType] - its options have no types
             for name, order in due.items():
                 key = self._key(name)
-                if order.value is None:
+                if (value := values[name]) is None:
                     pipeline.unlink(key)
                 else:
-                    ttl_s = order.ttl_ms / 1_000
-                    value = self._seal.closed(key, order.value, ttl_s=ttl_s)
-                    pipeline.set(key, value, px=order.ttl_ms)
+                    ttl_ms = order.until_ms - now_ms
+                    sealed = self._seal.closed(key, value, ttl_s=ttl_ms / 1_000)
+                    pipeline.set(key, sealed, px=ttl_ms)
             until: dict[bytes, int] = {}
             if self._list:
-                kept = {self._member(n): o for n, o in due.items() if o.value is not None}
-                until |= {member: now_ms + order.ttl_ms for member, order in kept.items()}
+                kept = [name for name, value in values.items() if value is not None]
+                until |= {self._member(name): due[name].until_ms for name in kept}
                 pipeline.zrem(self._list, *map(self._member, due))
                 if until:
                     pipeline.zadd(self._list, until)
@@ -284,14 +325,14 @@ class RedisTier:
             redis.unlink(self._list)  # it is no list of names
             if until:
                 redis.zadd(self._list, until)  # pyright: ignore[reportUnknownMemberType] - as above
-        if deleted := [name for name, order in due.items() if order.value is None]:
+        if deleted := [name for name, value in values.items() if value is None]:
             self._tell(redis, deleted)
         failed = {name: error for name, error in said.items() if isinstance(error, Exception)}
         for error in failed.values():
             _LOGGER.warning(
                 "a value was not written to the shared store: %s", fault_of(error).reason
             )
-        return [n for n, order in due.items() if n not in failed or order.value is not None]
+        return [name for name in due if name not in failed or values[name] is not None]
 
     def _tell(self, redis: "Redis", names: list[str]) -> None:
         """Notify the others that these names are deleted."""
@@ -344,3 +385,7 @@ class RedisTier:
             sender, *names = cast("list[object]", json.loads(text))
             return [name for name in names if isinstance(name, str) and sender != self._own]
         return []
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 10**6

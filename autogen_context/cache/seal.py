@@ -10,9 +10,12 @@ import os
 import secrets
 import stat
 import struct
+import sys
 import time
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from hmac import compare_digest
+from importlib import import_module
 from pathlib import Path
 from typing import Final, Literal
 
@@ -89,7 +92,7 @@ def folder_key(folder: Path, given: bytes, *, could_be_planted: bool = False) ->
 
     With a key ``given`` the file keeps the folder apart from others with the same key. Without one it is the secret itself;
     then a copy of file and folder has another key, so that nobody can hand over a folder of his own making; and one that others
-    could write, or read while what it seals ``could_be_planted``, is made anew.
+    could write, or read while what it seals ``could_be_planted``, is made anew. The caller has it ``held_alone``.
 
     Raises:
         OSError: the file cannot be read or made, or is not ours alone.
@@ -115,6 +118,46 @@ def folder_key(folder: Path, given: bytes, *, could_be_planted: bool = False) ->
             time.sleep(_PAUSE_S)
     path.unlink(missing_ok=True)
     return _key_in(_made(path), given), True
+
+
+@contextmanager
+def held_alone(folder: Path) -> Generator[None]:
+    """Hold a folder, so that one at a time checks and replaces what is in it: of all threads and processes that ask for it here.
+
+    Windows has no such lock; there nobody takes rights away, and a key is replaced only if its maker was killed. Nor has a
+    Python that was built without ``fcntl``.
+
+    Raises:
+        OSError: the folder cannot be opened, or somebody else holds it for too long.
+    """
+    if sys.platform == "win32" or not _has_locks():
+        yield
+        return
+    import fcntl  # noqa: PLC0415 - not on every system
+
+    file = os.open(folder, os.O_RDONLY)
+    try:
+        for _ in range(_TRIES):
+            with suppress(BlockingIOError):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            time.sleep(_PAUSE_S)
+        else:
+            raise TimeoutError(f"{folder} is in use by another process")
+        try:
+            yield
+        finally:
+            fcntl.flock(
+                file, fcntl.LOCK_UN
+            )  # closing alone leaves it to a child that was forked meanwhile
+    finally:
+        os.close(file)
+
+
+def _has_locks() -> bool:
+    with suppress(ImportError):
+        return bool(import_module("fcntl"))
+    return False
 
 
 def _made(path: Path) -> tuple[bytes, int]:

@@ -32,6 +32,7 @@ from autogen_context.cache.seal import (
     SEAL_BYTES,
     Seal,
     folder_key,
+    held_alone,
     store_key,
     take_file,
     take_folder,
@@ -57,7 +58,11 @@ _STEPS_AT_ONCE: Final = 100_000
 _LEAST_STEPS: Final = 20_000_000
 _STEPS_A_BYTE: Final = 4
 # Of names in a file that was put aside; SQLite keeps a short one in one piece.
-_MOST_SOUGHT: Final = 100
+_MOST_SOUGHT: Final = (
+    100  # in a large file; in a smaller one as many as take no longer than about a second
+)
+_MOST_SOUGHT_BYTES: Final = 2**31
+_LEAST_TAIL_CHARS: Final = 8
 _MOST_SOUGHT_CHARS: Final = 400
 _READ_BYTES: Final = 2**20
 _DELETE_UNNAMED: Final = "DELETE FROM Cache WHERE key < '' OR key >= x'' OR key IS NULL"
@@ -89,7 +94,8 @@ class DiskStore:
 
     The folder is created at the first write, with access for its owner only. A folder or file of another user, or a link, is
     not used; rights of others on ours are taken away. To stay within ``limit_bytes``, the least recently written values are
-    evicted. With a ``subfolder`` the file is there, whatever else stands under that name. ``keep_open`` is faster, for callers that use one thread and call ``close``; without it, deleted data is
+    evicted. With a ``subfolder`` the file is there, and all this holds for it: ``directory`` itself, and what is above it, may
+    be links. ``keep_open`` is faster, for callers that use one thread and call ``close``; without it, deleted data is
     overwritten in the file when the call returns.
 
     Each value is sealed with a ``key``: given, from ``AUTOGEN_CONTEXT_STORE_KEY``, or else the folder's own in ``cache.key``.
@@ -195,10 +201,12 @@ class DiskStore:
         self._delete_aside([prefix])
 
     def names(self) -> list[str]:
-        """Return the names of all rows, oldest first; empty if the file cannot be read now."""
-        names = self._tried(_Table.names, list[str]())
+        """Return the names of all rows, oldest first. Raises ``StoreUnavailable`` if the file cannot be read now."""
+        names = self._tried(_Table.names, None)
+        if names is None and self._is_there():
+            raise StoreUnavailable(str(self.path), reason="it cannot be listed now")
         gone = self._forgotten | self._stale
-        return [name for name in names if name not in gone]
+        return [name for name in names or () if name not in gone]
 
     def items(self) -> Iterator[tuple[str, bytes | None]]:
         """Yield each name and value, ``None`` for a damaged or foreign row. May raise ``StoreUnavailable``."""
@@ -246,7 +254,7 @@ class DiskStore:
         _LOGGER.warning("%s is deleted: what is to be forgotten may be in it", aside)
 
     def _tell(self, text: str, *parts: object) -> None:
-        """Warn of something once, until the file works again."""
+        """Warn of something once, however often it happens."""
         if text not in self._told:
             self._told.add(text)
             _LOGGER.warning(text, *parts)
@@ -291,7 +299,7 @@ class DiskStore:
 
     def _run(self, action: Callable[["_Table"], ResultT]) -> ResultT:
         with self._lock:
-            if self._table is not None and self._table.number != _number_of(self.path):
+            if self._table is not None and self._table.identity != _identity_of(self.path):
                 self.close()  # someone deleted or replaced the file
             if self._table is None:
                 self._table = self._opened()
@@ -308,13 +316,14 @@ class DiskStore:
         """Open the file, or make one, ours alone; settings that are not ours are deleted."""
         path = self.path
         take_folder(path.parent, ours=_OURS)
-        taken = [take_file(path.with_name(FILE + suffix)) for suffix in ("", *_BESIDE)]
-        # Asked before there is a key: from then on others may fill the file under it.
-        is_filled = path.exists() and path.stat().st_size > 0
-        secret, is_new = folder_key(path.parent, self._key, could_be_planted=any(taken))
-        if is_new and is_filled:
-            self._put_aside("its key is not there")
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
+        with held_alone(path.parent):  # from what is checked to what is done about it
+            taken = [take_file(path.with_name(FILE + suffix)) for suffix in ("", *_BESIDE)]
+            is_filled = path.exists() and path.stat().st_size > 0
+            secret, is_new = folder_key(path.parent, self._key, could_be_planted=any(taken))
+            if is_new and is_filled:
+                self._put_aside("its key is not there")
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
+            identity = _identity_of(path)
         with closing(_connected(path, timeout_s=_LOCKED_S)) as probe:
             probe.execute(
                 "BEGIN IMMEDIATE"
@@ -325,7 +334,7 @@ class DiskStore:
             probe.execute("COMMIT")
         table = _Table(str(path.parent), timeout=_LOCKED_S, disk=_PlainDisk, **_SETTINGS)
         table.seal = Seal(secret, place="folder")
-        table.number = _number_of(path)
+        table.identity = identity
         return table
 
     def _is_put_aside(self, error: Exception) -> bool:
@@ -361,9 +370,10 @@ def _may_hold(path: Path, names: Collection[str]) -> bool:
     """Return whether a file may have one of these names in it; it is not opened as a database, since it may be a damaged one."""
     if not names or not os.path.lexists(path):
         return False
-    if len(names) > _MOST_SOUGHT or max(map(len, names)) > _MOST_SOUGHT_CHARS:
+    most = max(_MOST_SOUGHT, _MOST_SOUGHT_BYTES // max(1, path.lstat().st_size))
+    if len(names) > most or max(map(len, names)) > _MOST_SOUGHT_CHARS:
         return True
-    sought = [name.encode() for name in names]
+    sought = [_tail(name).encode() for name in names]
     before = b""
     with path.open("rb") as file:
         while data := file.read(_READ_BYTES):
@@ -374,11 +384,21 @@ def _may_hold(path: Path, names: Collection[str]) -> bool:
     return False
 
 
-def _number_of(path: Path) -> int:
-    """Return what tells a file from another one under its name; 0 without a file."""
+def _tail(name: str) -> str:
+    """Return a name without its scope: an earlier release may have had it under another one."""
+    tail = name.rpartition(":")[2]
+    return tail if len(tail) >= _LEAST_TAIL_CHARS else name
+
+
+def _identity_of(path: Path) -> tuple[int, ...]:
+    """Return what tells a file from another one under its name.
+
+    Number and times of its key are part of it: a folder that is deleted and made again may get the same numbers.
+    """
     with suppress(OSError):
-        return path.stat().st_ino
-    return 0
+        key = path.with_name(KEY_FILE).stat()
+        return path.stat().st_ino, key.st_ino, key.st_ctime_ns, key.st_mtime_ns
+    return ()
 
 
 def _connected(path: Path, *, timeout_s: float) -> sqlite3.Connection:
@@ -440,12 +460,12 @@ class _Table(_Cache):  # type: ignore[misc]  # as above
 
     Attributes:
         seal: of its values.
-        number: which file it is.
+        identity: which file it is.
         steps_left: how many steps of SQLite's machine the current call may take.
     """
 
     seal: Seal
-    number: int = 0
+    identity: tuple[int, ...] = ()
     room_bytes: float = math.inf
     gone: list[str]
     steps_left: int = _LEAST_STEPS

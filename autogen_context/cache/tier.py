@@ -33,7 +33,7 @@ class Tier(Protocol):
         ...
 
     def names(self) -> list[str]:
-        """Return the stored names that are available now, oldest first; empty if the tier cannot list them."""
+        """Return the stored names, oldest first. Raises ``StoreUnavailable`` if the tier cannot list all, now or ever."""
         ...
 
     def forget(self, names: Iterable[str], /) -> None:

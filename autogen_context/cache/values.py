@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from autogen_context.cache.entry import decoded, encoded
@@ -98,13 +99,17 @@ class Values:
         self._memories: dict[str, Memory[bytes]] = {}
         self._disks: dict[str, DiskStore] = {}  # by subfolder
         self._due: deque[tuple[str, str, bytes]] = deque()  # kind, name and data to be written
+        self._unwanted: dict[str, object] = {}  # names to be deleted, with the mark of the deletion
         self._begin_anew()
         when_forked(self._begin_anew)
         # For what is built from files.
         self._disk = None if directory is None else self._disk_in(directory, "")
 
     def _begin_anew(self) -> None:
-        self._due.clear()  # in a forked process: its parent writes them
+        # In a forked process: its parent writes and deletes them.
+        self._due.clear()
+        self._unwanted.clear()
+        self._changing = Lock()  # of what is in memory and what is unwanted
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="context-cache")  # for disk access
 
     def remembered(self, kind: str, key: str, /) -> object:
@@ -132,7 +137,10 @@ class Values:
             ValueError: ``kind`` or ``value`` is invalid.
         """
         data, name = encoded(value), self._name(kind, key)
-        self._memory_of(kind).put(name, data, size_bytes=len(data) + _VALUE_BYTES)
+        memory = self._memory_of(kind)
+        with self._changing:
+            self._unwanted.pop(name, None)
+            memory.put(name, data, size_bytes=len(data) + _VALUE_BYTES)
         if self._disk is not None or self._shared is not None:
             self._due.append((kind, name, data))
             self._thread.submit(self._write)
@@ -145,19 +153,28 @@ class Values:
             await self._in_thread(partial(self._read, kind, missing))
 
     def forget(self, kind: str, keys: Collection[str], /) -> None:
-        """Delete values: from memory now, from disk and server in the thread."""
-        names = {self._name(kind, key) for key in keys}
-        self._memory_of(kind).forget(names)
-        if names and (self._disk is not None or self._shared is not None):
-            self._thread.submit(self._delete, kind, names)
+        """Delete values: from memory now, from disk and server in the thread; one that is remembered from now on is kept."""
+        names, mark = {self._name(kind, key) for key in keys}, object()
+        memory = self._memory_of(kind)
+        with self._changing:
+            memory.forget(names)
+            if names and (self._disk is not None or self._shared is not None):
+                self._unwanted |= dict.fromkeys(names, mark)  # not even if it is being read
+                self._thread.submit(self._delete, kind, names, mark)
 
-    def _delete(self, kind: str, names: Collection[str]) -> None:
+    def _delete(self, kind: str, names: Collection[str], mark: object) -> None:
         self._write()  # what is due may be one of them
+        with self._changing:
+            due = [name for name in names if self._unwanted.get(name) is mark]
         for tier in self._tiers(kind):
             try:
-                tier.forget(names)
+                tier.forget(due)
             except Exception as error:
-                _LOGGER.warning("values were not deleted; they expire", exc_info=error)
+                _LOGGER.warning("a store may still have values that were deleted", exc_info=error)
+        with self._changing:
+            for name in due:
+                if self._unwanted.get(name) is mark:
+                    del self._unwanted[name]
 
     def _name(self, kind: str, key: str) -> str:
         """Return the stored name of a value: a digest, so that keys may have any length and characters."""
@@ -204,8 +221,9 @@ class Values:
             for name, data in tier.read_all([name for name in names if name not in memory]).items():
                 with suppress(ValueError):  # tiers may contain foreign bytes
                     decoded(data)
-                    if name not in memory:  # no newer value was stored meanwhile
-                        memory.put(name, data, size_bytes=len(data) + _VALUE_BYTES)
+                    with self._changing:  # unless it was stored anew or forgotten meanwhile
+                        if name not in memory and name not in self._unwanted:
+                            memory.put(name, data, size_bytes=len(data) + _VALUE_BYTES)
 
     def _write(self) -> None:
         """Write all that is due; the writes asked for meanwhile find nothing left."""

@@ -1,28 +1,37 @@
 """The embedding vectors of texts, computed once per content and available in memory when a turn needs them.
 
 Promise: ``ready`` never waits, computes or reads from disk. Concurrent requests of an event loop for the same text share one
-computation. A failing model has no effect but ``EmbeddingFailed``.
+computation. A failing model has no effect but ``EmbeddingFailed``. What is forgotten is kept nowhere, even if it was being computed.
 """
 
 import asyncio
 from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from threading import RLock
 from weakref import WeakKeyDictionary
 
 from autogen_context.cache.tier import Memory
 from autogen_context.cache.values import Cache, Guarded
 from autogen_context.errors import EmbeddingFailed
+from autogen_context.forks import when_forked
 from autogen_context.messages.message import content_digest
 from autogen_context.models.embedder import Embedder
 from autogen_context.models.similarity import unit_vector
 
 Vectors = Mapping[str, Sequence[float]]
-Flights = dict[str, asyncio.Future[Vectors]]
 
 _KIND = "embedding"  # the kind in the cache
 _FLOAT_BYTES = 4
 _LENGTH_IS_1 = 1e-3  # tolerance for four-byte floats
 _BATCH_TEXTS = 64  # finished batches survive a later failure, and a turn can run between batches
+
+
+class _Flight:
+    """A batch that is being loaded or computed, and which of its keys were forgotten meanwhile."""
+
+    def __init__(self, done: asyncio.Future[Vectors]) -> None:
+        self.done = done
+        self.unwanted: set[str] = set()
 
 
 class VectorStore:
@@ -52,8 +61,14 @@ class VectorStore:
         self._cache = None if cache is None else Guarded(cache)
         self._memory = Memory[Sequence[float]](entries=entries)
         # By event loop, since no loop can wait for another's.
-        self._flights = WeakKeyDictionary[asyncio.AbstractEventLoop, Flights]()
-        self._dimensions: int | None = None
+        self._flights = WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, _Flight]]()
+        self._dimensions: int | None = None  # of what the model computed
+        self._supposed: int | None = None  # of what the cache has; it is not trusted
+        self._begin_anew()
+        when_forked(self._begin_anew)
+
+    def _begin_anew(self) -> None:
+        self._lock = RLock()  # of flights and dimensions, and of what is kept by them
 
     def keep_in(self, cache: Cache) -> None:
         """Store vectors in this cache as well, unless the store already has one."""
@@ -64,11 +79,15 @@ class VectorStore:
         return self._memory.use(self._key(text))
 
     def forget(self, texts: Iterable[str]) -> None:
-        """Delete the vectors of these texts, wherever they are kept."""
+        """Delete the vectors of these texts, wherever they are kept; those being computed are given to who waits, and not kept."""
         keys = [self._key(text) for text in texts]
-        self._memory.forget(keys)
-        if self._cache is not None:
-            self._cache.forget(_KIND, keys)
+        with self._lock:
+            for flights in self._flights.values():
+                for key in flights.keys() & keys:
+                    flights[key].unwanted.add(key)
+            self._memory.forget(keys)
+            if self._cache is not None:
+                self._cache.forget(_KIND, keys)
 
     async def vectors(self, texts: Sequence[str]) -> list[Sequence[float]]:
         """Return the vector of each text, in order; those neither in memory nor in the cache are computed in batches.
@@ -77,15 +96,15 @@ class VectorStore:
             EmbeddingFailed: the model returned no vectors or unusable ones; earlier batches stay stored.
         """
         keys = [self._key(text) for text in texts]
-        missing = dict(zip(keys, texts, strict=True))
+        missing = wanted = dict(zip(keys, texts, strict=True))
         found: dict[str, Sequence[float]] = {}
         while missing:
-            for key in list(missing):
-                if vector := found.get(key) or self._memory.use(key):
-                    found[key] = vector
-                    del missing[key]
-            if missing:
+            found |= {key: vector for key in missing if (vector := self._memory.use(key))}
+            if missing := {key: text for key, text in missing.items() if key not in found}:
                 found |= await self._some_of(missing)
+            # What the cache had may turn out to be wrong when the model has said how many numbers are right.
+            found = {key: vector for key, vector in found.items() if self._fits(vector)}
+            missing = {key: text for key, text in wanted.items() if key not in found}
         return [found[key] for key in keys]
 
     def _key(self, text: str) -> str:
@@ -94,34 +113,42 @@ class VectorStore:
     async def _some_of(self, missing: Mapping[str, str]) -> Vectors:
         """Load or compute a batch, or wait for another caller's; may be empty if that caller was cancelled."""
         loop = asyncio.get_running_loop()
-        flights = self._flights.setdefault(loop, {})
-        free = [key for key in missing if key not in flights]
-        if not free:
-            return await asyncio.shield(flights[next(iter(missing))])
-        batch = {key: missing[key] for key in free[:_BATCH_TEXTS]}
-        flight = loop.create_future()
-        flights |= dict.fromkeys(batch, flight)
-        found: dict[str, Sequence[float]] = {}
+        with self._lock:
+            flights = self._flights.setdefault(loop, {})
+            free = [key for key in missing if key not in flights][:_BATCH_TEXTS]
+            batch = {key: missing[key] for key in free}
+            flight = _Flight(loop.create_future()) if batch else flights[next(iter(missing))]
+            flights |= dict.fromkeys(batch, flight)
+        if not batch:
+            return await asyncio.shield(flight.done)
+        found: Vectors = {}
         try:
-            found |= await self._kept(batch)
-            if texts := {key: text for key, text in batch.items() if key not in found}:
-                computed = await self._computed(list(texts.values()))
-                for key, vector in zip(texts, computed, strict=True):
-                    found[key] = vector
-                    if self._cache is not None:
-                        self._cache.remember(_KIND, key, array("f", vector).tobytes())
-            for key, vector in found.items():
-                self._memory.put(key, vector)
+            kept = await self._kept(batch)
+            computed = await self._computed({k: t for k, t in batch.items() if k not in kept})
+            found = self._stored(flight, kept, computed)
         except EmbeddingFailed as error:
-            flight.set_exception(error)
-            flight.exception()  # mark it as retrieved, even if no one else waits
+            flight.done.set_exception(error)
+            flight.done.exception()  # mark it as retrieved, even if no one else waits
             raise
         finally:
-            for key in batch:
-                del flights[key]
-            if not flight.done():
-                flight.set_result(found)
+            with self._lock:
+                for key in batch:
+                    del flights[key]
+            if not flight.done.done():
+                flight.done.set_result(found)
         return found
+
+    def _stored(self, flight: _Flight, kept: Vectors, computed: Vectors) -> Vectors:
+        """Keep what was loaded and computed, except what was forgotten meanwhile. Returns all that fits."""
+        with self._lock:
+            found = {key: vector for key, vector in kept.items() if self._fits(vector)}
+            found |= computed
+            for key, vector in found.items():
+                if key not in flight.unwanted:
+                    self._memory.put(key, vector)
+                    if self._cache is not None and key in computed:
+                        self._cache.remember(_KIND, key, array("f", vector).tobytes())
+            return found
 
     async def _kept(self, keys: Collection[str]) -> Vectors:
         """Return the cached vectors of these keys, ignoring invalid data, since the cache is not trusted."""
@@ -134,27 +161,45 @@ class VectorStore:
             if isinstance(data, bytes) and data and not len(data) % _FLOAT_BYTES:
                 vector = memoryview(data).cast("f")
                 length = sum(number * number for number in vector)
-                if abs(length - 1) < _LENGTH_IS_1 and self._fits(vector):
+                if abs(length - 1) < _LENGTH_IS_1:
                     found[key] = vector
-        return found
+        return self._believed(found)
 
-    async def _computed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Compute vectors. Raise ``EmbeddingFailed`` if the model fails or their number or dimension is wrong."""
+    def _believed(self, found: Vectors) -> Vectors:
+        """Return those of the dimension that the model has; before it is known, all if none differs from the rest."""
+        with self._lock:
+            if self._dimensions is not None:
+                return {key: vector for key, vector in found.items() if self._fits(vector)}
+            dimensions = {len(vector) for vector in found.values()}
+            dimensions |= {self._supposed} if self._supposed else set()
+            if len(dimensions) > 1:
+                return {}  # only the model says which are wrong
+            self._supposed = next(iter(dimensions), None)
+            return found
+
+    async def _computed(self, texts: Mapping[str, str]) -> Vectors:
+        """Compute vectors by key. Raise ``EmbeddingFailed`` if the model fails or their number or dimension is wrong."""
+        if not texts:
+            return {}
         name = self._embedder.name
         try:
-            vectors = [unit_vector(row) for row in await self._embedder.embed(texts)]
+            vectors = [unit_vector(row) for row in await self._embedder.embed([*texts.values()])]
         except EmbeddingFailed:
             raise
         except Exception as error:  # a custom model may raise anything
             raise EmbeddingFailed(name, reason=type(error).__name__) from error
         if len(vectors) != len(texts):
             raise EmbeddingFailed(name, reason=f"{len(vectors)} vectors for {len(texts)} texts")
-        if wrong := next((len(vector) for vector in vectors if not self._fits(vector)), None):
-            reason = f"a vector of {wrong} numbers after one of {self._dimensions}; a model that changes needs a new name"
-            raise EmbeddingFailed(name, reason=reason)
-        return vectors
+        with self._lock:
+            right = self._dimensions or len(vectors[0])
+            if wrong := next((len(vector) for vector in vectors if len(vector) != right), None):
+                reason = f"a vector of {wrong} numbers after one of {right}; a model that changes needs a new name"
+                raise EmbeddingFailed(name, reason=reason)
+            if self._dimensions is None:
+                self._dimensions = right
+                self._memory.forget_where(lambda vector: len(vector) != right)
+        return dict(zip(texts, vectors, strict=True))
 
     def _fits(self, vector: Sequence[float]) -> bool:
-        """Return True if a vector has as many numbers as the first one seen."""
-        self._dimensions = self._dimensions or len(vector)
-        return len(vector) == self._dimensions
+        """Return True if a vector has as many numbers as those that the model computed; none are known before."""
+        return self._dimensions is None or len(vector) == self._dimensions

@@ -19,7 +19,7 @@ from autogen_context.compressor.steps import reopened, without_outdated
 from autogen_context.compressor.summaries import Span
 from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.ledger import replaces, statements_in
-from autogen_context.ledger.reader import tells, unquoted
+from autogen_context.ledger.reader import tells
 from autogen_context.ledger.rendering import RANKS, render
 from autogen_context.messages.message import SYSTEM_ROLES, Message, without_images
 from autogen_context.messages.origin import is_strong, may_be_a_persons, outside_frames
@@ -435,9 +435,9 @@ class EvictionNotice:
     ) -> list[Decision]:
         """Reduce a message, in up to two ways, the longer one first; none if there is nothing to keep or nothing to save.
 
-        Of a person's message stay the sentences that state something, or in less room its ends; of one that is mostly pasted
-        first its ends, where people say what they want of it. Of a doubtful one stays what is outside its frames, or in less
-        room its end. What another agent said is shortened to ``long_tokens``.
+        Of a person's message stay its ends, where people say what they want of what they pasted, and what they say between;
+        in less room, and of a few long lines, the sentences that state something. Of a doubtful one stays what is outside its frames, or in less room
+        its end. What another agent said is shortened to ``long_tokens``.
         """
         [message, *others] = messages_of(candidate.pieces, messages)
         if others:
@@ -449,11 +449,12 @@ class EvictionNotice:
             return [around or kept(candidate, MAYBE), *([end] if end and is_shorter else [])]
         if message.origin == "person":
             stated = self._reworded(candidate, message, self._read(message.text), REASON)
-            ends = self._reworded(candidate, message, ends_around(message.text), REASON)
-            if is_mostly_quoted(message.text) or remarks_in(ends_and_middle(message.text)[1]):
-                return [ends or kept(candidate, REASON), *([stated] if stated else [])]
-            is_shorter = stated and ends and ends.tokens_after < stated.tokens_after
-            return [each for each in (stated, ends if is_shorter else None) if each]
+            both = ends_around(message.text, said=self._read)
+            around = self._reworded(candidate, message, both, REASON) or kept(candidate, REASON)
+            is_shorter = stated and stated.tokens_after < around.tokens_after
+            if stated and message.text.count("\n") < REMARK_LINES:  # its author's, all of it
+                return [stated, *([] if is_shorter else [around])]
+            return [around, *([stated] if stated and is_shorter else [])]
         fitted = fit_pieces(
             candidate.pieces, [message], room_tokens=long_tokens, counter=self._counter
         )
@@ -541,12 +542,16 @@ def end_of(text: str) -> str:
     return marked(text.removesuffix(end)) + end
 
 
-def ends_around(text: str) -> str:
-    """Return the first and the last lines of a text and what is said between them, with marks for the rest."""
+def ends_around(text: str, *, said: Callable[[str], str] = lambda _: "") -> str:
+    """Return the first and the last lines of a text and what is said between them, with marks for the rest.
+
+    Remarks between other lines are told by their words; where there are none, ``said`` returns what a text says.
+    """
     start, middle, end = ends_and_middle(text)
-    said = remarks_in(middle)
-    between = "".join(f"{GAP}{each}\n" for each in said) + (GAP if said else "")
-    return start + marked(middle) + between + end
+    remarks = remarks_in(middle)
+    if not remarks:
+        return start + (said(middle) or marked(middle)) + end
+    return start + marked(middle) + "".join(f"{GAP}{each}\n" for each in remarks) + GAP + end
 
 
 def ends_and_middle(text: str) -> tuple[str, str, str]:
@@ -591,12 +596,6 @@ def last_lines(text: str) -> str:
     """Return the last lines of a text, as far as they fit ``END_CHARS``, or that many characters of the last one."""
     end = text[len(text.rstrip()) - END_CHARS :] if len(text.rstrip()) > END_CHARS else text
     return end if end == text else end[end.find("\n") + 1 :] or end
-
-
-def is_mostly_quoted(text: str) -> bool:
-    """Whether less than half of a text is its author's own words."""
-    text = ends_of(text, STATEMENT_CHARS)
-    return 2 * len("".join(unquoted(text).split())) < len("".join(text.split()))
 
 
 def is_repeated(text: str, lines: set[str]) -> bool:

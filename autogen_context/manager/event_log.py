@@ -202,6 +202,9 @@ class LogFile:
         """Append an event; if the file would become too large, start another one with the complete event."""
         event(self._stretch)  # written or not: the next events depend on it
         with self._locked() as file:
+            if not file.seekable():  # a terminal or a pipe
+                _write_all(file, line_of(event(self._stretch)))
+                return
             size, inode = file.seek(0, os.SEEK_END), os.fstat(file.fileno()).st_ino
             self._stretch += inode != self._known[0] or size < self._known[1]
             self._known = inode, size
@@ -232,10 +235,8 @@ class LogFile:
     def _write(self, file: FileIO, size: int, line: bytes) -> None:
         """Write a whole line, after a line that a killed process may have left unfinished."""
         file.seek(max(0, size - 1))
-        data = memoryview(line if file.read(1) in (b"", b"\n") else b"\n" + line)
         try:
-            while data:
-                data = data[file.write(data) or 0 :]
+            _write_all(file, line if file.read(1) in (b"", b"\n") else b"\n" + line)
         except BaseException:
             with suppress(OSError):
                 file.truncate(size)
@@ -260,9 +261,20 @@ def numbered(path: Path, number: int) -> Path:
     return path.with_name(f"{path.name}.{number}") if number else path
 
 
+def _write_all(file: FileIO, line: bytes) -> None:
+    data = memoryview(line)
+    while data:
+        data = data[file.write(data) or 0 :]
+
+
 def _private(path: str, flags: int) -> int:
-    """Open a file of ours; ``OSError`` if it is a link or another user's. Others lose their rights on it."""
-    if os.path.islink(path) or os.path.isfile(path):  # noqa: PTH113, PTH114 - as it came; a device is left as it is
+    """Open a file of ours; ``OSError`` if it is a link or another user's. Others lose their rights on it.
+
+    What is no file (a device, a terminal, a pipe) is left as it is, and found through the links of the system (``/dev/stdout``).
+    """
+    if os.path.dirname(path) == "/dev" or (not os.path.isfile(path) and os.path.exists(path)):  # noqa: PTH110, PTH113, PTH120
+        return os.open(path, flags, 0o600)
+    if os.path.lexists(path):
         take_file(Path(path))
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
 

@@ -396,12 +396,14 @@ class IncrementalContextManager:
     async def aclose(self) -> None:
         """End background work; further turns, and those that wait, raise ``ManagerClosed``; the one under way ends first."""
         self._is_closed = True
-        await self._setup.background.aclose()
-        if self._kept is not None:
-            await self._turns.take(lambda: None)
-            await self._kept.providers.aclose()
-        if self._setup.log is not None:
-            await asyncio.to_thread(self._setup.log.log.flush)
+        try:
+            await self._setup.background.aclose()
+            if self._kept is not None:
+                await self._turns.take(lambda: None)
+                await self._kept.providers.aclose()
+        finally:
+            if self._setup.log is not None:
+                await asyncio.to_thread(self._setup.log.log.flush)
 
     @property
     def _runner(self) -> TurnRunner:

@@ -7,7 +7,7 @@ provider that is absent is preserved.
 import asyncio
 import logging
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
 
 from autogen_context.errors import StateError
@@ -124,9 +124,10 @@ class Providers:
         return Providers(each, states)
 
     async def aclose(self) -> None:
-        """Close every provider with resources to release."""
-        for each in self._saved:
-            await each.aclose()
+        """Close every provider with resources to release; an error of one is raised when all are closed."""
+        async with AsyncExitStack() as closing:
+            for each in reversed(self._saved):
+                closing.push_async_callback(each.aclose)
 
     def _turn_for(self, provider: ContextProvider, turn: ProviderTurn) -> ProviderTurn:
         """Return the turn to pass to a provider, and note how many units it has seen."""

@@ -39,7 +39,7 @@ MIGRATIONS: Mapping[int, Migration] = {
 """By schema: what brings a state into the form of the next one."""
 SOURCE = "save_state()"
 LEFT_AFTER_S = 600.0  # nobody writes a file for so long
-FLAGS = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)
+FLAGS = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)
 
 KeptVersion = tuple[Version, ContextView]
 
@@ -206,8 +206,9 @@ def write_whole(path: Path, data: bytes) -> None:
     if target.is_dir():
         raise IsADirectoryError(f"{path} is a folder; give the path of a file")
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    own = f".{target.name}.{os.getpid()}-{get_ident()}"  # unique per process and thread; leftovers are overwritten
+    own = f".{target.name}.{os.getpid()}-{get_ident()}"  # unique per process and thread
     temporary = target.with_name(own)
+    temporary.unlink(missing_ok=True)  # left by a killed process, or put there
     try:
         with os.fdopen(os.open(temporary, FLAGS, 0o600), "wb") as file:
             file.write(data)

@@ -2,7 +2,7 @@
 
 import logging
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from autogen_context.cache.originals import (
     OriginalTier,
     size_of,
 )
+from autogen_context.cache.seal import SEAL_BYTES
 from autogen_context.cache.store import DiskStore
 from autogen_context.cache.tier import Scope
 from autogen_context.errors import OriginalNotFound, StoreUnavailable
@@ -293,3 +294,36 @@ def test_what_one_tier_does_not_delete_the_others_do() -> None:
     with pytest.raises(StoreUnavailable, match="nothing was deleted"):
         store.forget("handle")
     assert far.read("handle") is None
+
+
+def of_an_earlier_release(folder: Path, handle: str) -> Path:
+    """A folder as it was left by one that sealed nothing, and had one scope for all conversations. What is put aside of it."""
+    earlier = DiskOriginals(folder, scope=SCOPE)
+    earlier.write([(handle, said("an original of an earlier release"))])
+    with closing(sqlite3.connect(earlier.store.path)) as connection, connection:
+        connection.execute("UPDATE Cache SET value = substr(value, ?)", (SEAL_BYTES + 1,))
+    (folder / "originals" / "cache.key").unlink()
+    return folder / "originals" / "cache.db.damaged"
+
+
+DELETIONS: dict[str, Callable[[DiskOriginals], None]] = {
+    "one": lambda tier: tier.forget("another handle"),
+    "many": lambda tier: tier.forget(f"another handle {number}" for number in range(1_000)),
+    "short": lambda tier: tier.forget("o"),
+    "all of a conversation": lambda tier: tier.clear(),
+}
+
+
+@pytest.mark.parametrize("delete", DELETIONS.values(), ids=DELETIONS)
+def test_originals_of_an_earlier_release_are_put_aside(
+    tmp_path: Path, delete: Callable[[DiskOriginals], None]
+) -> None:
+    """They are not read, since anybody may have written them; a deletion of others leaves them, one of their own does not."""
+    aside = of_an_earlier_release(tmp_path, "a handle of theirs")
+    later = DiskOriginals(tmp_path, scope=Scope(tenant="acme", agent="coder", conversation="7"))
+    assert later.read("a handle of theirs") is None
+    later.write([("new", said("new"))])
+    delete(later)
+    assert b"an original of an earlier release" in aside.read_bytes()
+    later.forget("a handle of theirs")
+    assert not aside.exists()

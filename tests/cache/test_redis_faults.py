@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 
 import pytest
+from typing_extensions import override
 
 from autogen_context.cache.originals import OriginalStore, RedisOriginals
 from autogen_context.cache.redis_server import RedisLimits, RedisServer
@@ -322,3 +323,58 @@ async def test_a_server_that_is_full_takes_nothing_and_serves_what_it_has(
         redis.said(b"CONFIG SET maxmemory 0")
         tier.write({"after": b"1"}, ttl_s=60)
         await comes_to(other, "after", b"1")
+
+
+async def test_a_value_that_waits_is_used_for_its_time_only(redis: LocalRedis) -> None:
+    """It is a miss from then on, while the server is away and when it is back, and so is the older one that stood there."""
+    here = delayed(redis.port, nothing)
+    async with tier_on(redis.url) as far:
+        async with port_that(here) as port:
+            line = RedisServer(redis.through(port), limits=FIRM, key=KEY)
+            near = RedisTier(line, tenant="acme")
+            near.write({"key": b"older"}, ttl_s=60)
+            await comes_to(far, "key", b"older")
+        await until(lambda: read_away(near))
+        near.write({"key": b"brief"}, ttl_s=0.001)
+        near.write({"kept": b"1"}, ttl_s=60)
+        await comes_to(near, "key", None)
+        assert await read(near, "kept") == b"1"
+        async with port_that(here, port=port):
+            await comes_to(far, "kept", b"1")
+            await comes_to(far, "key", None)
+            assert await read(near, "key") is None
+            await asyncio.to_thread(line.close)
+
+
+async def read_away(tier: RedisTier) -> bool:
+    """Whether the server is known to be away: nothing is there, not even what it has."""
+    return await read(tier, "key") is None
+
+
+class Weighed(bytes):
+    """A value that counts how often somebody asks for its size."""
+
+    asked = 0
+
+    @override
+    def __len__(self) -> int:
+        type(self).asked += 1
+        return super().__len__()
+
+
+async def test_what_waits_is_not_weighed_again_for_each_that_comes() -> None:
+    """However many came before it; the oldest go as soon as there are too many bytes."""
+    with silent_port() as port:
+        limits = replace(HURRIED, waiting_bytes=1_000)
+        async with tier_on(f"redis://127.0.0.1:{port}", limits) as tier:
+            gone = [
+                name
+                for number in range(400)
+                for name in tier.write({str(number): Weighed(b"12345")}, ttl_s=60)
+            ]
+            assert gone == [str(number) for number in range(200)]
+            tier.write({"399": b"new"}, ttl_s=60)
+            with suppress(StoreUnavailable):
+                tier.forget(["398"])
+            assert tier.write({"7": b"1234567"}, ttl_s=60) == []
+            assert Weighed.asked < 400 * 5

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Collection, Iterable
 from pathlib import Path
+from threading import Event
 from typing import get_args
 
 import pytest
@@ -19,6 +20,7 @@ from autogen_context.config.config import ContextConfig
 from autogen_context.prioritizer.category import Category
 from support.counting import Characters
 from support.entries import ANY_TEXT, JSON
+from support.holding import LONGEST_S
 from support.own_tier import OwnTier
 from support.prompts import client, text_in
 from support.waiting import until
@@ -207,3 +209,41 @@ async def test_a_cache_that_fails_or_lies_costs_a_model_s_answer(
         assert await run(Failing(answer)) == without
         told = [record for record in caplog.records if "a cache failed" in record.getMessage()]
         assert len(told) == isinstance(answer, Exception)
+
+
+class Gated(OwnTier):
+    """What is read is underway until somebody lets it go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.came, self.goes = Event(), Event()
+
+    @override
+    def read_all(self, names: Iterable[str], /) -> dict[str, bytes]:
+        found = super().read_all(names)
+        self.came.set()
+        assert self.goes.wait(LONGEST_S)
+        return found
+
+
+async def test_what_is_forgotten_while_it_is_read_does_not_come_back() -> None:
+    """Nor does the deletion take what is remembered under the same key from then on."""
+    tier = Gated()
+    tier.goes.set()
+    async with ContextCache(shared=tier) as before:
+        for key in ("old", "renewed"):
+            before.remember("summary", key, "a secret")
+    cache = ContextCache(shared=tier)
+    tier.came.clear()
+    tier.goes.clear()
+    warming = asyncio.create_task(cache.warm("summary", ["old", "renewed"]))
+    assert await asyncio.to_thread(tier.came.wait, LONGEST_S)
+    cache.forget("summary", ["old", "renewed"])
+    cache.remember("summary", "renewed", "new")
+    tier.goes.set()
+    await warming
+    assert [cache.remembered("summary", key) for key in ("old", "renewed")] == [None, "new"]
+    await cache.aclose()
+    async with ContextCache(shared=tier) as later:
+        await later.warm("summary", ["old", "renewed"])
+        assert [later.remembered("summary", key) for key in ("old", "renewed")] == [None, "new"]

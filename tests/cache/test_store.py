@@ -7,7 +7,7 @@ import resource
 import sqlite3
 import stat
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -18,11 +18,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typing_extensions import override
 
+from autogen_context.cache import store
 from autogen_context.cache.cache import ContextCache
-from autogen_context.cache.seal import folder_key
+from autogen_context.cache.seal import held_alone
 from autogen_context.cache.store import FILE, ROW_BYTES, DiskStore
 from autogen_context.errors import StoreUnavailable
 from support.forks import ended, forked
+from support.waiting import tick
 
 
 class Bomb:
@@ -252,21 +254,61 @@ def test_a_file_that_is_taken_away_is_made_again(disk: DiskStore) -> None:
     assert DiskStore(disk.path.parent).read("key") == b"new"
 
 
+@pytest.mark.parametrize("loose", [False, True], ids=["none", "loose"])
+@pytest.mark.parametrize("step", ["folder_key", "take_file"])
 def test_two_that_begin_at_once_keep_what_both_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, *, loose: bool
+) -> None:
+    """Without a key, or with one that others could use: one makes it, and the other begins in the midst of that."""
+    if loose:
+        DiskStore(tmp_path).write({"planted": b"value"})
+        (tmp_path / FILE).chmod(0o666)
+        (tmp_path / "cache.key").chmod(0o644)
+    one, other = DiskStore(tmp_path), DiskStore(tmp_path)
+    begun = cast("Callable[..., object]", getattr(store, step))
+    with ThreadPoolExecutor(1) as thread:
+        written = list[Future[list[str]]]()
+
+        def interrupted(*given: Any, **more: Any) -> object:
+            monkeypatch.undo()
+            found = begun(*given, **more)
+            written.append(thread.submit(other.write, {"other": b"value"}))
+            wait(written, timeout=0.2)  # it has to wait for us
+            return found
+
+        monkeypatch.setattr(store, step, interrupted)
+        assert one.write({"one": b"value"}) == []
+        assert written[0].result() == []
+    expected = {"one": b"value", "other": b"value"}
+    assert DiskStore(tmp_path).read_all(["planted", *expected]) == expected
+
+
+def test_a_folder_that_is_held_too_long_costs_values_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One has made the key of the folder, and the other has written under it before the first goes on."""
-    one, other = DiskStore(tmp_path), DiskStore(tmp_path)
+    """By a process that hangs; it is used as soon as that one ends."""
+    monkeypatch.setattr("autogen_context.cache.seal._TRIES", 2)
+    monkeypatch.setattr(store, "_REST_S", 0.0)
+    disk = DiskStore(tmp_path)
+    with held_alone(tmp_path):
+        assert disk.write({"key": b"value"}) == ["key"]
+    assert disk.write({"key": b"value"}) == []
 
-    def made(*given: Any, **more: Any) -> tuple[bytes, bool]:
-        monkeypatch.undo()
-        found = folder_key(*given, **more)
-        assert other.write({"other": b"value"}) == []
-        return found
 
-    monkeypatch.setattr("autogen_context.cache.store.folder_key", made)
-    assert one.write({"one": b"value"}) == []
-    assert DiskStore(tmp_path).read_all(["one", "other"]) == {"one": b"value", "other": b"value"}
+def test_a_folder_that_is_made_again_is_another_one(tmp_path: Path) -> None:
+    """Also where its file gets the number that the old one had: what others write there is read, and what is written they read."""
+    one = DiskStore(tmp_path)
+    one.write({"old": b"value"})
+    number = one.path.stat().st_ino
+    tick()
+    (tmp_path / "cache.key").unlink()
+    one.path.write_bytes(b"")
+    other = DiskStore(tmp_path)
+    other.write({"key": b"value"})
+    assert one.path.stat().st_ino == number
+    assert one.read("key") == b"value"
+    one.write({"new": b"value"})
+    assert other.read_all(["key", "new"]) == {"key": b"value", "new": b"value"}
 
 
 @pytest.mark.parametrize("prefix", ["", "ke"])

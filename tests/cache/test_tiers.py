@@ -14,12 +14,14 @@ from hypothesis import strategies as st
 from autogen_context.cache.cache import ContextCache, row_of
 from autogen_context.cache.originals import (
     OriginalStore,
+    OriginalTier,
     RedisOriginals,
 )
 from autogen_context.cache.redis_server import RedisLimits, RedisServer, shown_url
 from autogen_context.cache.redis_tier import RedisTier
 from autogen_context.cache.store import DiskStore
 from autogen_context.cache.tier import Scope, Tier
+from autogen_context.errors import StoreUnavailable
 from support.entries import ANY_TEXT, said
 from support.forks import ended, forked
 from support.own_tier import OwnTier
@@ -61,7 +63,11 @@ def test_what_one_writes_the_other_reads(
         assert one.read_all([name]) == two.read_all([name]) == {}
     assert one.read_all(names) == names
     one.close()
-    assert set(two.names()) == (set(names) if not isinstance(two, RedisTier) else set())
+    if isinstance(two, RedisTier):
+        with pytest.raises(StoreUnavailable, match="cannot be listed"):
+            two.names()
+    else:
+        assert set(two.names()) == set(names)
     one.clear()
     assert two.read_all(names) == {}
 
@@ -145,6 +151,41 @@ def test_clear_deletes_what_anybody_wrote(
     two.write([("more", said("x"))])
     two.clear()
     assert (len(redis.stored()), two.handles()) == (before, [])
+
+
+def test_a_server_that_cannot_list_clears_no_scope_in_silence(
+    redis: LocalRedis, server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever keeps originals in a tier of its own is told that they may be there; what can be listed is cleared, also what waits."""
+    scope = Scope(tenant="acme", agent="listed")
+    unlisted = OriginalTier(RedisTier(server, tenant="unlisted"), scope=scope)
+    unlisted.write([("handle", said("x"))])
+    with pytest.raises(StoreUnavailable, match="cannot be listed"):
+        unlisted.clear()
+    assert (unlisted.handles(), unlisted.read("handle")) == ([], said("x"))
+    tier = RedisTier(server, tenant="listed", kind="original")
+    listed = OriginalTier(tier, scope=scope)
+    monkeypatch.setattr("autogen_context.cache.redis_tier._MOST_NAMES", 3)
+    before = len(redis.stored())
+    for number in range(7):
+        listed.write([(str(number), said("x"))])
+        tier.flush()
+    listed.write([("more", said("x"))])
+    listed.clear()
+    assert (len(redis.stored()), listed.read("more")) == (before, None)
+
+
+def test_a_server_that_is_away_clears_no_scope_in_silence(tmp_path: Path) -> None:
+    """Who clears is told that originals may still be there."""
+    with LocalRedis(tmp_path) as away, RedisServer(away.url, limits=PATIENT, key=KEY) as server:
+        tier = RedisTier(server, tenant="acme", kind="original")
+        listed = OriginalTier(tier, scope=Scope(tenant="acme", agent="coder"))
+        listed.write([("handle", said("x"))])
+        tier.flush()
+        away.kill()
+        with pytest.raises(StoreUnavailable):
+            listed.clear()
+        assert listed.handles() == []
 
 
 def test_what_finds_no_room_is_named(redis: LocalRedis, tmp_path: Path) -> None:

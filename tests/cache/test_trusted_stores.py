@@ -488,3 +488,17 @@ def test_what_is_not_ours_alone_is_not_used(
     assert [file.read_bytes() for file in tmp_path.glob("victim")] in ([], [b"mine"])
     with suppress(FileNotFoundError):
         assert not list((tmp_path / "elsewhere").iterdir())
+
+
+@pytest.mark.parametrize("subfolder", ["", "originals"])
+def test_a_folder_may_be_a_link_if_the_store_is_in_one_below(
+    tmp_path: Path, subfolder: str
+) -> None:
+    """To another disk, for example; what is below is ours alone, and no link."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+    disk = DiskStore(tmp_path / "link", subfolder=subfolder)
+    assert disk.write({"key": b"value"}) == ([] if subfolder else ["key"])
+    assert disk.read("key") == (b"value" if subfolder else None)
+    if subfolder:
+        assert mode_of(tmp_path / "elsewhere" / subfolder) == 0o700

@@ -1,6 +1,7 @@
 """Vectors are computed once per content, outlive a process where they may, and are never waited for by a turn."""
 
 import asyncio
+from array import array
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -80,6 +81,18 @@ class Planted(ContextCache):
     @override
     def remembered(self, kind: str, key: str, /) -> object:
         return self._value if self.lies else super().remembered(kind, key)
+
+
+class Spoiling(ContextCache):
+    """A cache that keeps a vector of another length than the first that it is given."""
+
+    _is_spoilt = False
+
+    @override
+    def remember(self, kind: str, key: str, value: object, /) -> None:
+        kept = value if self._is_spoilt else array("f", [1.0]).tobytes()
+        self._is_spoilt = True
+        super().remember(kind, key, kept)
 
 
 def expected(text: str) -> list[float]:
@@ -192,6 +205,36 @@ async def test_a_caller_who_gives_up_lets_nobody_down() -> None:
     first, second, third = await asyncio.gather(*callers, return_exceptions=True)
     assert [type(each) for each in (first, third)] == [asyncio.CancelledError] * 2
     assert [list(vector) for vector in cast("list[list[float]]", second)] == [expected("a")]
+
+
+async def test_what_is_forgotten_while_it_is_computed_is_kept_nowhere(tmp_path: Path) -> None:
+    """Who waits for it has it; it is not ready then, and no later process finds it. The rest of the batch is kept."""
+    embedder = Hashed(gate=asyncio.Event())
+    async with ContextCache(tmp_path) as cache:
+        store = VectorStore(embedder, cache=cache)
+        waiting = asyncio.create_task(store.vectors(["a secret", "a"]))
+        await until(lambda: bool(embedder.asked))
+        store.forget(["a secret", "never said"])
+        assert embedder.gate is not None
+        embedder.gate.set()
+        assert [*map(list, await waiting)] == [expected("a secret"), expected("a")]
+        assert (store.ready("a secret"), list(store.ready("a") or ())) == (None, expected("a"))
+    async with ContextCache(tmp_path) as cache:
+        later = Hashed()
+        await VectorStore(later, cache=cache).vectors(["a secret", "a"])
+    assert later.asked == [["a secret"]]
+
+
+@pytest.mark.parametrize("first", [["planted"], ["planted", "right"], ["planted", "new"]], ids=repr)
+async def test_the_model_alone_says_how_long_a_vector_is(first: list[str]) -> None:
+    """A planted vector of another length, whenever it is read, costs a computation and fails nobody."""
+    cache, texts = Spoiling(), ["new", "planted", "right"]
+    await VectorStore(Hashed(), cache=cache).vectors(["planted", "right"])
+    store = VectorStore(Hashed(), cache=cache)
+    await store.vectors(first)
+    for _ in range(2):
+        assert [*map(list, await store.vectors(texts))] == [*map(expected, texts)]
+    assert [list(store.ready(text) or ()) for text in texts] == [*map(expected, texts)]
 
 
 async def test_a_failure_is_everybodys_and_leaves_nothing() -> None:

@@ -4,12 +4,14 @@ import asyncio
 import json
 import logging
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 from typing_extensions import override
 
 from autogen_context import IncrementalContextManager
 from autogen_context.errors import StateError
+from autogen_context.manager.event_log import EventLog
 from autogen_context.testing import ChatMessage
 from autogen_context.view.notice import (
     ContextProvider,
@@ -220,6 +222,28 @@ async def test_what_a_provider_remembers_is_saved() -> None:
         other.load_state(state)
     await keeper.aclose()
     assert provider.closed
+
+
+class Failing(Counting):
+    """A provider that cannot be closed."""
+
+    name = "failing"
+
+    @override
+    async def aclose(self) -> None:
+        """Not now."""
+        raise OSError(self.name)
+
+
+async def test_what_one_provider_cannot_close_keeps_no_other_open(tmp_path: Path) -> None:
+    """The others are closed, the log is written, and the error is raised."""
+    provider, log = Counting(), EventLog(tmp_path / "run.jsonl")
+    keeper = IncrementalContextManager(providers=[Failing(), provider], events=log)
+    keeper.prepare_nowait([GO])
+    with pytest.raises(OSError, match="failing"):
+        await keeper.aclose()
+    assert provider.closed
+    assert log.flush(0)
 
 
 def test_what_is_used_is_what_is_sent() -> None:

@@ -8,6 +8,7 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -216,6 +217,20 @@ async def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
     assert names_in(path.parent) == ["agent.json"]
     await keeper.save(tmp_path / "made" / "agent.json")
     assert stat.S_IMODE((tmp_path / "made").stat().st_mode) == 0o700
+
+
+async def test_no_file_made_beforehand_is_written_to(tmp_path: Path) -> None:
+    """What stands under the name of the temporary file, with whatever rights, is put away."""
+    keeper, path = manager(), tmp_path / "agent.json"
+    await lived(keeper, 4)
+    left = tmp_path / f".agent.json.{os.getpid()}-{threading.get_ident()}"
+    left.write_text("mine")
+    left.chmod(0o666)
+    other = tmp_path / "other"
+    other.hardlink_to(left)
+    write_state(path, keeper.save_state())
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert other.read_text() == "mine"
 
 
 IN_ANOTHER = """

@@ -7,6 +7,8 @@ import os
 import resource
 import signal
 import stat
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -406,6 +408,28 @@ def test_a_log_is_ours_alone(tmp_path: Path, kind: str, caplog: pytest.LogCaptur
     else:
         assert other.read_text() == "mine\n"
         assert "is a link" in caplog.text
+
+
+TO_STDOUT = """
+from autogen_context import IncrementalContextManager
+from autogen_context.manager.event_log import EventLog
+log = EventLog("/dev/stdout")
+IncrementalContextManager(window_tokens=4_000, events=log).prepare_nowait([{"role": "user", "content": "Hello."}])
+assert log.flush(30) and not log.lost
+"""
+
+
+@pytest.mark.parametrize("to", ["a pipe", "a file"])
+def test_a_log_may_be_what_a_program_prints(tmp_path: Path, to: str) -> None:
+    """The links that a system has for it are followed."""
+    command = [sys.executable, "-W", "ignore", "-c", TO_STDOUT]
+    if to == "a pipe":
+        printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603 - our own code
+    else:
+        with (tmp_path / "printed").open("w") as file:
+            subprocess.run(command, stdout=file, check=True)  # noqa: S603 - our own code
+        printed = (tmp_path / "printed").read_text()
+    assert "turn" in [json.loads(line)["event"] for line in printed.splitlines()]
 
 
 def test_a_fork_tells_its_own_turns(tmp_path: Path) -> None:
