@@ -1,6 +1,7 @@
 """Secrets of files reach nothing that is told (F22), and what only looks like one stays."""
 
 import string
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -379,4 +380,9 @@ FORMS_AGAIN = (
 def test_the_beginnings_of_forms_cost_what_they_are_long(piece: str) -> None:
     """On one line and on many."""
     for again in (piece, f"{piece}\n"):
-        assert is_linear(without_secrets, lambda chars, again=again: again * (chars // len(again)))
+        assert is_linear(without_secrets, partial(repeated, again))
+
+
+def repeated(piece: str, chars: int) -> str:
+    """A piece again and again."""
+    return piece * (chars // len(piece))
