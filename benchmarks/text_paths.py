@@ -43,6 +43,7 @@ from autogen_context.prioritizer.blocks import passages_of as unit_passages_of
 from autogen_context.prioritizer.category import category_of
 from autogen_context.prioritizer.prioritizer import ContextPrioritizer
 from autogen_context.project.documents import read_document
+from autogen_context.project.secrets import without_secrets
 from autogen_context.project.symbols import symbols_of
 from autogen_context.recall.exchanges import exchanges, rendered, why_dropped
 from autogen_context.recall.facts import Facts
@@ -254,6 +255,10 @@ REPEATED = {
     "patches": "*** Update File: a\n",
     "assignments": "A=1 ",
     "secrets": "password=",
+    "settings": "password a\n",
+    "elements": "<password>",
+    "entries": 'name="password" ',
+    "commands": "curl -ua:b ",
     "key names": "api_key ",
     "private keys": "-----BEGIN PRIVATE KEY-----",
     "mails": "Subject: a\nFrom: b\n",
@@ -670,6 +675,7 @@ PATHS: Mapping[str, Path] = {
     "project: python": lambda text: symbols_of(text, "python"),
     "project: script": lambda text: symbols_of(text, "script"),
     "project: c": lambda text: symbols_of(text, "c"),
+    "project: secrets": without_secrets,
     "project: requirements": lambda text: read_document("requirements", "README.md", text),
     "project: design": lambda text: read_document("design", "docs/decisions/1.md", text),
     "tokens: estimate": EstimateCounter().count,

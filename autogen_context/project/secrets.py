@@ -3,7 +3,8 @@
 Promise: every path that sends the content of a file goes through ``without_secrets``; a line stays a line. Linear in the text.
 
 Secrets are recognized by the form that a service gives its keys (the detectors of ``detect-secrets``), by a telling name, by
-the place where credentials stand (an address, a query, an option of a command), and by looking random;
+the place where credentials stand (an address, a query, an option of a command), and by looking random. A word without digits or
+quotes is hidden only where no variable can stand (``ENTRIES``, ``COMMANDS``), or where the text is one of settings;
 docs/decisions/0017-project-context.md.
 """
 
@@ -22,6 +23,7 @@ LEAST_BITS = 3.5  # entropy per character of a value without a telling name; wor
 LEAST_DRAWN_CHARS, LEAST_BITS_DRAWN = 32, 4.5  # of a value with blanks and signs
 LEAST_CHANGES = 0.35  # of neighbours of different kinds (upper, lower, digit) in an unquoted value; .62 if it is random
 LEAST_DIGITS = 2
+MOST_DIGITS_OF_A_PORT = 5
 LEAST_CHANGES_OF_TWO = (
     0.3  # the same where there are capitals or small letters alone; .4 if it is random
 )
@@ -40,6 +42,7 @@ OTHERS = frozenset(
 
 STRONG = r"(?<![a-z])pass(?![a-z])|passw(?:or)?d|passphrase|passwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|credentials?"
 WEAK = r"token|pwd|auth|salt|(?:encryption|signing|account|shared|master|nonce|logged_in)[_-]?key"
+KIND = re.compile(STRONG + "|" + WEAK, re.IGNORECASE)
 HINTS = ("pass", "secret", "key", "credential", "token", "pwd", "auth", "salt")
 PRIVATE = re.compile(
     r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY[A-Z ]{0,20}-----(?:[^-]|-(?!----)){0,20000}+(?:-----END [A-Z ]{0,40}-----)?"
@@ -48,7 +51,7 @@ FORMS = re.compile(
     r"""
     \b(?:AKIA|ASIA)[0-9A-Z]{16}\b                                      # AWS
     | \b(?:gh[opsur]_[A-Za-z0-9]{20,255}|github_pat_\w{20,255}|glpat-[\w-]{16,80})
-    | \b(?:sk|pk|rk)[-_](?:[a-z]{2,10}[-_]){0,3}[A-Za-z0-9_-]{16,255}    # OpenAI, Anthropic, Stripe
+    | \b(?:sk|pk|rk)(?:-|_(?=\w{0,60}\d))(?:[a-z]{2,10}[-_]){0,3}[A-Za-z0-9_-]{16,255}    # OpenAI, Anthropic, Stripe; no macros
     | \bAIza[\w-]{30,60} | \bya29\.[\w-]{20,255}
     | \b(?:hf|npm)_[A-Za-z0-9]{20,80} | \bpypi-[\w-]{20,255}
     | (?<![\w-])eyJ[\w-]{10,2000}+\.eyJ[\w-]{10,2000}+\.[\w-]{10,2000}   # a signed token of JSON
@@ -63,9 +66,9 @@ FORMS = re.compile(
 PLACES = re.compile(  # where credentials stand, whatever they look like
     r"""
     (?<=://)[^\s/:@'"]{0,80}:(?P<address>[^\s/@'"]{3,200})(?=@)
-    | (?:\s|^)(?:-u|--user|--login|--proxy-user)[ =]["']?[^\s:"']{1,80}:(?P<user>[^\s"']{3,200})
-    | (?:\s|^)--?(?:pass(?:word|phrase|wd)?|secret|token|api-?key|auth-?token|access-?key)[ =]["']?(?P<option>[^\s"'-][^\s"']{3,200})
-    | (?i:\b(?:mysql|mysqldump|mysqladmin|mariadb|sshpass|7z|smbclient)\b)[^\n]{0,200}?\s-p["']?(?P<short>[^\s"'-][^\s"']{3,200})
+    | (?:\s|^)(?:-u|--user|--login|--proxy-user)[ =]["']?[^\s:"']{1,80}:(?!//)(?P<user>[^\s"']{3,200})
+    | (?:\s|^)--?(?:(?:[a-z-]{0,30}-|store|key)?(?:pass(?:word|phrase|wd)?|secret)|token|api-?key|auth-?token|access-?key)[ =]["']?(?P<option>[^\s"'-][^\s"']{3,200})
+    | \becho\ (?:-n\ )?["']?(?P<piped>[^\s"'|]{3,200})["']?\ ?\|\ ?(?:sudo\ -S|(?:sudo\ )?chpasswd|[^\n|]{0,200}?--(?:password-)?stdin\b)
     | [?&;](?:[\w.-]{1,40})=(?P<query>[^\s&"'<>`)\]}]{16,1000})
     """,
     re.VERBOSE | re.MULTILINE,
@@ -79,6 +82,83 @@ NAMED = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+# A name that ends in a word for secrets (``db.password``, not ``password_policy``), and its value: in quotes, or a word.
+ENDING = (
+    r"(?P<name>[\w.:/-]{0,60}?(?:(?<![a-z])pass|passw(?:or)?d|passphrase|passwd|secret|requirepass"
+    r"|(?:secret|api|access|private)[_.-]?key)\d?)(?![\w-])"
+)
+QUOTED = r"""(?P<quote>["'])(?P<value>(?:(?!(?P=quote))[^\n]){1,300})(?P=quote)"""
+WORD = r"""(?P<value>[^\s"'`<>(){}\[\],;&$|*!\#-][^\s"'`<>(){}\[\],;&]{3,200})"""
+ENTRIES = tuple(
+    re.compile(form, re.IGNORECASE | re.MULTILINE)
+    for form in (
+        # XML: an element of this name, and one that has it in an attribute
+        rf"<{ENDING}(?:\s[^<>\n]{{0,200}})?>(?P<value>[^<>\s]{{1,200}})(?=</)",
+        rf"""\b(?:key|name)=["']{ENDING}["'][^<>\n]{{0,100}}>(?P<value>[^<>\s]{{1,200}})(?=</)""",
+        # XML, JSON, YAML: name and value beside each other, or on two lines
+        rf"""\b(?:key|name)["']? ?[:=] ?["']?{ENDING}["']?,?\s{{1,40}}["']?value["']? ?[:=] ?{QUOTED}""",
+        rf"^[ \t]*+(?:- )?name: {ENDING}\s{{1,40}}value: {WORD}[ \t\r]*+$",
+        # a call that sets it, or has a default for it, as PHP's define('DB_PASSWORD', '…')
+        rf"""\b(?:define|(?:set|put|get)(?:_?env|_?property|_?default)?)\( ?["']{ENDING}["'], ?{QUOTED}""",
+        # Dockerfile: a blank in place of the sign
+        rf"^[ \t]*+ENV {ENDING} ++{WORD}",
+        # .netrc, on one line or several
+        rf"\b(?:machine\s{{1,9}}\S{{1,200}}|default)\s{{1,9}}login\s{{1,9}}\S{{1,200}}\s{{1,9}}(?P<name>password)\s{{1,9}}{WORD}",
+        # JSON: a number; of "pass" it is a count
+        rf"""["'](?!pass["']){ENDING}["'] ?: ?(?P<value>\d{{4,200}})\b""",
+        # a field of an address, of what connects to a database (two forms), of an option
+        rf"(?<=[?&]){ENDING}={WORD}",
+        rf"""(?<=[;"'])(?P<name>password|pwd)={WORD}(?=;[\w ]{{1,40}}=|;?["'])""",
+        rf"(?<==)[^\s=,;]{{1,100}} {ENDING}={WORD}",
+        rf"(?:(?<= -D)|(?<= -e )|--[a-z-]{{1,30}}[ =]){ENDING}={WORD}",
+        # SQL; a call of the method that sets it
+        rf"\b(?P<name>identified) by {QUOTED}",
+        rf"\bset_?(?P<name>password|passphrase|secret)\( ?{QUOTED} ?\)",
+        # a line that only a shell or a file of settings has: no blank beside the sign, no quotes, nothing before and behind
+        rf"^(?:export )?{ENDING}={WORD}[ \t\r]*+$",
+    )
+)
+SETTING = re.compile(  # a line of a text of settings: .ini, YAML, properties, redis.conf
+    rf"^[ \t]*+(?:- )?{ENDING}(?:[ \t]*+[:=]>?|[ \t])[ \t]*+{WORD};?[ \t\r]*+(?:(?<=[ \t])[#;].*+)?$",
+    re.IGNORECASE | re.MULTILINE,
+)
+TELLING = re.compile("pass|secret|key|pwd|identified", re.IGNORECASE)  # what all of these contain
+FENCE = re.compile(r"^([ \t]*+```.*+)$", re.MULTILINE)
+LEAST_SETTINGS = 0.7  # of the lines of such a text; code has calls, prose has sentences
+MOST_CHARS_OF_A_SETTING = 300  # that are looked at
+IS_SETTING = re.compile(
+    r"""
+    (?:-\ )? (?!(?:import|return|from|raise|yield|del|else|try|finally|pass)\b)
+    ["']?[$\w./-]{1,80}+["']? (?:\s{0,40}+[:=]>?|\s) \s{0,40}+
+    (?:"[^"]*+"|'[^']*+'|[^\s(){}"']*+(?:\s[^\s(){}"']++)?) [,;]? (?:\s{1,40}+[#;].*+)?
+    | \[[^\]]*+\] | -\ .*+ | [{}\[\],]++ | ---
+    """,
+    re.VERBOSE,
+)
+# What stands behind a telling name in a schema, a type, a switch or prose; a path and an address lead to a secret and are none.
+OF_A_SCHEMA = re.compile(
+    r"(?:str|string|text|bytes|bool|boolean|int|integer|number|float|object|array|any|null|nil|none|undefined|void|true|false"
+    r"|required|requisite|optional|sufficient|include|default|enabled?|disabled?|files?|env|prompt|ask|hidden|plain|empty|invalid|unknown"
+    r"|missing|value|flag|option|argument|parameter|switch)[?.]?"
+    r"|(?:[.~]{0,2}/|https?:).*+|[a-z][\w.-]*+(?:/[\w.-]++){2,}+",
+    re.IGNORECASE,
+)
+ARGUMENT = r"""(?:"([^"\n]{3,200})"|'([^'\n]{3,200})'|([^\s"'`|<>-][^\s"'`|<>]{2,200}))"""
+COMMANDS = re.compile(  # programs, and what stands before a password that they are given
+    "|".join(
+        rf"\b(?:{programs})\s(?:[^\n]{{0,200}}?\s)?(?:{option}){ARGUMENT}"
+        for programs, option in (
+            ("curl", r"-u ?[\w.@-]{1,80}:(?!//)"),  # of other programs it is a number or a file
+            ("mysql|mysqldump|mysqladmin|mariadb|7z|smbclient", "-p"),  # behind a blank: a database
+            ("sshpass|mongo[a-z]{0,8}", "-p[ =]?"),
+            ("(?:docker|podman|nerdctl|buildah|skopeo|registry|oras|oc|az|cf) login", "-p[ =]?"),
+            ("redis-cli", "-a "),
+            ("ldap[a-z]{3,10}", "-w "),
+            ("unzip|zip|sqlcmd|bcp", "-P ?"),
+            ("openssl", "-k |-pass(?:in|out)? pass:"),
+        )
+    )
+)
 SHELL = re.compile(
     rf"(?P<lead>(?:^|(?<=[\s`;]))[A-Z0-9_]{{0,60}}(?:{(STRONG + '|' + WEAK).upper()}|KEY)[A-Z0-9_]{{0,60}}=)"
     r"(?P<value>[^\s\"'`#][^\s#`]*)"
@@ -90,15 +170,15 @@ PLACE_HOLDER = re.compile(
     r"""
     [xX*.…_-]{3,} | [<{]?(?:\.\.\.|…)[>}]?
     | <[A-Za-z_][^<>]{0,100}> | <[A-Za-z_][A-Za-z_ .-]*+ | (?:[$#%]?\{[^{}]*+\}[-_:/.]?)++ | \{\{.* | \$[({].*
-    | (?!\$apr1\$)(?:\$[A-Za-z_]\w*+[-_:/.]?)++ | \$\d | %(?:[A-Za-z_]\w*%|[A-Z_]+\d?) | %\(\w+\)[sd]
+    | (?!\$apr1\$)(?:\$[A-Za-z_]\w*+[-_:/.]?)++ | \$\d | %(?:[A-Za-z_]\w*%|[A-Z_]+\d?) | %\(\w+\)[sd] | %[a-z]
     | os\.(?:environ|getenv)\b.* | .*(?:\.\.\.|…|\*\*\*)
     """,
     re.VERBOSE | re.DOTALL,
 )
-STANDS_FOR = r"changeit|change|your|my|example|placeholder|dummy|none|null|true|false|todo|insert|replace|enter|sample|x{3,}"
+STANDS_FOR = r"changeit|change|your|my|example|placeholder|dummy|none|null|true|false|todo|insert|replace|enter|sample|here|x{3,}"
 BESIDE = (
     r"password|passphrase|passwd|pass|secret|token|access|private|public|client|username|user|name|keys?|api|auth|app|id"
-    r"|here|this|with|value|string|the|an?|it|me|in|to|sk|pk|ghp|hf|proj|live|test|db|\d{1,3}(?!\w)"
+    r"|this|with|value|string|the|an?|it|me|in|to|sk|pk|ghp|hf|proj|live|test|db|\d{1,3}(?!\w)"
 )
 WORDS = re.compile(rf"(?:[\W_]|{STANDS_FOR}|{BESIDE})++", re.IGNORECASE)
 STANDS = re.compile(STANDS_FOR, re.IGNORECASE)
@@ -115,16 +195,35 @@ ADDRESS_HOLDERS = frozenset({"password", "pass", "passwd", "secret", "token"})
 def without_secrets(text: str) -> str:
     """Return a text with everything that looks like a secret replaced."""
     text = PRIVATE.sub(HIDDEN, text) if "PRIVATE KEY" in text else text
-    text = "".join(
-        map(without_known, PIECES.findall(PLACES.sub(place_hidden, FORMS.sub(form_hidden, text))))
-    )
+    text = COMMANDS.sub(place_hidden, PLACES.sub(place_hidden, FORMS.sub(form_hidden, text)))
+    text = "".join(map(without_known, PIECES.findall(text)))
     text = BARE.sub(bare_hidden, UNNAMED.sub(unnamed_hidden, text))
     lines = text.split("\n")
     for at, line in enumerate(lines):  # most have no telling name
         lowered = line.lower()
         if any(hint in lowered for hint in HINTS):
             lines[at] = NAMED.sub(named_hidden, SHELL.sub(shell_hidden, line))
-    return "\n".join(lines)
+    return without_entries("\n".join(lines))
+
+
+def without_entries(text: str) -> str:
+    """Return a text with the words replaced that stand for a secret in formats, where code would have a variable."""
+    if not TELLING.search(text):
+        return text
+    for form in ENTRIES:
+        text = form.sub(entry_hidden, text)
+    parts = FENCE.split(text)  # a page of documentation has settings among prose
+    return "".join(
+        SETTING.sub(entry_hidden, part) if SETTING.search(part) and is_of_settings(part) else part
+        for part in parts
+    )
+
+
+def is_of_settings(text: str) -> bool:
+    """Return True where most lines are a name and its value, so that a word is a value and no variable."""
+    lines = [line[:MOST_CHARS_OF_A_SETTING].strip() for line in text.split("\n")]
+    lines = [line for line in lines if line and line[0] not in "#;!"]
+    return sum(map(bool, map(IS_SETTING.fullmatch, lines))) >= LEAST_SETTINGS * len(lines)
 
 
 def without_known(text: str) -> str:
@@ -168,16 +267,37 @@ def form_hidden(found: re.Match[str]) -> str:
 
 def place_hidden(found: re.Match[str]) -> str:
     """Hide what stands where credentials do, unless it is a placeholder; of a query only what looks random."""
-    group = str(found.lastgroup)
-    value = re.sub(r"%\w\w", "", found[group]) if group == "query" else found[group]
-    is_held = value.lower() in ADDRESS_HOLDERS or is_place_holder(value) or value == HIDDEN
-    is_user = group == "user" and (
-        value.isdecimal() or f" {value}:{value}" in found[0]
+    group, at = found.lastgroup, int(found.lastindex or 0)
+    value = re.sub(r"%\w\w", "", found[at]) if group == "query" else found[at]
+    is_held = is_place_holder(value) or HIDDEN in value
+    is_held |= value.rstrip(".,").lower() in ADDRESS_HOLDERS
+    is_held |= group == "option" and OF_A_SCHEMA.fullmatch(value) is not None
+    is_number = value.isdecimal() and len(value) <= MOST_DIGITS_OF_A_PORT
+    is_user = group in ("user", None) and (
+        is_number or f" {value}:{value}" in found[0]
     )  # -u 1000:1000
     if is_held or is_user or (group == "query" and not looks_random(value)):
         return found[0]
+    return hidden_in(found, at)
+
+
+def hidden_in(found: re.Match[str], group: int | str) -> str:
+    """Return what was found with one of its groups hidden."""
     start, stop = found.start(group) - found.start(), found.end(group) - found.start()
     return found[0][:start] + HIDDEN + found[0][stop:]
+
+
+def entry_hidden(found: re.Match[str]) -> str:
+    """Hide the value of an entry, unless it is a placeholder, a label or a word of a schema."""
+    name, value = re.split(r"[.:/]", found["name"])[-1], found["value"]
+    is_held = is_place_holder(value) or HIDDEN in value or OF_A_SCHEMA.fullmatch(value)
+    return found[0] if is_held or is_label(value, name) else hidden_in(found, "value")
+
+
+def is_label(value: str, name: str) -> bool:
+    """Return True for a value that says its name again, such as ``"password": "Password"``, or names a kind of secret."""
+    words, own = (re.sub(r"[\W_]+", "", each).lower() for each in (value, name))
+    return words in own or own in words or KIND.fullmatch(value) is not None
 
 
 def shell_hidden(found: re.Match[str]) -> str:
@@ -196,9 +316,7 @@ def named_hidden(found: re.Match[str]) -> str:
     hides = looks_like_a_key(value) and not (is_next and not quote)
     hides |= bool(quote) and looks_drawn(value)
     if found["strong"] and quote and not is_next:
-        words, own = (re.sub(r"[\W_]+", "", each).lower() for each in (value, name))
-        is_name = re.fullmatch(STRONG + "|" + WEAK, value, re.IGNORECASE)
-        hides |= len(value) >= LEAST_CHARS and not (is_name or words in own or own in words)
+        hides |= len(value) >= LEAST_CHARS and not is_label(value, name)
     if not hides or is_place_holder(value):
         return found[0]
     return f"{name}{found['sign']}{quote}{HIDDEN}{quote}"

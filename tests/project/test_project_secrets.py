@@ -1,6 +1,7 @@
 """Secrets of files reach nothing that is told (F22), and what only looks like one stays."""
 
 import string
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -14,6 +15,7 @@ from autogen_context.project.secrets import HIDDEN, without_secrets
 from support.coder import CHANGED, Coder, block
 from support.texts import HOSTILE, TEXTS
 from support.tree import SHOP, Counting, grown
+from support.work import is_linear
 
 TOKEN = "ghp_" + "a1B2c3D4e5" * 4
 MANY = 40_000
@@ -72,6 +74,35 @@ SECRETS = {
     "hash": ("root:$6$abcdefgh$" + "abcdefghij" * 8 + ":19000:0", "abcdefghij"),
     "apache's hash": ("bob:$apr1$abcdefgh$" + "abcdefghijABCDEFGHIJKL", "abcdefghij"),
     "json token": ("the eyJ" + "a" * 20 + ".eyJ" + "b" * 20 + "." + "c" * 20, "bbbb"),
+    "element": ("<user>bob</user><password>x7</password>", "x7"),
+    "element of a long name": ("<db.password encrypted='no'>swordfish</db.password>", "swordfish"),
+    "attribute": ('set <add key="DbPassword" value="correct horse" /> there', "correct horse"),
+    "element with a name": ('<property name="db.password">swordfish</property>', "swordfish"),
+    "entry of json": ('{"name": "DB_PASSWORD", "value": "swordfish"}', "swordfish"),
+    "call that sets it": ("define( 'DB_PASSWORD', 'swordfish' );", "swordfish"),
+    "call with a default": ("os.getenv('DB_PASS', 'postgres')", "postgres"),
+    "method that sets it": ('user.setPassword("swordfish");', "swordfish"),
+    "sql": ("CREATE USER shop IDENTIFIED BY 'swordfish';", "swordfish"),
+    "netrc": ("machine example.org login bob password swordfish", "swordfish"),
+    "number": ('{"user": "bob", "password": 12345678}', "12345678"),
+    "field of an address": ("jdbc:mysql://h/db?user=bob&password=swordfish", "swordfish"),
+    "connection": ('"Server=h;User Id=sa;Password=Swordfish;Database=x"', "Swordfish"),
+    "connection, last": ('"Server=h;Uid=sa;Pwd=Swordfish"', "Swordfish"),
+    "connection in words": ('psql "host=h password=swordfish user=bob"', "swordfish"),
+    "definition for a program": ("java -Ddb.password=swordfish -jar a.jar", "swordfish"),
+    "field of an option": ("helm install a --set auth.password=swordfish", "swordfish"),
+    "option of a long name": ("wget --http-password=swordfish http://example.com", "swordfish"),
+    "keytool": ("keytool -storepass swordfish -list", "swordfish"),
+    "curl, joined": ("curl -s -uadmin:swordfish https://example.com", "swordfish"),
+    "login": ("docker login -u me -p swordfish example.org", "swordfish"),
+    "redis": ("redis-cli -h db -a swordfish PING", "swordfish"),
+    "sshpass": ("sshpass -p swordfish ssh bob@h", "swordfish"),
+    "quoted on a command line": ("mysql -u root -p'correct horse' shop", "horse"),
+    "ldap": ("ldapsearch -D cn=bob -w swordfish", "swordfish"),
+    "archive": ("unzip -P swordfish a.zip", "swordfish"),
+    "openssl": ("openssl rsa -in a.pem -passin pass:swordfish", "swordfish"),
+    "piped": ("echo swordfish | docker login -u me --password-stdin", "swordfish"),
+    "piped to many": ("echo 'bob:swordfish' | sudo chpasswd", "swordfish"),
     "private key": (
         "-----BEGIN RSA PRIVATE KEY-----\nMIIEab\n-----END RSA PRIVATE KEY-----",
         "MIIEab",
@@ -102,7 +133,83 @@ HARMLESS = [
     "all tests pass: 12 of 12",
     "pass",
     "docker run -p 8080:80 -u 1000:1000 --name web nginx",
+    "password = get_password()",
+    "self.password = password",
+    "password: str",
+    "password: str | None = None",
+    "token = None",
+    'if password == "":',
+    "def login(user, password, secret=None): ...",
+    "    password=args.password",
+    "The password is required.",
+    "password required",
+    '{"password": "Password", "secret": "secret"}',
+    '{"pass": 12345678, "password_changed_at": 1690000000}',
+    '{"password": {"type": "string"}}',
+    '<label for="password">Password</label>',
+    '<string name="password">Password</string>',
+    '<input type="password" name="password" placeholder="Password"/>',
+    '<xs:element name="password" type="xs:string"/>',
+    "<password>${DB_PASSWORD}</password>",
+    "<secretName>swordfish</secretName>",
+    "define('DB_PASSWORD', getenv('DB_PASSWORD'));",
+    "define('DB_PASSWORD', 'password_here');",
+    "execute(\"CREATE USER a IDENTIFIED BY '%s'\" % password)",
+    "user.setPassword(password);",
+    "password: ${{ secrets.DB_PASSWORD }}",
+    "password: !vault |",
+    "password: *shared",
+    "password_policy: strict",
+    "secret = /run/secrets/database",
+    "passwd:         files systemd",
+    "password requisite pam_pwquality.so retry=3",
+    "ENV DB_PASSWORD $PASSWORD",
+    'curl -u "$USER:$PASSWORD" https://example.com',
+    "curl -X POST -u https://example.com",
+    "docker login -u me -p $PASSWORD",
+    "docker login -u me --password-stdin < file",
+    "redis-cli -a $PASSWORD",
+    "mysql -u root -p shop",
+    "Give the --db-password option with --password PASSWORD.",
+    "#define sk_GENERAL_NAME_value(sk, idx) OPENSSL_sk_value(sk, idx)",
 ]
+SETTINGS = {
+    "one line": "password = {}",
+    "ini": "; the shop\n[db]\nuser = bob\npassword = {}  ; of the host\n",
+    "yaml": "db:\n  user: bob\n  password: {}\nhosts:\n  - one\n",
+    "compose": "services:\n  db:\n    environment:\n      POSTGRES_PASSWORD: {}\n    ports:\n      - '80:80'\n",
+    "kubernetes": "env:\n  - name: DB_PASSWORD\n    value: {}\n",
+    "properties": "spring.datasource.username=bob\nspring.datasource.password={}\n",
+    "properties among others": "A long sentence stands here, and another one.\ndb.password={}\n",
+    "connection": "Server=h;\nPassword={};\n",
+    "redis": "port 6379\nrequirepass {}\nappendonly no\n",
+    "netrc": "machine example.org\n  login bob\n  password {}\n",
+    "a page": "# Shop\n\nWrite this to your settings, and then start the server:\n\n```yaml\nuser: bob\npassword: {}\n```\n",
+    "image": "FROM a\nENV DB_PASSWORD {}\nRUN make -j 4 all\n",
+    "crlf": "user=bob\r\ndb.password={}\r\n",
+}
+CODE = '''"""Log in with a password."""
+
+from shop.keys import Secret
+
+
+class Login:
+    """What a login needs.
+
+    password: correct
+    """
+
+    user: str
+    password: Secret
+
+    def go(self, given: str) -> None:
+        """Ask."""
+        password = given
+        api_key = found
+        self.ask(
+            secret=prepared
+        )
+'''
 
 
 @pytest.mark.parametrize(("line", "secret"), SECRETS.values(), ids=SECRETS)
@@ -175,6 +282,19 @@ def test_what_is_no_secret_stays(line: str) -> None:
     assert without_secrets(line) == line
 
 
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_word_is_a_secret_in_a_text_of_settings(name: str) -> None:
+    """Where no variable can stand; a placeholder and a word of a schema stay."""
+    assert without_secrets(SETTINGS[name].format("swordfish")) == SETTINGS[name].format(HIDDEN)
+    for value in ("required", "<password>", "changeme", "${PASSWORD}"):
+        assert without_secrets(SETTINGS[name].format(value)) == SETTINGS[name].format(value)
+
+
+def test_a_word_is_a_variable_in_code() -> None:
+    """Also beside the name of a secret, on a line of its own."""
+    assert without_secrets(CODE) == CODE
+
+
 LETTERS = string.ascii_letters + string.digits
 DJANGO = string.ascii_lowercase + string.digits + "!@#$%^&*(-_=+)"  # get_random_secret_key
 WORDPRESS = LETTERS + "!@#$%^&*()-_ []{}<>~`+=,.;:/?|"  # wp_generate_password
@@ -233,5 +353,36 @@ def test_lines_stay_lines(before: str, name: str, after: str) -> None:
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_texts_end(text: str) -> None:
     """Tens of thousands of characters of the same, with a name in front."""
-    for opening in ("password = '", "token=", "eyJ", "://", '"'):
+    for opening in (
+        "password = '",
+        "token=",
+        "eyJ",
+        "://",
+        '"',
+        "<password>",
+        "curl -u",
+        "password ",
+        "machine ",
+    ):
         without_secrets(opening + text[:MANY])
+
+
+FORMS_AGAIN = (
+    "<password", "<password ", "<password>x<", 'name="password" ', "name: password\n", "name: password\nvalue: ", 'key="passwordpassword',
+    "define('password', '", "ENV password ", "machine a login ", "default login a password ", "'password': ", "?password=", "&password=&",
+    ";pwd=", "a=b password=", " -D", "--set password=", "identified by '", "setpassword('", "password=a\npassword=b ", "password ", "password\t \t",
+    "a:", "a = ", "- ", "```\n", "curl -u", "curl -ua:", "curl mysql -p", "docker login ", "openssl -k ", "zip -P", "redis-cli -a ", "echo a | ",
+    "--a-", "sk_", "sk_a_", "identified ", "[[", "{", "passpass", "secret_key", "api.key.", "password : => ",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", FORMS_AGAIN)
+def test_the_beginnings_of_forms_cost_what_they_are_long(piece: str) -> None:
+    """On one line and on many."""
+    for again in (piece, f"{piece}\n"):
+        assert is_linear(without_secrets, partial(repeated, again))
+
+
+def repeated(piece: str, chars: int) -> str:
+    """A piece again and again."""
+    return piece * (chars // len(piece))
