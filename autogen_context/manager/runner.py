@@ -141,6 +141,9 @@ class TurnRunner:
             self.record("start", "the context as it was at the start")
         self.latest: Latest = self._made(providers.others)
         self._since: list[Change] = []  # small changes since the turn under way began
+        self._digested: list[
+            tuple[object, bytes]
+        ] = []  # the host's list, since something was forgotten
         self.is_changing = self.is_torn = False
         self._begin_anew()
         when_forked(self._begin_anew)
@@ -300,12 +303,13 @@ class TurnRunner:
         if not due:
             return payloads
         present, found = list[object](), Counter[bytes]()
-        for payload in payloads[:-1]:
-            digest = b""
-            with suppress(
-                ValueError, RecursionError
-            ):  # it is no message, which is told when it is read
-                digest = digest_of(self.setup.host, payload)
+        older, known = payloads[:-1], self._digested
+        digests = [
+            known[at][1] if at < len(known) and known[at][0] is payload else self._digest(payload)
+            for at, payload in enumerate(older)
+        ]
+        self._digested = list(zip(older, digests, strict=True))
+        for payload, digest in self._digested:
             if found[digest] < due[digest]:
                 found[digest] += 1
             else:
@@ -316,6 +320,12 @@ class TurnRunner:
         ):  # a shorter list may not be all that the host has
             self.view = replace(self.view, forgotten=tuple(sorted((+found).items())))
         return present
+
+    def _digest(self, payload: object) -> bytes:
+        """Return the digest of a message; none of what is no message, which is told when it is read."""
+        with suppress(ValueError, RecursionError):
+            return digest_of(self.setup.host, payload)
+        return b""
 
     def _recognised(self) -> int:
         """Return how many leading messages are those of a state whose digests cannot be compared, and name its pins anew."""

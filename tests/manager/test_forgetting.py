@@ -3,6 +3,7 @@
 import contextlib
 import json
 from collections.abc import Callable, Iterable, Sequence
+from cProfile import Profile
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -543,3 +544,23 @@ def test_forgetting_costs_what_there_is_to_forget() -> None:
         keeper.prepare_nowait(conversation(words, steps))
         calls.append(calls_of(partial(forget_query, keeper), "part"))
     assert calls[1] < 6 * calls[0]
+
+
+def test_a_turn_after_forgetting_costs_what_is_new() -> None:
+    """While the host still has the message: what was looked at is not read again."""
+    words, calls = HOSTS["openai"], list[int]()
+    for steps in (40, 400):
+        messages = conversation(words, steps)
+        messages.insert(2, words.user(f"The limit of {MARKER} is 77 ms."))
+        messages.insert(3, words.said("Noted."))
+        keeper = manager(10_000_000)
+        keeper.prepare_nowait(messages)
+        keeper.forget(query=MARKER)
+        keeper.prepare_nowait(messages)
+        messages.append(words.said("Go on."))
+        profile = Profile()
+        profile.enable()
+        keeper.prepare_nowait(messages)
+        profile.disable()
+        calls.append(sum(row.callcount for row in profile.getstats() if "digest" in str(row.code)))
+    assert calls[1] < 2 * calls[0]
