@@ -316,7 +316,7 @@ class DiskStore:
         """Open the file, or make one, ours alone; settings that are not ours are deleted."""
         path = self.path
         take_folder(path.parent, ours=_OURS)
-        with held_alone(path.parent):  # from what is checked to what is done about it
+        with held_alone(path.parent):  # from what is checked to the file that is open
             taken = [take_file(path.with_name(FILE + suffix)) for suffix in ("", *_BESIDE)]
             is_filled = path.exists() and path.stat().st_size > 0
             secret, is_new = folder_key(path.parent, self._key, could_be_planted=any(taken))
@@ -324,15 +324,15 @@ class DiskStore:
                 self._put_aside("its key is not there")
             os.close(os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
             identity = _identity_of(path)
-        with closing(_connected(path, timeout_s=_LOCKED_S)) as probe:
-            probe.execute(
-                "BEGIN IMMEDIATE"
-            )  # diskcache itself would wait a minute for a locked file
-            if _require_schema(probe):
-                known = ", ".join(f"'{name}'" for name in sorted(_KNOWN))
-                probe.execute(f"DELETE FROM Settings WHERE key NOT IN ({known})")  # noqa: S608 - our own names
-            probe.execute("COMMIT")
-        table = _Table(str(path.parent), timeout=_LOCKED_S, disk=_PlainDisk, **_SETTINGS)
+            with closing(_connected(path, timeout_s=_LOCKED_S)) as probe:
+                # diskcache itself would wait a minute for a locked file
+                probe.execute("BEGIN IMMEDIATE")
+                if _require_schema(probe):
+                    known = ", ".join(f"'{name}'" for name in sorted(_KNOWN))
+                    probe.execute(f"DELETE FROM Settings WHERE key NOT IN ({known})")  # noqa: S608 - our own names
+                probe.execute("COMMIT")
+            # One at a time: SQLite does not wait where two turn a new file's log on.
+            table = _Table(str(path.parent), timeout=_LOCKED_S, disk=_PlainDisk, **_SETTINGS)
         table.seal = Seal(secret, place="folder")
         table.identity = identity
         return table
