@@ -39,6 +39,25 @@ def step(request: Request) -> Step:
     return Say("Done.")
 
 
+class Ended(BaseMiddleware):
+    """Counts the turns that are over."""
+
+    def __init__(self) -> None:
+        self.turns = 0
+
+    def __call__(self, event: BaseEvent, context: Context) -> Self:
+        """Return the middleware of a turn: the same for all."""
+        return self
+
+    @override
+    async def on_turn(self, call_next: Any, event: BaseEvent, context: Context) -> ModelResponse:
+        try:
+            response: ModelResponse = await call_next(event, context)
+        finally:
+            self.turns += 1
+        return response
+
+
 @asynccontextmanager
 async def network(
     *channels: str, person: bool = True
@@ -49,6 +68,7 @@ async def network(
         agent = Agent("reader", "You read logs.", config=config, tools=[read_log])
         context = register(agent, window_tokens=WINDOW)
         assert isinstance(context, Ag2Context)
+        agent.add_middleware(ended := Ended())
         hub = await Hub.open(MemoryKnowledgeStore())
         client = HubClient(LocalLink(hub), hub=hub)
         await client.register(agent)
@@ -63,9 +83,9 @@ async def network(
         }
 
         async def tell(name: str, text: str) -> None:
-            before = len(server.requests)
+            before = ended.turns
             await opened[name].send(text)
-            await until(lambda: len(server.requests) == before + 2)  # a call and an answer
+            await until(lambda: ended.turns == before + 1)
 
         try:
             yield server, context, tell
