@@ -158,21 +158,23 @@ def test_a_server_that_cannot_list_clears_no_scope_in_silence(
 ) -> None:
     """Whoever keeps originals in a tier of its own is told that they may be there; what can be listed is cleared, also what waits."""
     scope = Scope(tenant="acme", agent="listed")
-    unlisted = OriginalTier(RedisTier(server, tenant="unlisted"), scope=scope)
+    plain = RedisTier(server, tenant="unlisted")
+    unlisted = OriginalTier(plain, scope=scope)
     unlisted.write([("handle", said("x"))])
+    plain.flush()
     with pytest.raises(StoreUnavailable, match="cannot be listed"):
         unlisted.clear()
     assert (unlisted.handles(), unlisted.read("handle")) == ([], said("x"))
     tier = RedisTier(server, tenant="listed", kind="original")
     listed = OriginalTier(tier, scope=scope)
     monkeypatch.setattr("autogen_context.cache.redis_tier._MOST_NAMES", 3)
-    before = len(redis.stored())
+    before = redis.stored()
     for number in range(7):
         listed.write([(str(number), said("x"))])
         tier.flush()
     listed.write([("more", said("x"))])
     listed.clear()
-    assert (len(redis.stored()), listed.read("more")) == (before, None)
+    assert (redis.stored(), listed.read("more")) == (before, None)
 
 
 def test_a_server_that_is_away_clears_no_scope_in_silence(tmp_path: Path) -> None:

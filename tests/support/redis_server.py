@@ -89,9 +89,9 @@ class LocalRedis:
         return b""
 
     def stored(self) -> list[bytes]:
-        """The keys of all values that it has."""
+        """The keys of all values that it has, in order."""
         parts = self.said(b"KEYS *").split(b"\r\n")
-        return [part for part in parts if b":" in part and not part.endswith(b":names")]
+        return sorted(part for part in parts if b":" in part and not part.endswith(b":names"))
 
     def stop(self) -> None:
         """Ask it to end."""
