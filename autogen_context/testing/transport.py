@@ -108,11 +108,15 @@ class _Connection(BaseHTTPRequestHandler):
             self.close_connection = True
             self._send(ApiError("A request needs a Content-Length.", status=411).reply())
             return
+        body = self.rfile.read(int(length))
+        if len(body) < int(length):  # its client ended while it was sending: no request ever arrived
+            self.close_connection = True
+            return
         arrival = ReceivedRequest(
             method=self.command,
             path=self.path.partition("?")[0],
             headers=self.headers,
-            body=self.rfile.read(int(length)),
+            body=body,
             hung_up=self._hung_up,
         )
         self._send(self._serve(arrival))

@@ -3,6 +3,7 @@
 import http.client
 import json
 import re
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
@@ -40,6 +41,7 @@ from autogen_context.testing import (
 )
 from autogen_context.testing.answers import completion_events
 from autogen_context.testing.chat_rules import check_chat
+from autogen_context.testing.server import CHAT_PATH
 from autogen_context.testing.wire import ApiError, event_reply
 from support.saying import asks, call_of, says, tells
 
@@ -409,3 +411,19 @@ def test_guide_runs() -> None:
     assert len(examples) == 4
     for example in examples:
         exec(compile(example, str(GUIDE), "exec"), {"__name__": "guide"})  # noqa: S102  our own text
+
+
+def test_a_request_whose_client_ends_while_it_sends_never_arrived() -> None:
+    """A process that is killed while it asks leaves half a body: no request, and none that was rejected."""
+    with LoopbackServer(ScriptedModel(repeat(Say("ok")))) as server:
+        port = httpx.URL(server.base_url).port
+        assert port is not None
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as killed:
+            head = f"POST {CHAT_PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 40\r\n\r\n"
+            killed.sendall(f'{head}{{"model": "scr'.encode())
+            killed.shutdown(socket.SHUT_WR)
+            assert killed.recv(1) == b""
+        with client_of(server) as client:
+            ask(client)
+    assert [(each.number, each.status) for each in server.requests] == [(1, 200)]
+    assert server.rejected == []
