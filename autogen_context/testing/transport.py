@@ -109,7 +109,7 @@ class _Connection(BaseHTTPRequestHandler):
             self._send(ApiError("A request needs a Content-Length.", status=411).reply())
             return
         body = self.rfile.read(int(length))
-        if len(body) < int(length):  # its client ended while it was sending: no request ever arrived
+        if len(body) < int(length):  # its client ended while it sent: no request ever arrived
             self.close_connection = True
             return
         arrival = ReceivedRequest(
