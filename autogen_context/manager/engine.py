@@ -10,15 +10,15 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from autogen_context.budget.policy import TurnBudget
+from autogen_context.budget.policy import RequestRoom
 from autogen_context.cache.originals import OriginalStore
 from autogen_context.cache.seal import store_key
 from autogen_context.compressor.arrival import Arrival
+from autogen_context.compressor.summaries import Span
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.ledger import Entry
-from autogen_context.manager.forgetting import BEFORE, record_of, recorded_in, told_of
 from autogen_context.manager.injected import (
     FilesShown,
     Hidden,
@@ -36,6 +36,7 @@ from autogen_context.manager.prepared import (
     RequestWriter,
     Window,
 )
+from autogen_context.manager.record import BEFORE, record_of, recorded_in, told_of
 from autogen_context.messages.message import SYSTEM_ROLES, Message, handle_of
 from autogen_context.messages.origin import Declared
 from autogen_context.messages.piece import RoleRules, Written, messages_of
@@ -66,25 +67,6 @@ NOTHING_REASONED: Mapping[int, Reasoned] = {}
 LEAST_RETRIEVED = 64  # tokens; with less room nothing is retrieved
 
 logger = logging.getLogger(__name__)
-
-
-class RequestRoom(NamedTuple):
-    """The next request in tokens of our own count: what it may have, what it has so far, and the turn's budget."""
-
-    tokens: int
-    used_tokens: int  # units, preamble, tools and format
-    due_tokens: int  # notices that are to be sent
-    budget: TurnBudget
-
-    @property
-    def needed_tokens(self) -> int:
-        """What it has, with the notices."""
-        return self.used_tokens + self.due_tokens
-
-    @property
-    def free_tokens(self) -> int:
-        """What is left; negative if it exceeds the room."""
-        return self.tokens - self.needed_tokens
 
 
 class Engine:
@@ -508,6 +490,10 @@ class Engine:
             return False  # it may ask for what is hidden
         # By the clock the provider's cache may have expired, so that it pays to compact.
         return config.compaction == "when_full" or self._setup.options.get("clock") is None
+
+    def spans(self, view: ContextView) -> list[Span]:
+        """Return the spans that will leave first, each to be summarised separately."""
+        return self.planner.spans(self.room(view).tokens, self.pinned(view))
 
     @property
     def _has_planner(self) -> bool:

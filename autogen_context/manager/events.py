@@ -1,4 +1,4 @@
-"""The events of a turn: their schema, and the recorder of one conversation.
+"""The recorder of the events of one conversation.
 
 Promise: a turn only hands over immutable values; the event is completed from them when it is written. It lists the units that
 are new or have a new decision, so that all events together hold every decision; the first event in a file lists all units.
@@ -12,133 +12,33 @@ from functools import partial
 from itertools import takewhile
 from operator import sub
 from time import perf_counter, time
-from typing import TYPE_CHECKING, Literal, NamedTuple, NotRequired, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 from uuid import uuid4
-
-from typing_extensions import TypedDict
 
 from autogen_context.cache.values import Cache, Counting
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.manager.event_log import Event, EventBuilder, EventLog, Writer
+from autogen_context.manager.event_schema import Header, QualityEvent, Size, TurnEvent, UnitEvent
 from autogen_context.manager.injected import OPENING
-from autogen_context.manager.parts import price_in
 from autogen_context.manager.prepared import Prepared
 from autogen_context.messages.identifiers import is_telling, values_of
 from autogen_context.messages.message import SYSTEM_ROLES, Message, joined_text
 from autogen_context.messages.piece import Piece, Written
 from autogen_context.messages.segment import Unit
 from autogen_context.models.completion import Complete
-from autogen_context.tokens.measure import Count
 from autogen_context.tokens.prices import Price
-from autogen_context.triggers.price import CostEstimate
 from autogen_context.view.certificate import Certificate
+from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision, Decisions
 from autogen_context.view.view import ContextView, Preamble, as_message
 
 if TYPE_CHECKING:
-    from autogen_context.manager.engine import Engine
     from autogen_context.manager.metrics import Metrics
 
 TEXT_CHARS = 200  # recorded of a unit's text, if text is recorded
 MOST_TOOL_LISTS = 8  # whose last requests are remembered
 SECTIONS = ("system", "pinned", "people", "model", "tools", "told", "retrieved")
-
-
-class UnitEvent(TypedDict):
-    """The decision on a unit: messages ``unit`` up to but not including ``stop`` of the host's list, from 0."""
-
-    unit: int
-    stop: int
-    role: str  # of its first message
-    tool: str  # the first one called; empty if none
-    section: str
-    action: str
-    reason: str
-    before: int  # tokens as received
-    after: int  # tokens as sent
-    handle: str
-    score: float | None  # None if the unit was not ranked
-    place: int | None
-    among: int | None
-    text: NotRequired[str]
-
-
-class Size(TypedDict):
-    """The size of a list of messages."""
-
-    messages: int
-    tokens: int
-
-
-class SentTokens(Size):
-    """The size of a request: ``prefix`` tokens shared with the start of the last one with the same tools, then ``new`` tokens."""
-
-    new: int
-    prefix: int
-    cached: NotRequired[int]  # of the prefix, by the provider's rule
-    cost: NotRequired[float]  # in uncached input tokens
-
-
-class PriceEvent(TypedDict):
-    """What a ``Price`` says of input tokens, under its names."""
-
-    cached_fraction: float
-    write_fraction: float
-    input_per_million: float | None
-    tokens_per_s: float | None
-
-
-class QualityEvent(TypedDict):
-    """Quality measures of a compaction; ``None`` where there was nothing to measure."""
-
-    used: float | None  # fraction of the model and tool text sent before that was used again
-    relevance: float | None  # 0..10: share of the total score that was kept
-    compression: float | None  # 0..10: share of values kept in shortened units
-
-
-class Header(TypedDict):
-    """What every event of a run has."""
-
-    v: Literal[1]
-    run: str
-    agent: str
-    model: str
-    turn: int
-    at: float
-
-
-class TurnEvent(Header):
-    """One turn. Its units from message ``since`` on replace those of earlier events."""
-
-    event: Literal["turn"]
-    ms: float
-    limit: int
-    bound: Count  # upper bound on the provider's count
-    counted: int
-    fixed: int
-    history: Size
-    sent: SentTokens
-    compacted: bool
-    estimate: CostEstimate | None
-    price: PriceEvent
-    sections: dict[str, int]
-    since: int
-    units: list[UnitEvent]
-    cut: float | None
-    compaction_ms: float  # 0 if it did not compact
-    quality: QualityEvent | None  # None as well then
-
-
-class ImpossibleEvent(Header):
-    """A turn that could not be prepared: the tokens needed, by part."""
-
-    event: Literal["impossible"]
-    ms: float
-    limit: int
-    needed: int
-    parts: dict[str, int]
-    history: Size
 
 
 class TurnTaken(NamedTuple):
@@ -161,7 +61,11 @@ class TurnLog:
     """Records the events of one conversation in an event log, metrics or both."""
 
     def __init__(
-        self, log: EventLog | None, config: ContextConfig, metrics: "Metrics | None" = None
+        self,
+        log: EventLog | None,
+        config: ContextConfig,
+        rates: Price,
+        metrics: "Metrics | None" = None,
     ) -> None:
         self.log = Writer() if log is None else log
         self._metrics = metrics
@@ -172,7 +76,7 @@ class TurnLog:
         self._header = Header(
             v=1, run=uuid4().hex[:12], agent=agent, model=config.model, turn=0, at=0.0
         )
-        self._events = TurnEvents(price_in(config), record_text=log is not None and log.record_text)
+        self._events = TurnEvents(rates, record_text=log is not None and log.record_text)
         self._cache: Counting | None = None
         self._cache_counts = (0, 0, 0)
         self._known: list[Candidate] = []
@@ -181,16 +85,17 @@ class TurnLog:
 
     def turn(
         self,
-        engine: "Engine",
+        conversation: Conversation,
         view: ContextView,
         prepared: Prepared[object],
         *,
+        pinned: frozenset[int],
         count: Callable[[Message], int],
         started_s: float,
         planned_s: float,
     ) -> None:
         """Record a prepared turn; ``planned_s`` is the time when all new messages had been read."""
-        known, candidates = self._known, engine.conversation.candidates
+        known, candidates = self._known, conversation.candidates
         decisions, text, now_s = view.decisions, view.preamble.text, perf_counter()
         same = min(len(known), len(candidates))
         while same and known[same - 1] is not candidates[same - 1]:
@@ -204,13 +109,13 @@ class TurnLog:
             header=self._now,
             prepared=prepared,
             view=view,
-            history=size_of(engine),
+            history=size_of(conversation),
             ms=milliseconds(now_s - started_s),
             compaction_ms=milliseconds(now_s - planned_s) if prepared.compacted else 0.0,
             same=same,
             new=candidates[same:],
             preamble_tokens=count(as_message(text)) if text else 0,
-            pinned=engine.pinned(view),
+            pinned=pinned,
             before={i: injected(decisions[i].before, count) for i in looked},
         )
         if self._put(partial(self._events.event, taken)):
@@ -221,7 +126,7 @@ class TurnLog:
             self._cache_counts = counts
 
     def impossible(
-        self, engine: "Engine", error: ContextWindowExceeded, *, started_s: float
+        self, conversation: Conversation, error: ContextWindowExceeded, *, started_s: float
     ) -> None:
         """Record a turn that could not be prepared."""
         self._header["turn"] += 1
@@ -231,7 +136,7 @@ class TurnLog:
             limit=error.limit_tokens,
             needed=error.floor_tokens,
             parts=error.parts,
-            history=size_of(engine),
+            history=size_of(conversation),
         )
 
     def follow(self, cache: Cache) -> None:
@@ -295,9 +200,8 @@ def milliseconds(seconds: float) -> float:
     return round(1_000 * seconds, 3)
 
 
-def size_of(engine: "Engine") -> Size:
+def size_of(conversation: Conversation) -> Size:
     """Return the size of the host's list."""
-    conversation = engine.conversation
     return Size(messages=len(conversation.messages), tokens=conversation.tokens)
 
 

@@ -14,26 +14,21 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast
+from typing import Literal, NamedTuple
 
 from autogen_context.cache.originals import OriginalStore
-from autogen_context.compressor.shorten import CountText
 from autogen_context.errors import NotInHistory, OriginalNotFound
-from autogen_context.ledger import Entry, Kind
-from autogen_context.ledger.reader import Author
-from autogen_context.ledger.rendering import entry_of, render
+from autogen_context.ledger import Entry
+from autogen_context.manager.engine import Engine
 from autogen_context.manager.parts import Setup
+from autogen_context.manager.prefetch import Prefetcher
 from autogen_context.messages.message import Message, handle_of, joined_text
 from autogen_context.messages.piece import Written
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
 from autogen_context.view.alignment import HostChange
 from autogen_context.view.decision import Candidate, Decision
 from autogen_context.view.versions import Versions
-from autogen_context.view.view import ContextView, Record, Stated
-
-if TYPE_CHECKING:
-    from autogen_context.manager.engine import Engine
-    from autogen_context.manager.prefetch import Prefetcher
+from autogen_context.view.view import ContextView
 
 OnHostRemoval = Literal["auto", "forget", "keep"]
 LEAST_LINE = 8  # characters; a shorter line tells nothing of where it is from
@@ -106,9 +101,9 @@ class Forgetting:
     def __init__(
         self,
         setup: Setup,
-        engine: "Engine",
+        engine: Engine,
         originals: OriginalStore,
-        prefetcher: "Prefetcher",
+        prefetcher: Prefetcher,
     ) -> None:
         self._mode: OnHostRemoval = setup.config.on_host_removal
         self._host, self._engine = setup.host, engine
@@ -189,9 +184,8 @@ class Forgetting:
         known = set(self._prefetcher.summaries)
         if not known and self._prefetcher.is_idle:
             return frozenset()
-        engine, gone = self._engine, {id(each) for each in units}
-        candidates = engine.conversation.candidates
-        spans = engine.planner.spans(engine.room(view).tokens, engine.pinned(view))
+        gone, candidates = {id(each) for each in units}, self._engine.conversation.candidates
+        spans = self._engine.spans(view)
         of_gone = {
             span.key
             for span in spans
@@ -397,30 +391,3 @@ def has_text(message: Message, text: str) -> bool:
     for result in message.results:
         parts += (result.name, result.text)
     return any(text in part.casefold() for part in parts)
-
-
-# What still holds of messages that were cut
-
-BEFORE = -1  # position of what was stated before the first message
-CUT = "[The program that keeps this conversation has shortened it. Stated in what is no longer here, and still valid:\n{}]"
-
-
-def recorded_in(record: Record) -> list[Entry]:
-    """Return the statements of a record as ledger entries."""
-    return [
-        entry_of(cast("Kind", each.kind), each.text, cast("Author", each.author), BEFORE)
-        for each in record.stated
-    ]
-
-
-def record_of(entries: Iterable[Entry], text: str) -> Record:
-    """Return a record of these statements, told by a text."""
-    stated = (Stated(kind=each.kind, text=each.text, author=each.author) for each in entries)
-    return Record(stated=tuple(stated), text=text)
-
-
-def told_of(entries: Sequence[Entry], room_tokens: int, count: CountText) -> str:
-    """Return the text that tells statements within a room; empty if there are none."""
-    room = room_tokens - count(CUT.format(""))
-    text = render(entries, room_tokens=max(0, room), count=count).text if entries else ""
-    return CUT.format(text) if text else ""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
     from opentelemetry.util.types import AttributeValue
 
-    from autogen_context.manager.events import Header, ImpossibleEvent, TurnEvent
+    from autogen_context.manager.event_schema import Header, ImpossibleEvent, TurnEvent
 
     Attributes = Mapping[str, AttributeValue]
     Recorder = Callable[[float, Attributes], None]

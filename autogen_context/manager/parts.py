@@ -128,7 +128,12 @@ def setup_of(
     if not is_folder and os.path.lexists(folder or ""):
         raise wrong_argument("originals_directory", folder, "a folder; this is not one")
     budget, compressor = options.get("budget"), options.get("compressor")
-    log = turn_log(config, options.get("events"), options.get("metrics"))
+    rates = priced_at(
+        config.model,
+        cached_fraction=config.cached_input_fraction,
+        tokens_per_s=config.prefill_tokens_per_s,
+    )
+    log = turn_log(config, rates, options.get("events"), options.get("metrics"))
     cuts = cuts_finished(config, options.get("triggers"))
     cache = options.get("cache")
     if cache is None and (compressor or options.get("model_client")):
@@ -143,7 +148,7 @@ def setup_of(
         options=options,
         background=background,
         kinds=ToolKinds(named=config.tools),
-        rates=price_in(config),
+        rates=rates,
         limits=options.get("limits") or limits_of(config),
         budget=budget
         or TokenBudgetManager(
@@ -264,7 +269,10 @@ def require_folder(name: str, folder: str | Path) -> None:
 
 
 def turn_log(
-    config: ContextConfig, events: "EventLog | str | Path | None", metrics: "Metrics | bool | None"
+    config: ContextConfig,
+    rates: Price,
+    events: "EventLog | str | Path | None",
+    metrics: "Metrics | bool | None",
 ) -> "TurnLog | None":
     """Return the recorder for event log and metrics, if there are any."""
     log, measured = events_of(events), metrics_of(metrics)
@@ -272,16 +280,7 @@ def turn_log(
         return None
     from autogen_context.manager.events import TurnLog  # noqa: PLC0415 - likewise
 
-    return TurnLog(log, config, measured)
-
-
-def price_in(config: ContextConfig) -> Price:
-    """Return the price of input tokens, from the settings or else the model's provider."""
-    return priced_at(
-        config.model,
-        cached_fraction=config.cached_input_fraction,
-        tokens_per_s=config.prefill_tokens_per_s,
-    )
+    return TurnLog(log, config, rates, measured)
 
 
 def cuts_finished(config: ContextConfig, triggers: Trigger | None) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from autogen_context.budget.policy import RequestRoom
 from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.compressor.summaries import (
     REFUSED,
@@ -27,10 +28,9 @@ from autogen_context.models.embedder import ForgetsTexts
 from autogen_context.recall.recaller import EmbeddingsDue, Prefetch, Recaller
 from autogen_context.tokens.limits import ModelLimits
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.view.view import ContextView
+from autogen_context.view.conversation import Conversation
 
 if TYPE_CHECKING:  # modules that ask models are imported on demand
-    from autogen_context.manager.engine import Engine, RequestRoom
     from autogen_context.prioritizer.advice import Advice, Advising
     from autogen_context.triggers.intent import IntentModel
     from autogen_context.triggers.turn import Turn
@@ -111,18 +111,18 @@ class Prefetcher:
         if isinstance(vectors, ForgetsTexts):
             vectors.forget(text for message in messages if (text := joined_text([message])))
 
-    def is_full(self, room: "RequestRoom") -> bool:
+    def is_full(self, room: RequestRoom) -> bool:
         """Whether a compaction is near enough to have summaries and advice made for it."""
         config = self._setup.config
         full = min(config.compact_at_fraction, config.prepare_at_fraction)
         return room.used_tokens >= full * room.tokens
 
-    def ahead(self, engine: "Engine", view: ContextView) -> Ahead:
-        """Return what to work on; called in a turn, of which nothing else is read later."""
-        conversation, room = engine.conversation, engine.room(view)
-        is_full, spans, intents = self.is_full(room), list[Span](), self.intents
-        if self._summaries and is_full:
-            spans = engine.planner.spans(room.tokens, engine.pinned(view))
+    def ahead(
+        self, conversation: Conversation, room: RequestRoom, leaving: Callable[[], Iterable[Span]]
+    ) -> Ahead:
+        """Return what to work on; called in a turn, of which nothing else is read later. ``leaving`` are the spans to summarise."""
+        is_full, intents = self.is_full(room), self.intents
+        spans = tuple(leaving()) if self._summaries and is_full else ()
         known = self.ready(spans)
         return Ahead(
             embeddings=self._embedding.due(conversation.messages) if self._embedding else None,

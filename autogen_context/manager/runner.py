@@ -38,7 +38,7 @@ from autogen_context.manager.change import (
     refused,
 )
 from autogen_context.manager.engine import Engine
-from autogen_context.manager.forgetting import Forgetting, Forgotten, Leaving, recorded_in
+from autogen_context.manager.forgetting import Forgetting, Forgotten, Leaving
 from autogen_context.manager.injected import messages_due, offered
 from autogen_context.manager.latest import Latest
 from autogen_context.manager.parts import (
@@ -51,6 +51,7 @@ from autogen_context.manager.parts import (
 from autogen_context.manager.prefetch import Ahead, Prefetcher
 from autogen_context.manager.prepared import Prepared, Window, untouched
 from autogen_context.manager.providers import Providers, Saved, ToRefresh, reported
+from autogen_context.manager.record import recorded_in
 from autogen_context.manager.state import State, recognised
 from autogen_context.messages.canonical import DIGEST_SCHEME
 from autogen_context.messages.message import chars_of, content_digest
@@ -373,8 +374,12 @@ class TurnRunner:
 
     def _begun(self) -> Begun:
         turns = self.providers.begun(self.provider_turn) if self.providers.each else ()
-        is_idle = self.prefetcher.is_idle
-        return Begun(turns, Ahead() if is_idle else self.prefetcher.ahead(self.engine, self.view))
+        if self.prefetcher.is_idle:
+            return Begun(turns, Ahead())
+        engine, view = self.engine, self.view
+        leaving = partial(engine.spans, view)
+        ahead = self.prefetcher.ahead(engine.conversation, engine.room(view), leaving)
+        return Begun(turns, ahead)
 
     async def before_turn(self, begun: Begun) -> None:
         """Await providers and models, each within its time limit; others may have their turn meanwhile."""
@@ -428,15 +433,16 @@ class TurnRunner:
             self.view, prepared = engine.prepare(self.view, payloads)
         except ContextWindowExceeded as error:
             if self._log is not None:
-                self._log.impossible(engine, error, started_s=started_s)
+                self._log.impossible(engine.conversation, error, started_s=started_s)
             raise
         if prepared.compacted:
             self.record("compaction", f"from {before} to {self.view.tokens} tokens")
         if self._log is not None:
             self._log.turn(
-                engine,
+                engine.conversation,
                 self.view,
                 prepared,
+                pinned=engine.pinned(self.view),
                 count=self.counter.message,
                 started_s=started_s,
                 planned_s=planned_s,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate, islice, takewhile
 
-from autogen_context.manager.events import ImpossibleEvent, TurnEvent, UnitEvent
+from autogen_context.manager.event_schema import ImpossibleEvent, TurnEvent, UnitEvent
 from autogen_context.report.events import Run
 from autogen_context.tokens.prices import Price, price_of
 

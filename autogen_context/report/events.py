@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 from pydantic import TypeAdapter, ValidationError
 
 from autogen_context.manager.event_log import Event, numbered
-from autogen_context.manager.events import ImpossibleEvent, TurnEvent, UnitEvent
+from autogen_context.manager.event_schema import ImpossibleEvent, TurnEvent, UnitEvent
 
 VERSION = 1
 DAMAGED = "damaged"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from autogen_context.manager.events import TurnEvent, UnitEvent
+from autogen_context.manager.event_schema import TurnEvent, UnitEvent
 from autogen_context.report.bill import MILLION
 from autogen_context.report.events import Run
 

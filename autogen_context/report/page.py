@@ -18,7 +18,7 @@ from statistics import mean, median
 
 from autogen_context.errors import MissingExtra
 from autogen_context.manager.event_log import Event
-from autogen_context.manager.events import TurnEvent, UnitEvent
+from autogen_context.manager.event_schema import TurnEvent, UnitEvent
 from autogen_context.report.bill import (
     BilledRequest,
     TurnRecord,

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections import defaultdict
+from pathlib import Path
 from statistics import median
 
 from autogen_core import FunctionCall
@@ -18,7 +19,7 @@ from autogen_context.prioritizer.prioritizer import ContextPrioritizer, Need, Sc
 from autogen_context.prioritizer.references import References
 from support.counting import Characters
 from support.keeping import manager
-from support.tracing import traced, way_of
+from support.tracing import ROOT, traced, way_of
 from support.working import TASK, run, step
 
 WINDOW_TOKENS = 1_500
@@ -73,15 +74,16 @@ def test_a_turn_that_holds_passes_few_files_and_calls() -> None:
     assert (asked_files <= 16, asked_made <= 125) == (True, True), (asked_files, asked_made)
 
 
-def test_a_compacting_turn_passes_a_third_of_the_package_at_most() -> None:
-    """What a newcomer would have to follow, reading text apart."""
+def test_a_compacting_turn_passes_a_fourth_of_the_package_at_most() -> None:
+    """What a newcomer would have to follow, reading text apart; a helper of its own costs nobody a bound."""
     keeper, passed = manager(), list[int]()
     for n in range(1, 60):
         with traced() as calls:
             prepared = keeper.prepare_nowait(run(n))
         if prepared.compacted:
             passed.append(way_of(calls)[0])
-    assert max(passed) <= 39, passed
+    modules = sum(1 for _ in Path(ROOT).rglob("*.py"))
+    assert max(passed) <= modules / 4, passed
 
 
 class Watched(ContextPrioritizer):

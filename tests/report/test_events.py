@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.manager import event_log
 from autogen_context.manager.event_log import MOST_WAITING, EventLog
-from autogen_context.manager.events import UnitEvent
+from autogen_context.manager.event_schema import UnitEvent
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.report.bill import bill_of
 from autogen_context.report.events import read_events, runs_of

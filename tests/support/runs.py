@@ -6,7 +6,7 @@ from typing import Any
 
 from autogen_context import IncrementalContextManager, Prepared
 from autogen_context.manager.event_log import EventLog
-from autogen_context.manager.events import TurnEvent, UnitEvent
+from autogen_context.manager.event_schema import TurnEvent, UnitEvent
 from autogen_context.report.events import Run, read_events, runs_of
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.conversation import conversation

@@ -1,0 +1,104 @@
+"""The schema of the events of a run, as they stand in an event log."""
+
+from typing import Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from autogen_context.tokens.measure import Count
+from autogen_context.triggers.price import CostEstimate
+
+
+class UnitEvent(TypedDict):
+    """The decision on a unit: messages ``unit`` up to but not including ``stop`` of the host's list, from 0."""
+
+    unit: int
+    stop: int
+    role: str  # of its first message
+    tool: str  # the first one called; empty if none
+    section: str
+    action: str
+    reason: str
+    before: int  # tokens as received
+    after: int  # tokens as sent
+    handle: str
+    score: float | None  # None if the unit was not ranked
+    place: int | None
+    among: int | None
+    text: NotRequired[str]
+
+
+class Size(TypedDict):
+    """The size of a list of messages."""
+
+    messages: int
+    tokens: int
+
+
+class SentTokens(Size):
+    """The size of a request: ``prefix`` tokens shared with the start of the last one with the same tools, then ``new`` tokens."""
+
+    new: int
+    prefix: int
+    cached: NotRequired[int]  # of the prefix, by the provider's rule
+    cost: NotRequired[float]  # in uncached input tokens
+
+
+class PriceEvent(TypedDict):
+    """What a ``Price`` says of input tokens, under its names."""
+
+    cached_fraction: float
+    write_fraction: float
+    input_per_million: float | None
+    tokens_per_s: float | None
+
+
+class QualityEvent(TypedDict):
+    """Quality measures of a compaction; ``None`` where there was nothing to measure."""
+
+    used: float | None  # fraction of the model and tool text sent before that was used again
+    relevance: float | None  # 0..10: share of the total score that was kept
+    compression: float | None  # 0..10: share of values kept in shortened units
+
+
+class Header(TypedDict):
+    """What every event of a run has."""
+
+    v: Literal[1]
+    run: str
+    agent: str
+    model: str
+    turn: int
+    at: float
+
+
+class TurnEvent(Header):
+    """One turn. Its units from message ``since`` on replace those of earlier events."""
+
+    event: Literal["turn"]
+    ms: float
+    limit: int
+    bound: Count  # upper bound on the provider's count
+    counted: int
+    fixed: int
+    history: Size
+    sent: SentTokens
+    compacted: bool
+    estimate: CostEstimate | None
+    price: PriceEvent
+    sections: dict[str, int]
+    since: int
+    units: list[UnitEvent]
+    cut: float | None
+    compaction_ms: float  # 0 if it did not compact
+    quality: QualityEvent | None  # None as well then
+
+
+class ImpossibleEvent(Header):
+    """A turn that could not be prepared: the tokens needed, by part."""
+
+    event: Literal["impossible"]
+    ms: float
+    limit: int
+    needed: int
+    parts: dict[str, int]
+    history: Size
