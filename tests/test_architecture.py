@@ -12,7 +12,7 @@ import autogen_context
 PACKAGE = Path(autogen_context.__file__).parent
 # One level a row; a file may import from the rows above its own, and from its own room.
 LEVELS = (
-    {"errors", "argument", "forks"},
+    {"errors", "argument", "forks", "guard"},
     {"text"},
     {"language"},
     {"messages"},

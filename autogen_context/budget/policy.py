@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, Protocol, Self
 
 from autogen_context.argument import require_fraction, require_whole, wrong_argument
 from autogen_context.budget.task import TaskDefinition
+from autogen_context.guard import Guard, of_kind
 
 Section = Literal[
     "requirements",
@@ -123,6 +124,32 @@ class BudgetPolicy(Protocol):
     def for_compaction(self, request: BudgetRequest, /) -> CompactionBudget:
         """Return the budget of a compaction."""
         ...
+
+
+class GuardedBudget:
+    """A budget of the user's own; where it fails or returns something else, the default decides, with one warning per method."""
+
+    def __init__(self, own: BudgetPolicy, default: BudgetPolicy) -> None:
+        self._own, self._default = own, default
+        self._guard = Guard("budget", type(default).__name__)
+
+    def for_turn(self, room_tokens: int, /) -> TurnBudget:
+        """Return the budget of a turn."""
+        own = self._guard.asked(
+            "for_turn",
+            lambda: self._own.for_turn(room_tokens),
+            lambda found: of_kind(found, TurnBudget),
+        )
+        return own or self._default.for_turn(room_tokens)
+
+    def for_compaction(self, request: BudgetRequest, /) -> CompactionBudget:
+        """Return the budget of a compaction."""
+        own = self._guard.asked(
+            "for_compaction",
+            lambda: self._own.for_compaction(request),
+            lambda found: of_kind(found, CompactionBudget),
+        )
+        return own or self._default.for_compaction(request)
 
 
 def require_sound(budget: TurnBudget | CompactionBudget) -> None:

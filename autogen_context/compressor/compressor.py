@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Protocol, Self, cast
+from typing import Protocol, Self
 
 from autogen_context.argument import require_kind, require_text, require_whole
 from autogen_context.cache.tier import Memory
@@ -35,11 +35,12 @@ from autogen_context.compressor.summaries import (
     summarised,
 )
 from autogen_context.errors import CompletionFailed
+from autogen_context.guard import Guard, Unusable, of_kind
 from autogen_context.ledger.ledger import MARKER
 from autogen_context.messages.message import content_digest
 from autogen_context.models.completion import ModelClient, complete_of
 from autogen_context.prioritizer.attention import AttentionScore, ContextPart
-from autogen_context.tokens.measure import Count, EstimateCounter
+from autogen_context.tokens.measure import Count, CountsText, EstimateCounter, as_count
 
 logger = logging.getLogger(__name__)
 
@@ -54,14 +55,6 @@ MARK = re.compile(r"\[…[^\[\]]*…\]")  # mark of an omission
 STATING_FRACTION = 0.1  # of the lines; with more statements the text is treated as notes
 LIKE_NOTES = frozenset({"log", "code", "table"})  # kinds that notes may be mistaken for
 OF_WORDS = frozenset({"prose", "output"})  # kinds whose lines are natural language
-
-
-class CountsText(Protocol):
-    """Any object that counts the tokens of a text."""
-
-    def count(self, text: str, /) -> int | Count:
-        """Return the token count: a ``Count``, or a plain number, which is treated as exact."""
-        ...
 
 
 class Compressor(Protocol):
@@ -269,8 +262,7 @@ class SemanticCompressor:
 
     def _counted(self, text: str) -> Count:
         """Return the token count of a text with its source."""
-        found = self._counter.count(text)
-        return found if isinstance(found, Count) else Count(tokens=found, source="tokenizer")
+        return as_count(self._counter.count(text))
 
     def _target(self, text: str, target_tokens: int, keep: Sequence[str]) -> Target:
         require_text("text", text)
@@ -328,8 +320,7 @@ def counting(counter: CountsText) -> CountText:
     """Return a count function that counts each distinct text once."""
 
     def count(text: str) -> int:
-        found = counter.count(text)
-        return found.tokens if isinstance(found, Count) else found
+        return as_count(counter.count(text)).tokens
 
     return cache(count)
 
@@ -367,7 +358,7 @@ class GuardedCompressor:
     def __init__(self, own: Compressor) -> None:
         self._own = own
         self._default = SemanticCompressor()
-        self._warned: set[str] = set()
+        self._guard = Guard("compressor", "SemanticCompressor")
 
     def on_arrival(self, text: str, reduced: str, /, *, count: CountText) -> str:
         """Return the text to send for a tool result, never more tokens than the original."""
@@ -402,16 +393,11 @@ class GuardedCompressor:
     def _asked(
         self, method: str, ask: Callable[[Compressor], str], fits: Callable[[str], bool]
     ) -> str:
-        try:
-            found = cast("object", ask(self._own))  # a custom compressor may return anything
-        except Exception as error:  # noqa: BLE001 - its errors must not fail the turn
-            reason = type(error).__name__
-        else:
-            if isinstance(found, str) and fits(found):
-                return found
-            reason = "it returned no text, or one over the limit"
-        if method not in self._warned:
-            self._warned.add(method)
-            message = "the compressor's %s failed; SemanticCompressor's is used: %s"
-            logger.warning(message, method, reason)
-        return ask(self._default)
+        def read(found: object) -> str:
+            text = of_kind(found, str)
+            if not fits(text):
+                raise Unusable("what it returned is over the limit")
+            return text
+
+        found = self._guard.asked(method, lambda: ask(self._own), read)
+        return ask(self._default) if found is None else found

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
 from autogen_context.argument import listed, wrong_argument
 from autogen_context.budget.manager import TokenBudgetManager
-from autogen_context.budget.policy import BudgetPolicy
+from autogen_context.budget.policy import BudgetPolicy, GuardedBudget
 from autogen_context.cache.originals import DiskOriginals, Entry, OriginalStore, OriginalTier
 from autogen_context.cache.tier import Scope
 from autogen_context.cache.values import Guarded, TakesCache
@@ -28,7 +28,7 @@ from autogen_context.models.background import Background
 from autogen_context.models.completion import ModelClient, complete_of
 from autogen_context.models.embedder import Vectors
 from autogen_context.tokens.limits import ModelLimits, standard_files, variable_for
-from autogen_context.tokens.measure import TokenCounter
+from autogen_context.tokens.measure import CountsText
 from autogen_context.tokens.prices import Price, priced_at
 from autogen_context.triggers.price import EARLY_FROM
 from autogen_context.triggers.turn import Trigger
@@ -80,7 +80,7 @@ class ManagerOptions(TypedDict, total=False):
     people: Sequence[str] | None
     program_output: Sequence[str] | None
     config: ContextConfig | None
-    counter: TokenCounter | None
+    counter: CountsText | None
     budget: BudgetPolicy | None
     vectors: Vectors | None
     prioritizer: "Prioritizer | None"
@@ -127,7 +127,7 @@ def setup_of(
     is_folder = folder is None or os.path.isdir(folder)  # noqa: PTH112 - it raises nothing
     if not is_folder and os.path.lexists(folder or ""):
         raise wrong_argument("originals_directory", folder, "a folder; this is not one")
-    budget, compressor = options.get("budget"), options.get("compressor")
+    compressor = options.get("compressor")
     rates = priced_at(
         config.model,
         cached_fraction=config.cached_input_fraction,
@@ -150,19 +150,26 @@ def setup_of(
         kinds=ToolKinds(named=config.tools),
         rates=rates,
         limits=options.get("limits") or limits_of(config),
-        budget=budget
-        or TokenBudgetManager(
-            role=config.role,
-            profile=config.profile,
-            compact_at_fraction=config.compact_at_fraction,
-            compact_to_fraction=config.compact_to_fraction,
-        ),
+        budget=budget_of(config, options.get("budget")),
         compressor=guarded(compressor or SemanticCompressor()),
         cache=None if cache is None else Guarded(cache, scope=scope),
         log=log,
         cuts_finished=cuts,
         judges_finished=cuts or config.dry_run,
     )
+
+
+def budget_of(config: ContextConfig, own: BudgetPolicy | None) -> BudgetPolicy:
+    """Return the budget by the settings, or the user's own, for which that one stands in."""
+    usual = TokenBudgetManager(
+        role=config.role,
+        profile=config.profile,
+        compact_at_fraction=config.compact_at_fraction,
+        compact_to_fraction=config.compact_to_fraction,
+    )
+    if own is None or type(own) is TokenBudgetManager:
+        return own or usual
+    return GuardedBudget(own, usual)
 
 
 def checked(options: ManagerOptions, host: HostFormat, scope: Scope) -> ManagerOptions:

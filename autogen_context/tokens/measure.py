@@ -26,6 +26,7 @@ from threading import Thread
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, cast
 
+from autogen_context.argument import require_whole
 from autogen_context.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -48,6 +49,22 @@ class TokenCounter(Protocol):
     def count(self, text: str, /) -> Count:
         """Return the tokens of ``text``: exact for a tokenizer, an upper bound for an estimate."""
         ...
+
+
+class CountsText(Protocol):
+    """Any object that counts the tokens of a text."""
+
+    def count(self, text: str, /) -> int | Count:
+        """Return the token count: a ``Count``, or a plain number, which is treated as a tokenizer's."""
+        ...
+
+
+def as_count(found: int | Count) -> Count:
+    """Return what a counter returned as a ``Count``; raise ``ValueError`` if it is neither that nor a number of tokens."""
+    if isinstance(found, Count):
+        return found
+    require_whole("counter: count(text)", found, least=0, give="a number of tokens, or a Count")
+    return Count(tokens=found, source="tokenizer")
 
 
 SEAM_TOKENS = 8  # added per cut; measured need: 5 at most; docs/decisions/0003-counting.md

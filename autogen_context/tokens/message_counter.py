@@ -15,7 +15,14 @@ from typing import Self
 
 from autogen_context.messages.message import Image, Message, content_digest
 from autogen_context.tokens.calibrate import Calibration
-from autogen_context.tokens.measure import Count, Source, TokenCounter, counter_for, fetch_ranks
+from autogen_context.tokens.measure import (
+    Count,
+    CountsText,
+    Source,
+    as_count,
+    counter_for,
+    fetch_ranks,
+)
 
 ESTIMATE_LOWEST_RATIO = 0.25  # an estimate is at most about four times the exact count
 REMEMBERED_TEXTS = 10_000
@@ -104,7 +111,7 @@ class MessageCounter:
 
     def __init__(
         self,
-        counter: TokenCounter,
+        counter: CountsText,
         overheads: Overheads,
         calibration: Calibration = Calibration(),  # noqa: B008 - it is frozen
     ) -> None:
@@ -112,11 +119,11 @@ class MessageCounter:
         self.calibration = calibration
         self._counter = counter
         self._known: dict[str | bytes, int] = {}  # oldest first
-        self.source: Source = counter.count("").source
+        self.source: Source = self.count("").source
 
     @classmethod
     def for_model(
-        cls, model: str, counter: TokenCounter | None = None, *, own_name: str = ""
+        cls, model: str, counter: CountsText | None = None, *, own_name: str = ""
     ) -> Self:
         """Return a counter for a model; ``counter`` replaces the text counter of its family.
 
@@ -124,10 +131,10 @@ class MessageCounter:
         """
         family = family_of(model)
         chat, chosen = family.chat, counter or counter_for(family.encoding)
-        own = chat.per_name + chosen.count(own_name).tokens if own_name else 0
+        own = chat.per_name + as_count(chosen.count(own_name)).tokens if own_name else 0
         # A role is one token in every known vocabulary.
         overheads = replace(chat, per_message=chat.per_message + 1, per_own=own)
-        counts = chosen.count("").source == "tokenizer"
+        counts = as_count(chosen.count("")).source == "tokenizer"
         calibration = Calibration(
             ratio=1.0 if counter else family.ratio,  # a given counter is the model's own
             lowest_ratio=family.lowest_ratio if counts else ESTIMATE_LOWEST_RATIO,
@@ -136,7 +143,7 @@ class MessageCounter:
 
     def count(self, text: str, /) -> Count:
         """Count a text without caching the result, for example a trial."""
-        return self._counter.count(text)
+        return as_count(self._counter.count(text))
 
     def text(self, text: str) -> int:
         """Return the tokens of a text, from the cache if possible."""
@@ -145,7 +152,7 @@ class MessageCounter:
         key = text if len(text) <= LONGEST_KEY else content_digest(text)
         tokens = self._known.get(key)
         if tokens is None:
-            tokens = self._known[key] = self._counter.count(text).tokens
+            tokens = self._known[key] = self.count(text).tokens
             if len(self._known) > REMEMBERED_TEXTS:
                 del self._known[next(iter(self._known))]
         return tokens

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from autogen_context.compressor.compressor import CompressedPart, CountsText, SemanticCompressor
+from autogen_context.compressor.compressor import CompressedPart, SemanticCompressor
 from autogen_context.compressor.concepts import CompressionResult, flattened
 from autogen_context.compressor.steps import BORDER, SourceText
 from autogen_context.ledger import Ledger
 from autogen_context.prioritizer.attention import AttentionScore, ContextPart
-from autogen_context.tokens.measure import EstimateCounter
+from autogen_context.tokens.measure import CountsText, EstimateCounter
 from support.prompts import client
 from support.prose import REPORT, SENTENCES, TEXTS, Letters, Quarters
 from support.results import LONG, NEEDLE

@@ -15,7 +15,7 @@ from autogen_context.cache.fingerprint import Compare
 from autogen_context.cache.originals import DiskOriginals, OriginalStore, OriginalTier
 from autogen_context.cache.tier import Scope, SharedTier
 from autogen_context.cache.watch import FileWatch
-from autogen_context.compressor.compressor import CountsText, SemanticCompressor
+from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.errors import InvalidTranscript
 from autogen_context.ledger import Ledger
 from autogen_context.manager.change import ContextChange
@@ -30,7 +30,7 @@ from autogen_context.prioritizer.prioritizer import ContextPrioritizer
 from autogen_context.recall.facts import Facts
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.limits import ModelLimits
-from autogen_context.tokens.measure import EstimateCounter
+from autogen_context.tokens.measure import CountsText, EstimateCounter
 from autogen_context.triggers.hybrid import SemanticHybridTrigger, StalenessTracker
 from autogen_context.triggers.turn import Trigger
 

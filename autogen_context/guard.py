@@ -1,0 +1,56 @@
+"""Parts of the user's own are asked under a guard: where one fails, the default decides, and a warning says why, once.
+
+Promise: an exception, or an answer that cannot be used, never fails a turn; cancellation passes through. A warning has no text
+of a message: an error is named by its type.
+"""
+
+import inspect
+from collections.abc import Callable
+from logging import getLogger
+from typing import TypeVar
+
+AnswerT = TypeVar("AnswerT")
+_LOG = getLogger(__name__)
+
+
+class Unusable(ValueError):
+    """An answer that cannot be used, with the reason in words."""
+
+
+class Guard:
+    """Asks one part of a manager; ``part`` and ``default`` name it and who decides in its place, for the warnings."""
+
+    def __init__(self, part: str, default: str) -> None:
+        self._part, self._default = part, default
+        self._told: set[str] = set()
+
+    def asked(
+        self, method: str, ask: Callable[[], object], read: Callable[[object], AnswerT]
+    ) -> AnswerT | None:
+        """Return the answer of a method as ``read`` takes it; ``None`` if either raises."""
+        try:
+            return read(ask())
+        except Exception as error:  # noqa: BLE001 - a part of the user's own may raise anything
+            self.tell(method, error)
+            return None
+
+    def tell(self, method: str, error: Exception) -> None:
+        """Warn that a method failed, once for each."""
+        if method not in self._told:
+            self._told.add(method)
+            reason = str(error) if isinstance(error, Unusable) else type(error).__name__
+            _LOG.warning(
+                "the %s failed, so %s decides: %s",
+                f"{self._part}'s {method}",
+                self._default,
+                reason,
+            )
+
+
+def of_kind(found: object, kind: type[AnswerT]) -> AnswerT:
+    """Return an answer of this type; raise ``Unusable`` for any other, and for one that would have to be awaited."""
+    if isinstance(found, kind):
+        return found
+    if inspect.iscoroutine(found):
+        found.close()
+    raise Unusable(f"it returned {type(found).__name__} instead of {kind.__name__}")
