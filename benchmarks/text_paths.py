@@ -18,8 +18,9 @@ from autogen_context.compressor.arrival import LinesAbove, cut, tightened, wante
 from autogen_context.compressor.code import outline
 from autogen_context.compressor.concepts import Holdings, sense_of
 from autogen_context.compressor.kinds import REDUCERS, reducer_for
+from autogen_context.compressor.left_out import stated_in
 from autogen_context.compressor.lines import Reducer, TextLimit
-from autogen_context.compressor.notice import is_repeated, stated_in
+from autogen_context.compressor.notice import is_repeated
 from autogen_context.compressor.passage import joined, passages_of, sentences_of
 from autogen_context.compressor.shorten import shorten_arguments, shorten_text
 from autogen_context.compressor.steps import without_outdated
@@ -29,6 +30,8 @@ from autogen_context.language.query import kind_of
 from autogen_context.language.terms import terms
 from autogen_context.ledger import Ledger
 from autogen_context.ledger.reader import read, tells
+from autogen_context.messages.blocks import blocks_of, parsed, strings_in
+from autogen_context.messages.blocks import passages_of as unit_passages_of
 from autogen_context.messages.identifiers import values_of
 from autogen_context.messages.message import Message, ToolCall
 from autogen_context.messages.openai_chat import OpenAIChat, messages_in
@@ -38,8 +41,6 @@ from autogen_context.messages.segment import Unit, segment
 from autogen_context.messages.shell import action_of_command
 from autogen_context.messages.tool_call import action_of
 from autogen_context.prioritizer.attention import ContextPart, LexicalIndex, relevances
-from autogen_context.prioritizer.blocks import blocks_of, parsed, strings_in
-from autogen_context.prioritizer.blocks import passages_of as unit_passages_of
 from autogen_context.prioritizer.category import category_of
 from autogen_context.prioritizer.prioritizer import ContextPrioritizer
 from autogen_context.project.documents import read_document

@@ -12,11 +12,11 @@ from itertools import islice
 from typing import Literal
 
 from autogen_context.compressor.code import without_padding
-from autogen_context.compressor.compressor import Compressor
 from autogen_context.compressor.json_text import JSON
 from autogen_context.compressor.kinds import OUTPUT, reducer_for, tight_output
 from autogen_context.compressor.lines import TextLimit
-from autogen_context.compressor.shorten import CountText
+from autogen_context.compressor.protocol import Compressor
+from autogen_context.messages.blocks import parsed, strings_in
 from autogen_context.messages.identifiers import values_of
 from autogen_context.messages.message import (
     SYSTEM_ROLES,
@@ -30,7 +30,7 @@ from autogen_context.messages.piece import LINES_ABOVE, Verbatim, Written, messa
 from autogen_context.messages.segment import Unit, pair
 from autogen_context.messages.tool_call import ToolKinds, action_of
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
-from autogen_context.prioritizer.blocks import parsed, strings_in
+from autogen_context.text.fit import CountText
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, Decisions, kept, replaced
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Protocol, Self
+from typing import Self
 
 from autogen_context.argument import require_kind, require_text, require_whole
 from autogen_context.cache.tier import Memory
@@ -23,9 +23,10 @@ from autogen_context.compressor.concepts import (
     keywords_in,
 )
 from autogen_context.compressor.kinds import reducer_for
+from autogen_context.compressor.left_out import LeftOut, notice_of, stated_in
 from autogen_context.compressor.lines import TextLimit
-from autogen_context.compressor.notice import LeftOut, notice_of, stated_in
-from autogen_context.compressor.shorten import CountText, shorten_text
+from autogen_context.compressor.protocol import Compressor, Extracting
+from autogen_context.compressor.shorten import shorten_text
 from autogen_context.compressor.steps import SourceText, Target, excerpt, stepped, within_work
 from autogen_context.compressor.summaries import (
     REFUSED,
@@ -40,6 +41,7 @@ from autogen_context.ledger.ledger import MARKER
 from autogen_context.messages.message import content_digest
 from autogen_context.models.completion import ModelClient, complete_of
 from autogen_context.prioritizer.attention import AttentionScore, ContextPart
+from autogen_context.text.fit import CountText
 from autogen_context.tokens.measure import Count, CountsText, EstimateCounter, as_count
 
 logger = logging.getLogger(__name__)
@@ -55,30 +57,6 @@ MARK = re.compile(r"\[…[^\[\]]*…\]")  # mark of an omission
 STATING_FRACTION = 0.1  # of the lines; with more statements the text is treated as notes
 LIKE_NOTES = frozenset({"log", "code", "table"})  # kinds that notes may be mistaken for
 OF_WORDS = frozenset({"prose", "output"})  # kinds whose lines are natural language
-
-
-class Compressor(Protocol):
-    """Protocol for shortening the texts that a manager sends; ``SemanticCompressor`` implements it.
-
-    Results are checked: if one is not a string, exceeds its limit, or an error is raised, ``SemanticCompressor`` is used
-    instead and a warning is logged.
-    """
-
-    def on_arrival(self, text: str, reduced: str, /, *, count: CountText) -> str:
-        """Return the text to send for the tool result ``text``, for which the package would send ``reduced``."""
-        ...
-
-    def shorten(self, text: str, /, *, room_tokens: int, count: CountText) -> str:
-        """Shorten a text of a message that must be kept to ``room_tokens``."""
-        ...
-
-    def stated(self, text: str, /) -> str:
-        """Return the lasting statements of a person's long message (rules, limits, values, decisions); empty if none."""
-        ...
-
-    def notice(self, left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> str:
-        """Return the notice about units that are left out, within ``room_tokens``."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +119,10 @@ class SemanticCompressor:
     def on_arrival(self, _text: str, reduced: str, /, *, count: CountText) -> str:  # noqa: ARG002 - part of the protocol
         """Return the text to send for a tool result: ``reduced`` as it is."""
         return reduced
+
+    def extract(self, _text: str, chosen: str, /, *, count: CountText) -> str:  # noqa: ARG002 - part of the protocol
+        """Return what is sent of a text of which ``chosen`` was chosen by score: that."""
+        return chosen
 
     shorten = staticmethod(shorten_text)
     stated = staticmethod(stated_in)
@@ -347,7 +329,7 @@ def structured(source: SourceText, target: Target) -> tuple[str, Strategy] | Non
     return short, "tighten structure" if says == short else "cut structure"
 
 
-def guarded(compressor: Compressor) -> Compressor:
+def guarded(compressor: Compressor) -> Extracting:
     """Return a compressor that always gives a usable result: a custom one is wrapped in ``GuardedCompressor``."""
     return compressor if type(compressor) is SemanticCompressor else GuardedCompressor(compressor)
 
@@ -378,6 +360,18 @@ class GuardedCompressor:
             lambda found: count(found) <= room_tokens,
         )
 
+    def extract(self, text: str, chosen: str, /, *, count: CountText) -> str:
+        """Return the text shortened to the tokens of ``chosen``; that itself where shortening is not its own."""
+        room = count(chosen)
+        if getattr(self._own, "shorten", shorten_text) is shorten_text:
+            return chosen
+        return self._asked(
+            "shorten",
+            lambda c: c.shorten(text, room_tokens=room, count=count),
+            lambda found: count(found) <= room and len(found) < len(text),
+            otherwise=chosen,
+        )
+
     def stated(self, text: str, /) -> str:
         """Return the lasting statements of a person's text."""
         return self._asked("stated", lambda c: c.stated(text), lambda _: True)
@@ -391,7 +385,11 @@ class GuardedCompressor:
         )
 
     def _asked(
-        self, method: str, ask: Callable[[Compressor], str], fits: Callable[[str], bool]
+        self,
+        method: str,
+        ask: Callable[[Compressor], str],
+        fits: Callable[[str], bool],
+        otherwise: str | None = None,
     ) -> str:
         def read(found: object) -> str:
             text = of_kind(found, str)
@@ -400,4 +398,6 @@ class GuardedCompressor:
             return text
 
         found = self._guard.asked(method, lambda: ask(self._own), read)
-        return ask(self._default) if found is None else found
+        if found is not None:
+            return found
+        return ask(self._default) if otherwise is None else otherwise

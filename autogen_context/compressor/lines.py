@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from math import ceil
 
-from autogen_context.compressor.shorten import CountText
+from autogen_context.text.fit import CountText
 from autogen_context.text.outcome import is_error_line
 
 ERROR_RANK = 6.0

@@ -9,233 +9,31 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from autogen_context.compressor.shorten import CountText, fit_pieces
+from autogen_context.compressor.action_log import Action, ActionLog, actions_in
+from autogen_context.compressor.left_out import LeftOut
+from autogen_context.compressor.protocol import Extracting
+from autogen_context.compressor.shorten import fit_pieces
 from autogen_context.compressor.steps import reopened, without_outdated
 from autogen_context.compressor.summaries import Span
 from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.ledger import replaces, statements_in
 from autogen_context.ledger.reader import tells
-from autogen_context.ledger.rendering import RANKS, render
+from autogen_context.ledger.rendering import RANKS
 from autogen_context.messages.message import SYSTEM_ROLES, Message, without_images
 from autogen_context.messages.origin import is_strong, may_be_a_persons, outside_frames
 from autogen_context.messages.piece import Written, index_of, messages_of
-from autogen_context.messages.tool_action import RUNS, ToolKind, answers_of, outcome_of_call
-from autogen_context.prioritizer.blocks import marked, parsed, strings_in
 from autogen_context.prioritizer.references import UnitText, unit_at
-from autogen_context.text.outcome import most_telling
-from autogen_context.text.quote import MARK, block, named, quoted
+from autogen_context.text.pieces import marked
 from autogen_context.text.work import STATEMENT_CHARS, ends_of
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, kept, replaced
 from autogen_context.view.notice import Name
 from autogen_context.view.protected import Voices
-
-if TYPE_CHECKING:
-    from autogen_context.compressor.compressor import Compressor
-
-# The action log
-
-DONE: dict[ToolKind, tuple[str, int]] = {  # verb in the log, weight (lower is dropped first)
-    "read": ("read", 0),
-    "search": ("searched", 1),
-    "other": ("called", 2),
-    "run": ("ran", 3),
-    "write": ("changed", 4),
-    "test": ("tested", 5),
-}
-OPEN_WEIGHT = 6  # of an action whose last attempt failed
-LINE_CHARS = 160  # of the subjects of one action
-FAILED = "failed"  # in place of an error without a line that tells why
-ARGUMENT_CHARS = 60  # of one argument, for calls without a known subject
-MOST_PARTS = 40  # of one subject
-LEAST_LINE_TOKENS = 4  # a shorter line is useless
-MOST_THINGS = 200  # in a log; beyond, the heaviest and then the latest are kept
-READINGS = re.compile(rf"^{MARK}read .*(?:\n{MARK}read .*)+", re.MULTILINE)
-
-
-class Action(NamedTuple):
-    """The actions of one kind on one subject.
-
-    Attributes:
-        kind: what was done.
-        thing: to what.
-        parts: of it.
-        error: of the last attempt, if its result shows that it failed.
-        succeeded: whether the result of the last attempt shows that it succeeded.
-        failed: number of failures.
-        times: number of attempts.
-    """
-
-    kind: ToolKind
-    thing: str
-    parts: tuple[str, ...] = ()
-    error: str = ""
-    succeeded: bool = False
-    failed: int = 0
-    times: int = 1
-
-    def then(self, later: "Action") -> "Action":
-        """Merge with a later action on the same subject."""
-        parts = tuple(dict.fromkeys(self.parts + later.parts))[:MOST_PARTS]
-        failed, times = self.failed + later.failed, self.times + later.times
-        return later._replace(parts=parts, failed=failed, times=times)
-
-    @property
-    def weight(self) -> int:
-        """The weight when space is short; a higher weight is kept longer."""
-        return OPEN_WEIGHT if self.error else DONE[self.kind][1]
-
-    @property
-    def line(self) -> str:
-        """The action as a line of the log."""
-        often = f" ({self.times} times)" if self.times > 1 else ""
-        if self.parts:
-            often = f" ({shortened(map(named, self.parts), ', ')})"
-        if self.error:
-            ended = f": failed: {self.error}" if self.error != FAILED else ": failed"
-        elif self.succeeded and self.kind in RUNS:
-            ended = ": failed, then went well" if self.failed else ": went well"
-        else:  # how it ended is not known, so nothing is said of it
-            ended = ": failed at first" if self.failed else ""
-        return f"{MARK}{DONE[self.kind][0]} {self.thing}{often}{ended}"
-
-
-class ActionLog:
-    """A log of actions, oldest first, one line per subject, bounded; it may continue another log."""
-
-    def __init__(self, before: "ActionLog | None" = None) -> None:
-        self._done: dict[tuple[ToolKind, str], Action] = {}
-        self._forgotten = 0  # readings
-        if before is not None:
-            self._done |= before._done  # noqa: SLF001 - of its kind
-            self._forgotten = before._forgotten  # noqa: SLF001 - of its kind
-
-    def add(self, actions: Iterable[Action]) -> None:
-        """Add the actions of a unit."""
-        done = self._done
-        for action in actions:
-            key = action.kind, action.thing
-            done[key] = done[key].then(action) if key in done else action
-        if len(done) > 2 * MOST_THINGS:
-            by_weight = sorted(done, key=lambda key: done[key].weight)  # of equal ones the oldest
-            for key in by_weight[:-MOST_THINGS]:
-                del done[key]
-                self._forgotten += key[0] == "read"
-
-    def text(self, *, room_tokens: int, count: CountText) -> str:
-        """Return the log within a limit, preferring heavier, then newer lines; may be empty. It says how many more were read."""
-        actions = list(self._done.values())
-        kept: dict[int, str] = {}
-        for at in sorted(range(len(actions)), key=lambda at: (-actions[at].weight, -at)):
-            if room_tokens < LEAST_LINE_TOKENS:
-                break
-            tokens = count(line := actions[at].line) + 1
-            if tokens <= room_tokens:
-                room_tokens -= tokens
-                kept[at] = line
-        read = [at for at in kept if actions[at].kind == "read"]
-        total = self._forgotten + sum(action.kind == "read" for action in actions)
-        mark = count(f" and {total} more")
-        while total > len(read) > 1 and mark > room_tokens:
-            room_tokens += count(kept.pop(read.pop())) + 1
-        if total > len(read) > 0 and mark <= room_tokens:
-            kept[max(read)] += f" and {total - len(read)} more"
-        text = "\n".join(kept[at] for at in sorted(kept))
-        return READINGS.sub(lambda run: run.group().replace(f"\n{MARK}read ", ", "), text)
-
-
-def actions_in(text: UnitText) -> list[Action]:
-    """Return the actions of a unit."""
-    actions: list[Action] = []
-    for action, (call, answer) in zip(text.named.actions, answers_of(text.unit), strict=True):
-        kind, views = action.kind, action.views if action.kind == "read" else ()
-        things = list(dict.fromkeys([v.path for v in views] or action.subjects))
-        if things in ([], [""], [call.name]):
-            strings = strings_in(parsed(call.arguments))
-            short = (each for each in strings if len(each) <= ARGUMENT_CHARS)
-            kind, things = "other", [call.name, *short]
-        part = ""
-        if len(views) == 1 and not views[0].whole:
-            lines = views[0].lines
-            part = f"{lines[0]}-{lines[1]}" if lines else views[0].part
-        outcome = outcome_of_call(action, answer)
-        reason = most_telling(outcome.lines)
-        error = (quoted(reason) if reason else FAILED) if outcome.failed else ""
-        parts = (part,) if part else ()
-        thing = shortened(map(named, things))
-        actions.append(Action(kind, thing, parts, error, outcome.succeeded, failed=bool(error)))
-    return actions
-
-
-def shortened(values: Iterable[str], between: str = " ") -> str:
-    """Join the first of these values on a line of bounded length; each is whole, so that its quotation is closed."""
-    line = ""
-    for value in values:
-        if line and len(line) + len(value) > LINE_CHARS:
-            return f"{line}{between}…"
-        line += f"{between}{value}" if line else value
-    return line
-
-
-# The notice
-
-STATED_FRACTION = 0.5  # of the limit, for statements
-SUMMED = "A model's summary of what happened:"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
-    """The content for a notice about evicted units.
-
-    Attributes:
-        statements: valid statements that are no longer visible.
-        summaries: a model's summaries of spans of units, oldest first.
-        units: the actions of each unit, by its number, oldest first; the notice has those that no summary covers.
-        earlier: log of the actions before all these.
-    """
-
-    statements: Sequence[Entry]
-    summaries: Mapping[Span, str]
-    units: Mapping[int, Sequence[Action]]
-    earlier: ActionLog | None
-
-
-def notice_of(left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> str:
-    """Return the notice within a limit: statements, the newest summaries that fit, an action log."""
-    room = int(room_tokens * STATED_FRACTION)
-    stated = render(left_out.statements, room_tokens=room, count=count, is_quoted=True).text
-    room_tokens -= count(stated) + 1
-    summed, covered = list[str](), set[int]()
-    for span, summary in [*left_out.summaries.items()][::-1]:
-        text = block(summary)
-        tokens = count(text) + (1 if summed else count(SUMMED) + 2)
-        if text and tokens <= room_tokens:
-            summed.insert(0, text)
-            covered.update(range(span.start, span.stop))
-            room_tokens -= tokens
-    log = ActionLog(left_out.earlier)
-    for unit, actions in left_out.units.items():
-        log.add(() if unit in covered else actions)
-    done = log.text(room_tokens=room_tokens, count=count)
-    summed = [f"{SUMMED}\n{summed[0]}", *summed[1:]] if summed else []
-    return "\n\n".join(part for part in (stated, *summed, done) if part)
-
-
-def stated_in(text: str, /) -> str:
-    """Return the sentences of a person's text that state something, with marks for the others; empty if none does."""
-    parts: list[str] = []
-    at = 0
-    for _, statement in statements_in(text, "person"):
-        stop = statement.stop + text[statement.stop : statement.stop + 1].isspace()
-        parts += [marked(text[at : statement.start]), text[statement.start : stop]]
-        at = stop
-    return "".join([*parts, marked(text[at:])]) if parts else ""
-
 
 # What people said
 
@@ -296,7 +94,7 @@ def overruled(statements: Mapping[Name, Entry], entries: Collection[Entry]) -> f
 class EvictionNotice:
     """Builds the notice about units evicted from a conversation; ``statements`` are shown beside its messages, by name."""
 
-    def __init__(self, counter: MessageCounter, *, compressor: "Compressor") -> None:
+    def __init__(self, counter: MessageCounter, *, compressor: Extracting) -> None:
         self.statements: Mapping[Name, Entry] = {}
         self._recorded: tuple[Entry, ...] = ()
         self._compressor = compressor
@@ -448,7 +246,7 @@ class EvictionNotice:
             is_shorter = around and end and end.tokens_after < around.tokens_after
             return [around or kept(candidate, MAYBE), *([end] if end and is_shorter else [])]
         if message.origin == "person":
-            stated = self._reworded(candidate, message, self._read(message.text), REASON)
+            stated = self._reworded(candidate, message, self._read(message.text), REASON, own=True)
             both = ends_around(message.text, said=self._read)
             around = self._reworded(candidate, message, both, REASON) or kept(candidate, REASON)
             is_shorter = stated and stated.tokens_after < around.tokens_after
@@ -456,14 +254,23 @@ class EvictionNotice:
                 return [stated, *([] if is_shorter else [around])]
             return [around, *([stated] if stated and is_shorter else [])]
         fitted = fit_pieces(
-            candidate.pieces, [message], room_tokens=long_tokens, counter=self._counter
+            candidate.pieces,
+            [message],
+            room_tokens=long_tokens,
+            counter=self._counter,
+            shorten=self._compressor.shorten,
         )
         return [replaced(candidate, "shorten", f"{MAYBE}: its ends", *fitted)] if fitted else []
 
     def _reworded(
-        self, candidate: Candidate, message: Message, text: str, reason: str
+        self, candidate: Candidate, message: Message, text: str, reason: str, *, own: bool = False
     ) -> Decision | None:
-        """Return the decision to send a message with another text; ``None`` if that is empty or saves nothing."""
+        """Return the decision to send a message with another text; ``None`` if that is empty or saves nothing.
+
+        The compressor cuts the message to the size of that text, unless the text is its ``own``.
+        """
+        if text and not own and len(text) < len(message.text):
+            text = self._compressor.extract(message.text, text, count=self._counter.text)
         short = without_images(replace(message, text=text))
         tokens = self._counter.message(short)
         if not text or tokens >= candidate.tokens:

@@ -5,18 +5,17 @@ calls keep their names and ids, and arguments that were valid JSON stay valid JS
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from autogen_context.messages.blocks import parsed, with_strings
 from autogen_context.messages.message import Message, image_note
 from autogen_context.messages.piece import Piece, Written, index_of
-from autogen_context.prioritizer.blocks import parsed, with_strings
+from autogen_context.text.fit import CountText
 from autogen_context.text.outcome import is_error_line
 from autogen_context.text.quote import remarked
 from autogen_context.tokens.message_counter import MessageCounter
-
-CountText = Callable[[str], int]
 
 ERROR_FRACTION = 0.25  # of the limit, for error lines from the middle
 HEAD_FRACTION = 0.5  # of the rest, for the head; the remainder for the tail

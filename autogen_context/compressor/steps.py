@@ -26,11 +26,12 @@ from autogen_context.compressor.concepts import (
     without,
 )
 from autogen_context.compressor.passage import AUTHORITY, Passage, Speaker, joined, passages_of
-from autogen_context.compressor.shorten import MORE, CountText, extract_of
+from autogen_context.compressor.shorten import MORE, extract_of
 from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.ledger import MARKER, speeches
 from autogen_context.ledger.reader import READ_CHARS, cues_in, looked_at
 from autogen_context.ledger.rendering import render
+from autogen_context.text.fit import CountText
 from autogen_context.text.work import COMPRESSED_CHARS
 
 BORDER = "\n\n"  # between the ledger, which has no empty line, and the rest

@@ -26,7 +26,6 @@ from autogen_context.ledger.reader import (
 )
 from autogen_context.ledger.rendering import (
     BLOCK,
-    CountText,
     Rendering,
     entries_in,
     entry_of,
@@ -35,6 +34,7 @@ from autogen_context.ledger.rendering import (
 from autogen_context.messages.message import Message, Origin
 from autogen_context.messages.openai_chat import messages_in
 from autogen_context.messages.origin import LOOK_BACK, Declared, asked_before, origin_of
+from autogen_context.text.fit import CountText
 from autogen_context.text.work import STATEMENT_CHARS
 
 AUTHORS: dict[Origin, Author] = {  # what is a program's, or doubtful, states nothing

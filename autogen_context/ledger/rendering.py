@@ -6,14 +6,14 @@ are written in full if all fit; otherwise all are shortened; otherwise some are 
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from autogen_context.ledger.reader import REMEMBERED, Author, Entry, Kind, looked_at
+from autogen_context.text.fit import CountText
 from autogen_context.text.quote import MARK, block
 
-CountText = Callable[[str], int]
 Lines = dict[Entry, str]
 Credits = Mapping[Author, str]
 

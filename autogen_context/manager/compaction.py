@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from autogen_context.budget.policy import BudgetRequest, CompactionBudget, Section
 from autogen_context.budget.task import TaskDefinition
+from autogen_context.compressor.extract import Unchosen, fill
 from autogen_context.compressor.notice import EvictionNotice, Said
 from autogen_context.compressor.shorten import fit_pieces
 from autogen_context.compressor.summaries import Span, Spans
@@ -25,12 +26,7 @@ from autogen_context.messages.piece import Piece, Written, messages_of
 from autogen_context.prioritizer.advice import Advice, key_of
 from autogen_context.prioritizer.prioritizer import ContextPrioritizer, Need, Scores
 from autogen_context.prioritizer.references import References
-from autogen_context.prioritizer.selection import (
-    Unchosen,
-    efficiency_of,
-    fill,
-    standing,
-)
+from autogen_context.prioritizer.selection import efficiency_of, standing
 from autogen_context.recall.exchanges import IMMEDIATE_EXCHANGES, why_dropped
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.conversation import Conversation
@@ -131,6 +127,7 @@ class CompactionPlanner:
             taken=chosen | needless,
             scores=scores,
             counter=self.counter,
+            compressor=self._setup.compressor,
             room_tokens=max(0, beside - tokens_of(recent) - told_tokens),
             shares=self._shares(budget),
         )

@@ -7,10 +7,11 @@ content in a small room, and a notice in place of the dropped ones describes wha
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from autogen_context.compressor.extract import fill
 from autogen_context.manager.compaction import CompactionPlanner, left_out, with_notice
 from autogen_context.manager.parts import Setup
 from autogen_context.prioritizer.prioritizer import Need
-from autogen_context.prioritizer.selection import fill, standing
+from autogen_context.prioritizer.selection import standing
 from autogen_context.triggers.hybrid import SemanticHybridTrigger
 from autogen_context.triggers.intent import KnownIntent
 from autogen_context.triggers.price import (
@@ -35,6 +36,7 @@ class Finishing:
 
     def __init__(self, setup: Setup, planner: CompactionPlanner, known: KnownIntent | None) -> None:
         self._planner, self._rates, self._cuts = planner, setup.rates, setup.cuts_finished
+        self._compressor = setup.compressor
         config = setup.config
         triggers = setup.options.get("triggers") or SemanticHybridTrigger(
             subtasks=config.enable_subtask_detection,
@@ -117,6 +119,7 @@ class Finishing:
                 taken=sent,
                 scores=scores,
                 counter=counter,
+                compressor=self._compressor,
                 room_tokens=int(tokens * LEFT_FRACTION),
             )
             # Units cut earlier already have a notice in their place.

@@ -11,12 +11,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from autogen_context.budget.policy import TurnBudget
-from autogen_context.compressor.shorten import CountText, shorten_text
+from autogen_context.compressor.shorten import shorten_text
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.piece import Written, same_behind_prompt
 from autogen_context.messages.tool_action import path_of
 from autogen_context.messages.tool_call import ToolKinds, actions_of
 from autogen_context.prioritizer.references import Superseded
+from autogen_context.text.fit import CountText
 from autogen_context.text.quote import named
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decisions

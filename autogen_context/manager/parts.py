@@ -20,7 +20,8 @@ from autogen_context.budget.policy import BudgetPolicy, GuardedBudget
 from autogen_context.cache.originals import DiskOriginals, Entry, OriginalStore, OriginalTier
 from autogen_context.cache.tier import Scope
 from autogen_context.cache.values import Guarded, TakesCache
-from autogen_context.compressor.compressor import Compressor, SemanticCompressor, guarded
+from autogen_context.compressor.compressor import SemanticCompressor, guarded
+from autogen_context.compressor.protocol import Compressor, Extracting
 from autogen_context.config.config import ContextConfig
 from autogen_context.messages.message import HostFormat
 from autogen_context.messages.tool_call import ToolKinds
@@ -110,7 +111,7 @@ class Setup:
     rates: Price
     limits: ModelLimits
     budget: BudgetPolicy
-    compressor: Compressor
+    compressor: Extracting
     cache: "Cache | None"  # of what a model said
     log: "TurnLog | None"
     cuts_finished: bool  # when that pays

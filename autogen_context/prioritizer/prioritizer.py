@@ -21,9 +21,9 @@ from typing import NamedTuple, Protocol
 
 from autogen_context.argument import require_fraction
 from autogen_context.budget.task import TaskDefinition
+from autogen_context.messages.blocks import Place
 from autogen_context.messages.identifiers import is_telling
 from autogen_context.prioritizer.attention import ContextPart, relevances, require_parts
-from autogen_context.prioritizer.blocks import Place
 from autogen_context.prioritizer.category import Category, category_of_label, weights_of
 from autogen_context.prioritizer.references import References, UnitText, unit_at
 

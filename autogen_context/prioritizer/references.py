@@ -11,6 +11,13 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NamedTuple
 
+from autogen_context.messages.blocks import (
+    Block,
+    UnitPassage,
+    parsed,
+    passages_of,
+    strings_in,
+)
 from autogen_context.messages.identifiers import NOTHING, values_of
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.origin import is_users
@@ -24,13 +31,6 @@ from autogen_context.messages.tool_action import (
     outcome_of_call,
 )
 from autogen_context.messages.tool_call import BY_NAME, ToolKinds, actions_of
-from autogen_context.prioritizer.blocks import (
-    Block,
-    UnitPassage,
-    parsed,
-    passages_of,
-    strings_in,
-)
 from autogen_context.prioritizer.category import Category, category_of
 from autogen_context.view.decision import Candidate
 

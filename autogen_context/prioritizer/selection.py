@@ -1,34 +1,29 @@
-"""Choose the blocks with the highest score per token, and decide on their units.
+"""Choose the blocks with the highest score per token.
 
-Promise: the chosen blocks fit the room as they would be sent. A unit is kept whole, shortened with marks, or dropped, and
-never grows. Source: lazy greedy selection (Minoux, "Accelerated greedy algorithms for maximizing submodular set functions",
-1978); its distance from the optimum: docs/decisions/0011-plan.md.
+Promise: the chosen blocks fit the room with the frames of their units and a mark for each gap, as estimated. Source: lazy
+greedy selection (Minoux, "Accelerated greedy algorithms for maximizing submodular set functions", 1978); its distance from
+the optimum: docs/decisions/0011-plan.md.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import chain
-from math import ceil
 from typing import NamedTuple
 
 from autogen_context.budget.policy import Efficiency, Section
 from autogen_context.messages.identifiers import is_telling
-from autogen_context.messages.piece import Written, index_of
-from autogen_context.prioritizer.blocks import Kept, extracted
 from autogen_context.prioritizer.category import SECTION_OF
 from autogen_context.prioritizer.prioritizer import BlockAt, Need, Scores, answers_of
 from autogen_context.prioritizer.references import References, UnitText
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.view.decision import Decision, Rank, kept, replaced, tokens_of
+from autogen_context.view.decision import Rank
 
 MARK_TOKENS = 6  # for the mark of a gap
 FRAME_FRACTION = 0.4  # of a unit's frame, charged to its first block; later blocks share the frame
 MOST_FRAME = 40  # the most tokens of a frame charged to the first block
 LEAST_ROOM = 25  # tokens; selection ends when less is left
 REACH = 8  # times the room: older units are not considered
-NO_ROOM = "left out: its best part did not fit the remaining room"
 BEYOND = 1e-6  # factor for blocks of a section that has used up its share
 
 
@@ -37,20 +32,6 @@ class UnitCost(NamedTuple):
 
     frame_tokens: int
     passages: Sequence[Sequence[int]]
-
-
-class Unchosen(NamedTuple):
-    """Why nothing of a unit stays, and how it stood."""
-
-    reason: str
-    rank: Rank
-
-
-class Filled(NamedTuple):
-    """Decisions on the units considered: those kept whole or in part, and why the others were dropped."""
-
-    stays: Mapping[int, Decision]
-    left: Mapping[int, Unchosen]
 
 
 def standing(conversation: References, need: Need) -> list[int]:
@@ -69,40 +50,6 @@ def standing(conversation: References, need: Need) -> list[int]:
     return sorted(found)
 
 
-def fill(
-    conversation: References,
-    among: Iterable[int],
-    *,
-    taken: Mapping[int, Decision],
-    scores: Scores,
-    counter: MessageCounter,
-    room_tokens: int,
-    shares: Mapping[Section, int] | None = None,
-) -> Filled:
-    """Decide on the units ``among`` that are not ``taken``, by their blocks; ``shares`` are what sections of the budget have."""
-    units = conversation.units
-    for i in taken:
-        for at in () if units[i].named.is_sought else blocks_at(units[i], i):
-            scores.keep(at)
-    selection = Selection(
-        {i: cost_of(units[i], counter) for i in among if i not in taken},
-        scores=scores,
-        room_tokens=room_tokens,
-        sections={} if shares is None else sections_of(conversation),
-        shares=shares,
-    )
-    stays = within(selection.choose(), units, room_tokens, counter)
-    ranking = selection.ranking()
-    least = min((ranking[i].score for i in stays), default=-1.0)
-    less = f"left out: what is kept has {least:.3g} a token or more"  # one string, shared
-    left = {
-        i: Unchosen(less if rank.score <= least else NO_ROOM, rank)
-        for i, rank in ranking.items()
-        if i not in stays
-    }
-    return Filled({i: replace(stays[i], rank=ranking[i]) for i in stays}, left)
-
-
 def cost_of(unit: UnitText, counter: MessageCounter) -> UnitCost:
     """Return the tokens of a unit by blocks; those of a block by its part of the text it stands in."""
     passages: list[list[int]] = []
@@ -116,42 +63,6 @@ def cost_of(unit: UnitText, counter: MessageCounter) -> UnitCost:
         rate = counter.text(whole) / len(whole)
         passages.append([round(rate * len(block.text)) for block in passage.blocks])
     return UnitCost(max(0, unit.candidate.tokens - sum(map(sum, passages))), passages)
-
-
-def within(
-    order: list[BlockAt], units: Sequence[UnitText], room_tokens: int, counter: MessageCounter
-) -> dict[int, Decision]:
-    """Return the decisions that keep these blocks, without the last ones if the estimate was too low."""
-    stays: dict[int, dict[int, set[int]]] = {}
-    for at in order:
-        stays.setdefault(at.unit, {}).setdefault(at.passage, set()).add(at.block)
-    decisions = {i: decision_on(units[i], stays[i], counter) for i in stays}
-    while (tokens := tokens_of(decisions)) > room_tokens:
-        excess = ceil(len(order) * (tokens - room_tokens) / tokens)  # as if all had the same size
-        gone = order[-excess:]
-        del order[-excess:]
-        for at in gone:
-            stays[at.unit][at.passage].discard(at.block)
-        for i in {at.unit for at in gone}:
-            del decisions[i]
-            if any(stays[i].values()):
-                decisions[i] = decision_on(units[i], stays[i], counter)
-    return decisions
-
-
-def decision_on(unit: UnitText, stays: Kept, counter: MessageCounter) -> Decision:
-    """Return the decision that keeps some blocks of a unit, or all of it where that is as small."""
-    candidate = unit.candidate
-    short = extracted(unit.messages, unit.passages, stays)
-    tokens = sum(map(counter.message, short))
-    if tokens >= candidate.tokens:
-        return kept(candidate, "worth its tokens")
-    pieces = tuple(
-        piece if after is before else Written(message=after, index=index_of(piece))
-        for piece, before, after in zip(candidate.pieces, unit.messages, short, strict=True)
-    )
-    reason = f"{sum(map(len, stays.values()))} of {len(unit.blocks)} blocks are worth their tokens"
-    return replaced(candidate, "shorten", reason, pieces, tokens)
 
 
 class Selection:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from autogen_context.compressor.passage import Passage, passages_of
-from autogen_context.project.outline import CountText, Piece, chosen
+from autogen_context.project.outline import Piece, chosen
+from autogen_context.text.fit import CountText
 
 DocumentKind = Literal["requirements", "design", "memory_patterns"]
 KINDS: tuple[DocumentKind, ...] = ("requirements", "design", "memory_patterns")

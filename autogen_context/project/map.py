@@ -10,8 +10,9 @@ from collections.abc import Container, Iterable, Mapping
 from pathlib import Path, PurePath, PurePosixPath
 from typing import NamedTuple
 
-from autogen_context.project.outline import CountText, Piece, chosen
+from autogen_context.project.outline import Piece, chosen
 from autogen_context.project.symbols import Definition, Symbols
+from autogen_context.text.fit import CountText
 
 MOST_OWNERS = 6  # files that define a name; with more, it counts only where it is imported
 MEMBER_WEIGHT = 0.5  # of a reference to a member, whose owner is unknown

@@ -1,9 +1,9 @@
 """An outline: pieces of text that stand under each other, chosen by rank within a room; no piece is ever cut."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-CountText = Callable[[str], int]
+from autogen_context.text.fit import CountText
 
 MOST_MISSES = 40  # consecutive pieces without room before stopping
 

@@ -23,9 +23,10 @@ from autogen_context.messages.message import Text, content_digest
 from autogen_context.project.documents import KINDS, extracts
 from autogen_context.project.index import Index
 from autogen_context.project.map import CodeOutline, focus_of, in_tree, ranked
-from autogen_context.project.outline import CountText, Piece, chosen
+from autogen_context.project.outline import Piece, chosen
 from autogen_context.project.symbols import Symbols
 from autogen_context.project.thread import in_thread
+from autogen_context.text.fit import CountText
 from autogen_context.text.quote import MARK, block, named
 from autogen_context.tokens.measure import EstimateCounter
 from autogen_context.view.notice import Notice, Topic

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from autogen_context.compressor.shorten import CountText, shorten_text
+from autogen_context.compressor.shorten import shorten_text
 from autogen_context.language.phrases import phrases
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.origin import instructions_in, is_strong, is_users
+from autogen_context.text.fit import CountText
 from autogen_context.text.quote import block, named, quoted
 
 IMMEDIATE_EXCHANGES = 3  # the newest ones, of which a compaction drops no courtesy

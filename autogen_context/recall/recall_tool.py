@@ -10,10 +10,11 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from autogen_context.compressor.shorten import CountText, shorten_text
+from autogen_context.compressor.shorten import shorten_text
 from autogen_context.errors import OriginalNotFound
 from autogen_context.messages.message import Message
 from autogen_context.prioritizer.attention import LexicalIndex
+from autogen_context.text.fit import CountText
 from autogen_context.text.quote import bracketed, quoted
 from autogen_context.text.work import QUERY_CHARS
 

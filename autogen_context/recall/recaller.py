@@ -16,7 +16,6 @@ from functools import cache
 from operator import attrgetter
 from typing import NamedTuple
 
-from autogen_context.compressor.shorten import CountText
 from autogen_context.errors import EmbeddingFailed
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import SYSTEM_ROLES, Message, joined_text
@@ -44,6 +43,7 @@ from autogen_context.recall.gate import (
     decided,
     out_of_sight,
 )
+from autogen_context.text.fit import CountText
 from autogen_context.text.work import QUERY_CHARS, ends_of
 
 logger = logging.getLogger(__name__)

@@ -3,20 +3,22 @@
 import asyncio
 import gc
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typing_extensions import override
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
-from autogen_context.compressor.compressor import Compressor
-from autogen_context.compressor.notice import LeftOut
-from autogen_context.compressor.shorten import CountText
+from autogen_context.compressor.left_out import LeftOut
+from autogen_context.compressor.protocol import Compressor
 from autogen_context.errors import ContextWindowExceeded
+from autogen_context.messages.blocks import SHORT_ARGUMENT, parsed, strings_in
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
+from autogen_context.text.fit import CountText
 from support import keeping
 from support.counting import Characters
 from support.prompts import client
@@ -39,6 +41,28 @@ class Truncating:
     def notice(self, left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> str:
         told = f"{len(left_out.units)} steps"
         return told if count(told) <= room_tokens else ""
+
+
+class Recording(Truncating):
+    """The same, and what it answered."""
+
+    def __init__(self) -> None:
+        self.answers = {""}
+
+    @override
+    def on_arrival(self, text: str, reduced: str, /, *, count: CountText) -> str:
+        self.answers.add(answer := super().on_arrival(text, reduced, count=count))
+        return answer
+
+    @override
+    def shorten(self, text: str, /, *, room_tokens: int, count: CountText) -> str:
+        self.answers.add(answer := super().shorten(text, room_tokens=room_tokens, count=count))
+        return answer
+
+    @override
+    def stated(self, text: str, /) -> str:
+        self.answers.add(answer := super().stated(text))
+        return answer
 
 
 class Wrong:
@@ -97,6 +121,25 @@ def test_what_is_sent_is_its(caplog: pytest.LogCaptureFixture) -> None:
     results = [str(m["content"]) for m in own.messages if m["role"] == "tool"]
     assert all(Characters().count(text).tokens <= 120 for text in results)
     assert not [r for r in caplog.records if r.levelno >= logging.WARNING]
+
+
+def texts_in(message: Mapping[str, object]) -> list[str]:
+    """The text of a message, and the longer strings among its arguments."""
+    calls = cast("list[dict[str, dict[str, str]]]", message.get("tool_calls") or [])
+    found = [text for call in calls for text in strings_in(parsed(call["function"]["arguments"]))]
+    return [str(message["content"] or ""), *(text for text in found if len(text) > SHORT_ARGUMENT)]
+
+
+@pytest.mark.parametrize("window", [3_000, 4_000, 5_000])
+def test_every_text_that_is_shorter_than_it_came_is_its(window: int) -> None:
+    """Reduced on arrival, cut to some of its blocks, a person's long message, or one that must stay: E6, G34."""
+    own = Recording()
+    messages = [*run(60, {2: LONG + RULE}), says("Sum up: " + "what is " * 4_000, "user")]
+    turn = keeper(own, window).prepare_nowait(messages)
+    came = {text for message in messages for text in texts_in(message)}
+    sent = {text for message in turn.messages for text in texts_in(message)} - {notice_in(turn)}
+    assert any("blocks are worth" in decision.reason for decision in turn.decisions)
+    assert sent <= came | own.answers
 
 
 def test_what_it_cut_can_be_had_back() -> None:

@@ -13,10 +13,10 @@ from typing_extensions import override
 
 from autogen_context import IncrementalContextManager, Prepared
 from autogen_context.compressor.compressor import SemanticCompressor
-from autogen_context.compressor.shorten import CountText
 from autogen_context.errors import ManagerClosed, TurnUnderWay
 from autogen_context.manager.change import ContextChange
 from autogen_context.testing import ChatMessage
+from autogen_context.text.fit import CountText
 from autogen_context.view.notice import NOTHING, ProviderTurn, ProviderUpdate
 from support.forks import ended, forked
 from support.holding import LONGEST_S, Holding

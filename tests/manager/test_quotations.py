@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 
 from autogen_context import IncrementalContextManager
 from autogen_context.chat.knowledge import quotable
-from autogen_context.compressor.notice import LeftOut, notice_of
+from autogen_context.compressor.left_out import LeftOut, notice_of
 from autogen_context.compressor.summaries import Span
 from autogen_context.manager.change import ContextChange
 from autogen_context.messages.message import Message

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autogen_context.compressor.compressor import SemanticCompressor
+from autogen_context.compressor.extract import fill
 from autogen_context.messages.message import Message
 from autogen_context.prioritizer.prioritizer import BlockAt, answer_scores
-from autogen_context.prioritizer.selection import fill
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
 from support.counting import COUNTER
 from support.scoring import PAUSE, asks, blocks_in, references_of, returns, says, scores_of, steps
@@ -170,7 +171,15 @@ def test_the_best_answers_stay(scores: list[float]) -> None:
     references, room = references_of(messages), 4 * COUNTER.message(messages[0])
     answers = answer_scores(references, dict(enumerate(scores)))
     every = references.standing
-    found = fill(references, every, taken={}, scores=answers, counter=COUNTER, room_tokens=room)
+    found = fill(
+        references,
+        every,
+        taken={},
+        scores=answers,
+        counter=COUNTER,
+        compressor=SemanticCompressor(),
+        room_tokens=room,
+    )
     decided = found.stays
     whole = sorted(i for i, decision in decided.items() if decision.action == "keep")
     assert whole == sorted(sorted(range(len(scores)), key=lambda i: -scores[i])[:4])

@@ -9,16 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autogen_context.compressor.compressor import SemanticCompressor
+from autogen_context.compressor.extract import Filled, fill
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import messages_of
 from autogen_context.prioritizer.prioritizer import BlockAt, Need, ValueScores
-from autogen_context.prioritizer.selection import (
-    REACH,
-    Filled,
-    Selection,
-    fill,
-    standing,
-)
+from autogen_context.prioritizer.selection import REACH, Selection, standing
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
 from autogen_context.tokens.measure import Count
 from autogen_context.tokens.message_counter import MessageCounter
@@ -81,7 +77,15 @@ def filled(
     decided = {i: kept(candidates[i], "taken") for i in taken}
     scores = ValueScores(references, Need(room_tokens=room), {})
     every = references.standing
-    return fill(references, every, taken=decided, scores=scores, counter=counter, room_tokens=room)
+    return fill(
+        references,
+        every,
+        taken=decided,
+        scores=scores,
+        counter=counter,
+        compressor=SemanticCompressor(),
+        room_tokens=room,
+    )
 
 
 @FEW

@@ -20,7 +20,7 @@ BY_TEXT = (
     "compressor/lines.py",
     "ledger/",
     "messages/identifiers.py",
-    "prioritizer/blocks.py",
+    "messages/blocks.py",
     "prioritizer/references.py",
     "tokens/",
 )

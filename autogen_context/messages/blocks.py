@@ -1,13 +1,13 @@
-"""Split the texts of a unit into blocks, the smallest parts that are kept or dropped, and rebuild a unit from some of them.
+"""Split the texts of a unit into blocks, the smallest parts that are kept or dropped, and give its messages other texts.
 
-Promise: the blocks of a text joined are the text; linear time. A rebuilt unit keeps names, ids and call-result pairs, valid
-JSON stays valid, each gap has a mark, and no text grows.
+Promise: the blocks of a text joined are the text; linear time. A message with other texts keeps names, ids and call-result
+pairs, and valid JSON stays valid.
 """
 
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from math import isfinite
@@ -40,8 +40,8 @@ ALONE = re.compile(
 )  # a lone surrogate: JSON can escape it, UTF-8 cannot encode it
 
 Place = Literal["text", "result", "argument"]
-Kept = Mapping[int, Collection[int]]
-"""Passage -> its kept blocks, by position; passages that are not in it lose all blocks."""
+Texts = Mapping[tuple[Place, int, int], str]
+"""Texts of a message by place, index and leaf."""
 
 
 class Block(NamedTuple):
@@ -189,38 +189,7 @@ def with_strings(value: object, change: Callable[[str], str], levels: int = MOST
     return {key: with_strings(item, change, levels - 1) for key, item in fields.items()}
 
 
-def extracted(
-    messages: Sequence[Message], passages: Sequence[UnitPassage], kept: Kept
-) -> tuple[Message, ...]:
-    """Return the messages of a unit with only the kept blocks; unchanged messages are the same objects."""
-    texts: dict[int, dict[tuple[Place, int, int], str]] = {}
-    for i, passage in enumerate(passages):
-        stays, text, gap = kept.get(i, ()), "", ""
-        for position, block in enumerate(passage.blocks):
-            if position in stays:
-                text += marked(gap) + block.text
-                gap = ""
-            else:
-                gap += block.text
-        text += marked(gap)
-        if len(text) < passage.chars:
-            changed = texts.setdefault(passage.message, {})
-            changed[passage.place, passage.index, passage.leaf] = text
-    return tuple(
-        with_texts(message, texts[i]) if i in texts else message
-        for i, message in enumerate(messages)
-    )
-
-
-def marked(gap: str) -> str:
-    """Return the mark for a gap, or the text itself if it is not longer."""
-    lines = gap.count("\n")
-    mark = f"[… {lines} lines …]" if lines > 1 else "[…]"
-    mark += "\n" if gap.endswith("\n") else ""
-    return mark if len(mark) < len(gap) else gap
-
-
-def with_texts(message: Message, texts: Mapping[tuple[Place, int, int], str]) -> Message:
+def with_texts(message: Message, texts: Texts) -> Message:
     """Return the message with some of its texts replaced, or the same object if nothing changes."""
     cut = {index for place, index, _ in texts if place == "argument"}
     calls = list(message.calls)
@@ -239,7 +208,7 @@ def with_texts(message: Message, texts: Mapping[tuple[Place, int, int], str]) ->
     return message if short == message else short
 
 
-def renewed(index: int, texts: Mapping[tuple[Place, int, int], str]) -> Callable[[str], str]:
+def renewed(index: int, texts: Texts) -> Callable[[str], str]:
     """Return a function that replaces the strings of a call's arguments, called in document order."""
     leaves = count()
     return lambda text: texts.get(("argument", index, next(leaves)), text)

@@ -1,4 +1,4 @@
-"""Texts in blocks, and units without some of them: nothing is lost, nothing is large, and what is left out is marked."""
+"""Units without some of their blocks: names, ids and pairs stay, and what is left out is marked."""
 
 import json
 import re
@@ -10,75 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.messages.identifiers import is_telling, shape_of, values_of
-from autogen_context.messages.message import Message, ToolCall, ToolResult
-from autogen_context.prioritizer.blocks import (
-    BLOCK_CHARS,
-    BLOCK_LINES,
-    MANY,
+from autogen_context.compressor.compressor import SemanticCompressor
+from autogen_context.compressor.extract import Kept, extracted
+from autogen_context.messages.blocks import (
     MOST_LEVELS,
-    PART_CHARS,
-    WHOLE_LINE,
-    Kept,
     UnitPassage,
-    alike_in,
-    blocks_of,
-    extracted,
-    marked,
     parsed,
     passages_of,
     with_strings,
 )
+from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
-from support.texts import HOSTILE, TEXTS
+from autogen_context.text.pieces import marked
+from support.counting import COUNTER
+from support.texts import TEXTS
 from support.units import read_all
-
-IDS = re.compile(r"[A-B]{1,2}[0-9]{2,3}|[a-b]_[0-9]", re.ASCII)
-
-
-@given(TEXTS | st.sampled_from(HOSTILE))
-def test_joined_they_are_the_text(text: str) -> None:
-    """Every character is in one block, in its place; none is empty or too large; each knows its values and whole lines."""
-    blocks = blocks_of(text)
-    assert "".join(block.text for block in blocks) == text
-    lines = len(text.splitlines())
-    assert len(blocks) <= len(text) / PART_CHARS[0] + lines / BLOCK_LINES + 1
-    for block in blocks:
-        assert 0 < len(block.text) <= BLOCK_CHARS
-        assert block.text.count("\n") <= BLOCK_LINES
-        assert block.values == values_of(block.text)
-        for line in block.lines:
-            assert line in block.text
-            assert len(line) >= WHOLE_LINE
-            assert line == line.strip()
-
-
-@given(TEXTS | st.lists(st.from_regex(IDS, fullmatch=True)).map("\n".join))
-def test_what_looks_like_many_is_counted(text: str) -> None:
-    """Each telling value of many of one shape, wherever in the text they stand, with how many there are; no other."""
-    blocks = blocks_of(text)
-    telling = {value for block in blocks for value in block.values if is_telling(value)}
-    same = {v: sum(shape_of(v) == shape_of(other) for other in telling) for v in telling}
-    assert alike_in(blocks) == {value: n for value, n in same.items() if n >= MANY}
-
-
-BODY = "    total = total + line.price * line.count\n"
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        pytest.param("def one():\n" + BODY * 2, "def two():\n" + BODY, id="functions"),
-        pytest.param("  1\tdef one():\n" + BODY * 2, "  4\tasync def two():\n", id="numbered"),
-        pytest.param("running\n" + BODY * 2, "Traceback (most recent call last)\n", id="trace"),
-        pytest.param(BODY * 3, "\nafter an empty line\n", id="paragraphs"),
-        pytest.param(BODY * 3, " 17\t\nafter an empty line of a listing\n", id="listing"),
-    ],
-)
-def test_a_block_ends_before_what_opens_something(first: str, second: str) -> None:
-    """A function, a heading, an item, a hunk, an error; and at an empty line."""
-    assert [block.text for block in blocks_of(first + second)] == [first, second]
-
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS,
@@ -107,6 +53,13 @@ UNITS = st.one_of(
     broken_transcripts().map(read_all),
 )
 MARK = re.compile(r"\[… (\d+) lines …\]\n?|\[…\]\n?")
+
+
+def sent_of(
+    messages: Sequence[Message], passages: Sequence[UnitPassage], kept: Kept
+) -> tuple[Message, ...]:
+    """What our own compressor leaves of a unit."""
+    return extracted(messages, passages, kept, counter=COUNTER, compressor=SemanticCompressor())
 
 
 def some_of(passages: Sequence[UnitPassage], data: st.DataObject) -> Kept:
@@ -156,9 +109,9 @@ def test_only_texts_give(messages: list[Message], data: st.DataObject) -> None:
     """Roles, names, ids, pairs, images and the form of arguments stay; no text is longer; with all blocks nothing changes."""
     passages = passages_of(messages)
     kept: Kept = {i: range(len(passage.blocks)) for i, passage in enumerate(passages)}
-    assert list(map(id, extracted(messages, passages, kept))) == list(map(id, messages))
+    assert list(map(id, sent_of(messages, passages, kept))) == list(map(id, messages))
     kept = some_of(passages, data)
-    short = extracted(messages, passages, kept)
+    short = sent_of(messages, passages, kept)
     for i, passage in enumerate(passages):
         if passage.place == "text":
             flagged = [(n in kept[i], block.text) for n, block in enumerate(passage.blocks)]
@@ -203,14 +156,14 @@ def test_deep_arguments_do_no_harm(levels: int) -> None:
     message = Message(role="assistant", calls=(ToolCall(id="1", name="f", arguments=deep),))
     passages = passages_of([message])
     assert len(passages) == (levels <= MOST_LEVELS)
-    assert (extracted([message], passages, {}) == (message,)) == (not passages)
+    assert (sent_of([message], passages, {}) == (message,)) == (not passages)
 
 
 def test_half_a_character_stays_an_escape() -> None:
     """A model that was cut off within an emoji wrote half of it; written out, nothing could send it."""
     arguments = json.dumps({"text": "words " * 60, "end": "\ud83d"})
     message = Message(role="assistant", calls=(ToolCall(id="1", name="f", arguments=arguments),))
-    [short] = extracted([message], passages_of([message]), {})
+    [short] = sent_of([message], passages_of([message]), {})
     assert short.calls[0].arguments == '{"text": "[…]", "end": "\\ud83d"}'
 
 
@@ -226,5 +179,5 @@ def test_each_string_of_a_call_is_cut_for_itself() -> None:
     message = Message(role="assistant", calls=(call,))
     passages = passages_of([message])
     assert [passage.leaf for passage in passages] == [1, 2]
-    [short] = extracted([message], passages, {1: range(len(passages[1].blocks))})
+    [short] = sent_of([message], passages, {1: range(len(passages[1].blocks))})
     assert parsed(short.calls[0].arguments) == edit | {"old": "[…]"}
