@@ -17,6 +17,10 @@ class Unusable(ValueError):
     """An answer that cannot be used, with the reason in words."""
 
 
+class Due(Exception):
+    """What a part is asked for has to be awaited first; a guard lets it through."""
+
+
 class Guard:
     """Asks one part of a manager; ``part`` and ``default`` name it and who decides in its place, for the warnings."""
 
@@ -28,17 +32,22 @@ class Guard:
         self, method: str, ask: Callable[[], object], read: Callable[[object], AnswerT]
     ) -> AnswerT | None:
         """Return the answer of a method as ``read`` takes it; ``None`` if either raises."""
+        found: object = None
         try:
-            return read(ask())
+            found = ask()
+            return read(found)
+        except Due:
+            raise
         except Exception as error:  # noqa: BLE001 - a part of the user's own may raise anything
-            self.tell(method, error)
+            if inspect.iscoroutine(found):
+                found.close()  # nobody awaits it
+            self._tell(method, str(error) if isinstance(error, Unusable) else type(error).__name__)
             return None
 
-    def tell(self, method: str, error: Exception) -> None:
+    def _tell(self, method: str, reason: str) -> None:
         """Warn that a method failed, once for each."""
         if method not in self._told:
             self._told.add(method)
-            reason = str(error) if isinstance(error, Unusable) else type(error).__name__
             _LOG.warning(
                 "the %s failed, so %s decides: %s",
                 f"{self._part}'s {method}",
@@ -48,9 +57,7 @@ class Guard:
 
 
 def of_kind(found: object, kind: type[AnswerT]) -> AnswerT:
-    """Return an answer of this type; raise ``Unusable`` for any other, and for one that would have to be awaited."""
+    """Return an answer of this type; raise ``Unusable`` for any other."""
     if isinstance(found, kind):
         return found
-    if inspect.iscoroutine(found):
-        found.close()
     raise Unusable(f"it returned {type(found).__name__} instead of {kind.__name__}")

@@ -106,6 +106,8 @@ class Settings(BaseModel):
     above 0, at most 1."""
     summary_timeout_s: Seconds = 5.0
     """How long `prepare` may wait for summaries when it compacts, in seconds; 0 uses those that are ready."""
+    prioritizer_timeout_s: Seconds = 5.0
+    """How long `prepare` may wait for the scores of an `async` prioritizer of yours when it compacts, in seconds."""
     reduce: Literal["auto", "off", "lossless", "lossy"] = "auto"
     """How a tool result is reduced on arrival: `off`, `lossless`, `lossy`, or `auto`: `lossy` for an agent that has the
     tool `recall_context`, else `lossless`."""

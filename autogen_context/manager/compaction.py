@@ -24,7 +24,8 @@ from autogen_context.messages.identifiers import is_telling
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Piece, Written, messages_of
 from autogen_context.prioritizer.advice import Advice, key_of
-from autogen_context.prioritizer.prioritizer import ContextPrioritizer, Need, Scores
+from autogen_context.prioritizer.prioritizer import Need, Scores
+from autogen_context.prioritizer.record import ConversationRecord
 from autogen_context.prioritizer.references import References
 from autogen_context.prioritizer.selection import efficiency_of, standing
 from autogen_context.recall.exchanges import IMMEDIATE_EXCHANGES, why_dropped
@@ -57,7 +58,7 @@ class CompactionPlanner:
         self.counter = counter
         self._setup, self._ready = setup, ready
         self._spans = Spans()
-        self.prioritizer = setup.options.get("prioritizer") or ContextPrioritizer()
+        self.prioritizer = setup.prioritizer
         self.references = References(setup.kinds)
         self.telling = EvictionNotice(counter, compressor=setup.compressor)
         self.reasoned: Mapping[int, Reasoned] = {}  # by index of the unit; a new mapping each time
@@ -120,7 +121,7 @@ class CompactionPlanner:
         recent = newest_first(candidates, chosen | needless, budget=budget, beside_tokens=beside)
         chosen |= recent
         told_tokens = max(0, int(beside * budget.told_fraction))
-        scores = self.prioritizer.scores(self.references, need)
+        scores = self.prioritizer.scores(ConversationRecord(self.references), need)
         filled = fill(
             self.references,
             self.references.standing,

@@ -11,6 +11,7 @@ from autogen_context.compressor.extract import fill
 from autogen_context.manager.compaction import CompactionPlanner, left_out, with_notice
 from autogen_context.manager.parts import Setup
 from autogen_context.prioritizer.prioritizer import Need
+from autogen_context.prioritizer.record import ConversationRecord
 from autogen_context.prioritizer.selection import standing
 from autogen_context.triggers.hybrid import SemanticHybridTrigger
 from autogen_context.triggers.intent import KnownIntent
@@ -109,7 +110,7 @@ class Finishing:
             if not inner:
                 continue
             planner.references.cut({*compared, *inner})
-            scores = planner.prioritizer.scores(planner.references, need)
+            scores = planner.prioritizer.scores(ConversationRecord(planner.references), need)
             tokens = sum(decided[i].tokens_after for i in inner)
             others = {i: each for i, each in enumerate(decided) if i not in inner}
             sent = {i: each for i, each in others.items() if each.action != "drop"}

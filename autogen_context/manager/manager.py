@@ -35,6 +35,7 @@ from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.tool_schema import as_text, schemas_in
 from autogen_context.models.background import Background
 from autogen_context.models.completion import Places
+from autogen_context.prioritizer.guarded import Awaited, ScoresDue
 from autogen_context.tokens.message_counter import load_tokenizer
 from autogen_context.view.conversation import digest_of
 from autogen_context.view.versions import Version, VersionDiff
@@ -71,7 +72,7 @@ class IncrementalContextManager:
         budget: divides the window, in each turn and at a compaction; default: a ``TokenBudgetManager`` by the settings
             ``profile``, ``role``, ``compact_at_fraction`` and ``compact_to_fraction``.
         vectors: adds semantic search to recall; a ``VectorStore``, which agents may share.
-        prioritizer: scores what matters in a compaction; default: ``ContextPrioritizer()``.
+        prioritizer: scores what matters in a compaction; default: ``ContextPrioritizer()``. Yours may be ``async``.
         compressor: shortens texts; default: a ``SemanticCompressor``; any object with the methods of ``Compressor``.
         model_client: asked in the background for summaries of what leaves and for advice on the task: a
             ``CompletionClient`` or an async function of a prompt. A part's own client wins; without any, no model is
@@ -129,7 +130,8 @@ class IncrementalContextManager:
         """Prepare a turn, waiting for what helps it; the first one waits for the tokenizer up to ``tokenizer_timeout_s``.
 
         With ``vectors`` it waits for the embedding of a question, up to ``embedding_timeout_s``. With a model it has summaries
-        made in the background, and a turn that compacts waits for them up to ``summary_timeout_s``. A turn that reads many
+        made in the background, and a turn that compacts waits for them up to ``summary_timeout_s``, as for the scores of a
+        prioritizer of yours that is ``async``, up to ``prioritizer_timeout_s``. A turn that reads many
         messages or compacts runs in a thread, off the event loop. Arguments, result and errors as of ``prepare_nowait``.
         """
         given = self._given(messages, tools)
@@ -139,11 +141,18 @@ class IncrementalContextManager:
                 lambda: self._open.ahead(*given), quick=lambda: self._open.quick_ahead(*given)
             )
             await self._open.before_turn(begun)
-        prepared = await self._turns.take(
-            lambda: self._handed(self._open.turn(*given)),
-            quick=lambda: self._handed(self._open.quick_turn(*given)),
-        )
-        return cast("Prepared[Payload]", prepared)
+        scored: list[Awaited] = []
+        while True:
+            try:
+                prepared = await self._turns.take(
+                    lambda: self._handed(self._open.turn(*given)),
+                    quick=lambda: self._handed(self._open.quick_turn(*given)),
+                )
+                return cast("Prepared[Payload]", prepared)
+            except (
+                ScoresDue
+            ) as due:  # of a prioritizer of the user's own, at most once for each list
+                scored.append(await due.settle(self.config.prioritizer_timeout_s))
 
     def prepare_nowait(
         self, messages: Sequence[Payload], tools: ToolSchemas | None = ()
@@ -166,7 +175,13 @@ class IncrementalContextManager:
         given = self._given(messages, tools)
         with self._turns.lock:
             self._discover()
-            return cast("Prepared[Payload]", self._handed(self._open.turn(*given)))
+            try:
+                prepared = self._open.turn(*given)
+            except ScoresDue as due:
+                declined = due.decline()
+                prepared = self._open.turn(*given)
+                del declined  # until the turn was taken
+            return cast("Prepared[Payload]", self._handed(prepared))
 
     def _given(
         self, messages: Sequence[object], tools: ToolSchemas | None

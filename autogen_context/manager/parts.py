@@ -28,6 +28,8 @@ from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.models.background import Background
 from autogen_context.models.completion import ModelClient, complete_of
 from autogen_context.models.embedder import Vectors
+from autogen_context.prioritizer.guarded import GuardedPrioritizer
+from autogen_context.prioritizer.prioritizer import ContextPrioritizer, Prioritizer
 from autogen_context.tokens.limits import ModelLimits, standard_files, variable_for
 from autogen_context.tokens.measure import CountsText
 from autogen_context.tokens.prices import Price, priced_at
@@ -40,7 +42,6 @@ if TYPE_CHECKING:  # imported only when used
     from autogen_context.manager.event_log import EventLog
     from autogen_context.manager.events import TurnLog
     from autogen_context.manager.metrics import Metrics
-    from autogen_context.prioritizer.prioritizer import Prioritizer
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
 
@@ -84,7 +85,7 @@ class ManagerOptions(TypedDict, total=False):
     counter: CountsText | None
     budget: BudgetPolicy | None
     vectors: Vectors | None
-    prioritizer: "Prioritizer | None"
+    prioritizer: Prioritizer | None
     compressor: Compressor | None
     model_client: ModelClient | Literal["host"] | None
     triggers: Trigger | None
@@ -111,6 +112,7 @@ class Setup:
     rates: Price
     limits: ModelLimits
     budget: BudgetPolicy
+    prioritizer: ContextPrioritizer | GuardedPrioritizer
     compressor: Extracting
     cache: "Cache | None"  # of what a model said
     log: "TurnLog | None"
@@ -152,6 +154,7 @@ def setup_of(
         rates=rates,
         limits=options.get("limits") or limits_of(config),
         budget=budget_of(config, options.get("budget")),
+        prioritizer=prioritizer_of(options.get("prioritizer")),
         compressor=guarded(compressor or SemanticCompressor()),
         cache=None if cache is None else Guarded(cache, scope=scope),
         log=log,
@@ -171,6 +174,13 @@ def budget_of(config: ContextConfig, own: BudgetPolicy | None) -> BudgetPolicy:
     if own is None or type(own) is TokenBudgetManager:
         return own or usual
     return GuardedBudget(own, usual)
+
+
+def prioritizer_of(own: Prioritizer | None) -> ContextPrioritizer | GuardedPrioritizer:
+    """Return the usual prioritizer, or the user's own, for which that one stands in."""
+    if own is None or type(own) is ContextPrioritizer:
+        return own or ContextPrioritizer()
+    return GuardedPrioritizer(own)
 
 
 def checked(options: ManagerOptions, host: HostFormat, scope: Scope) -> ManagerOptions:

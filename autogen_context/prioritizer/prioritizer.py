@@ -4,27 +4,26 @@ Promise: the score that chooses what is kept is the one that ``explain`` shows. 
 names are kept elsewhere. Sums over sets use ``fsum``, so that they do not depend on iteration order. The constants are round
 numbers, chosen on recorded conversations: docs/decisions/0011-plan.md.
 
-Your own prioritizer needs one method, ``scores``; ``UnitScores`` turns one score per unit into scores of blocks:
+Your own prioritizer needs one method, ``scores``, and may return one score for each unit:
 
     class Shortest:
         def scores(self, conversation, need):
-            return UnitScores(conversation, {
-                position: 1 / (1 + unit.candidate.tokens) for position, unit in enumerate(conversation.units)
-            })
+            return {unit.position: 1 / (1 + unit.tokens) for unit in conversation.units}
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from math import exp, fsum, isfinite, log, log1p
 from typing import NamedTuple, Protocol
 
-from autogen_context.argument import require_fraction
+from autogen_context.argument import require_fraction, wrong_argument
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.messages.blocks import Place
 from autogen_context.messages.identifiers import is_telling
 from autogen_context.prioritizer.attention import ContextPart, relevances, require_parts
 from autogen_context.prioritizer.category import Category, category_of_label, weights_of
+from autogen_context.prioritizer.record import ConversationRecord
 from autogen_context.prioritizer.references import References, UnitText, unit_at
 
 LEAST = 0.2  # fraction of its weight for a part that shares no word with the task
@@ -102,8 +101,14 @@ class Scores(Protocol):
 class Prioritizer(Protocol):
     """Decides what matters in a compaction."""
 
-    def scores(self, conversation: References, need: Need, /) -> Scores:
-        """Return the scores of a conversation's blocks for one compaction."""
+    def scores(
+        self, conversation: ConversationRecord, need: Need, /
+    ) -> Scores | Mapping[int, float] | Awaitable[Mapping[int, float]]:
+        """Return the scores of a conversation's blocks for one compaction, or one score for each unit, 0 or more, by position.
+
+        An ``async`` one returns a score for each unit. ``prepare`` awaits it up to ``prioritizer_timeout_s``; where it is not
+        awaited, as in ``prepare_nowait``, ``ContextPrioritizer`` decides.
+        """
         ...
 
 
@@ -121,16 +126,15 @@ class UnitScores:
 
     def __init__(
         self,
-        conversation: References,
+        conversation: ConversationRecord,
         scores: Mapping[int, float],
         reasons: Mapping[int, str] | None = None,
     ) -> None:
         for unit, score in scores.items():
-            if not 0 <= unit < len(conversation.units):
-                raise ValueError(f"scores[{unit}]: there are {len(conversation.units)} units")
-            if not (isfinite(score) and score >= 0):
-                raise ValueError(f"scores[{unit}]={score}: give a number, 0 or more")
-        self._units = conversation.units
+            if not 0 <= unit < conversation.length:
+                raise ValueError(f"scores[{unit}]: there are {conversation.length} units")
+            require_score(f"scores[{unit}]", score)
+        self._units = conversation.index.units
         self._scores = scores
         self._reasons = reasons or {}
 
@@ -145,6 +149,40 @@ class UnitScores:
     def reasons(self, unit: int) -> tuple[str, ...]:
         """Return the reason that was given."""
         return (self._reasons[unit],) if unit in self._reasons else ()
+
+
+class ScaledScores:
+    """The scores of another prioritizer, multiplied by a factor for some units.
+
+    Args:
+        scores: of the other.
+        factors: a number by position of a unit, 0 or more; 1 for units without one.
+
+    Raises:
+        ValueError: a factor is negative or not finite.
+    """
+
+    def __init__(self, scores: Scores, factors: Mapping[int, float]) -> None:
+        for unit, factor in factors.items():
+            require_score(f"factors[{unit}]", factor)
+        self._scores, self._factors = scores, factors
+        self.keep = scores.keep
+
+    def score(self, at: BlockAt) -> float:
+        """Return the other's score times the factor of the unit."""
+        return self._scores.score(at) * self._factors.get(at.unit, 1.0)
+
+    def reasons(self, unit: int) -> tuple[str, ...]:
+        """Return the other's reasons, and the factor."""
+        factor = self._factors.get(unit)
+        scaled = () if factor is None else (f"scaled by {factor:.3g}",)
+        return (*scaled, *self._scores.reasons(unit))
+
+
+def require_score(name: str, score: object) -> None:
+    """Require a finite number, 0 or more."""
+    if not (isinstance(score, int | float) and isfinite(score) and score >= 0):
+        raise wrong_argument(name, score, "a number, 0 or more")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +223,7 @@ class ContextPrioritizer:
         require_fraction("category_exponent", category_exponent, give="0 to 1; 0 is usual")
         self._category_exponent = category_exponent
 
-    def scores(self, conversation: References, need: Need) -> Scores:
+    def scores(self, conversation: ConversationRecord, need: Need, /) -> Scores:
         """Score blocks by the values they name, or, if a person asks about the past, by relevance to the question."""
         if need.relevance:
             return answer_scores(conversation, need.relevance)
@@ -253,16 +291,16 @@ class ValueScores:
     """
 
     def __init__(
-        self, conversation: References, need: Need, categories: Mapping[Category, float]
+        self, conversation: ConversationRecord, need: Need, categories: Mapping[Category, float]
     ) -> None:
-        self._conversation = conversation
-        self._units = units = conversation.units
+        self._conversation = index = conversation.index
+        self._units = units = index.units
         self._stale = need.stale
         self._categories = categories
         self._fades = max(1.0, FADES * need.room_tokens)
         self._ages: dict[int, int] = {}  # tokens after each unit that may be chosen
         behind = 0
-        for unit in range(len(units) - 1, min(conversation.standing, default=len(units)) - 1, -1):
+        for unit in range(len(units) - 1, min(index.standing, default=len(units)) - 1, -1):
             self._ages[unit] = behind
             behind += units[unit].candidate.tokens
         newest = units[-FOCUS_UNITS:]
@@ -271,7 +309,7 @@ class ValueScores:
             for position, unit_text in enumerate(newest)
             for value in unit_text.named.used
         }
-        self._weights = {value: self._weight(value) for value in conversation.blocks}
+        self._weights = {value: self._weight(value) for value in index.blocks}
         self._weights_now = dict(self._weights)
         self._kept: set[str] = set()
         self._kept_lines: set[str] = set()
@@ -406,9 +444,9 @@ def spread(heat: Sequence[float]) -> list[float]:
     return passed
 
 
-def answer_scores(conversation: References, relevance: Mapping[int, float]) -> UnitScores:
+def answer_scores(conversation: ConversationRecord, relevance: Mapping[int, float]) -> UnitScores:
     """Score units by their relevance to a question about the past."""
-    answers = answers_of(conversation, relevance)
+    answers = answers_of(conversation.index, relevance)
     return UnitScores(
         conversation,
         {unit: answer**SHARPNESS for unit, answer in answers.items()},

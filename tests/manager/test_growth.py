@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from autogen_context import IncrementalContextManager, ManagedChatCompletionContext
 from autogen_context.prioritizer.prioritizer import ContextPrioritizer, Need, Scores
-from autogen_context.prioritizer.references import References
+from autogen_context.prioritizer.record import ConversationRecord
 from support.counting import Characters
 from support.keeping import manager
 from support.tracing import ROOT, traced, way_of
@@ -92,7 +92,7 @@ class Watched(ContextPrioritizer):
     threads: set[int]
 
     @override
-    def scores(self, conversation: References, need: Need) -> Scores:
+    def scores(self, conversation: ConversationRecord, need: Need, /) -> Scores:
         """As always."""
         self.threads.add(threading.get_ident())
         return super().scores(conversation, need)

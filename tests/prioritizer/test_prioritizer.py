@@ -1,6 +1,6 @@
 """What matters: the one score that a manager chooses by, a prioritizer of one's own, and labelled parts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import get_args
 
 import pytest
@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from autogen_context import IncrementalContextManager
 from autogen_context.budget.task import TaskDefinition, TaskType
-from autogen_context.messages.message import joined_text
 from autogen_context.prioritizer.attention import ContextPart
 from autogen_context.prioritizer.category import (
     BASE_WEIGHTS,
@@ -26,31 +25,31 @@ from autogen_context.prioritizer.prioritizer import (
     Scores,
     UnitScores,
 )
-from autogen_context.prioritizer.references import References
+from autogen_context.prioritizer.record import ConversationRecord
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
 from support.saying import asks, call_of, tells
-from support.scoring import references_of, returns
+from support.scoring import record_of, returns
 
 
 class Reversed:
     """The usual scores upside down: what matters most goes first."""
 
-    def scores(self, conversation: References, need: Need) -> Scores:
+    def scores(self, conversation: ConversationRecord, need: Need, /) -> Mapping[int, float]:
         """One over the usual score of the best block of each unit, for a character."""
         usual = ContextPrioritizer().scores(conversation, need)
-        best = [
-            max(
+        best = {
+            unit.position: max(
                 (
-                    usual.score(BlockAt(i, p, b)) / len(block.text)
+                    usual.score(BlockAt(unit.position, p, b)) / len(text)
                     for p, passage in enumerate(unit.passages)
-                    for b, block in enumerate(passage.blocks)
+                    for b, text in enumerate(passage)
                 ),
                 default=0.0,
             )
-            for i, unit in enumerate(conversation.units)
-        ]
-        return UnitScores(conversation, {i: 1 / (score + 1e-3) for i, score in enumerate(best)})
+            for unit in conversation.units
+        }
+        return {position: 1 / (score + 1e-3) for position, score in best.items()}
 
 
 class Naming:
@@ -59,11 +58,11 @@ class Naming:
     def __init__(self, word: str) -> None:
         self._word = word
 
-    def scores(self, conversation: References, _need: Need) -> Scores:
+    def scores(self, conversation: ConversationRecord, _need: Need, /) -> Scores:
         """By the text and the position of each unit."""
         scores = {
-            i: (2.0 if self._word in joined_text(unit.messages) else 0.0) + i * 1e-6
-            for i, unit in enumerate(conversation.units)
+            unit.position: (2.0 if self._word in unit.text else 0.0) + unit.position * 1e-6
+            for unit in conversation.units
         }
         reasons = {i: f"score {score:.1f}" for i, score in scores.items()}
         return UnitScores(conversation, scores, reasons)
@@ -124,7 +123,7 @@ def test_what_is_superseded_says_so() -> None:
     read = returns("alpha_1 = 5\n" * 9, name="read_file", arguments='{"path": "a.py"}')
     again = returns("alpha_1 = 5\n" * 9, name="read_file", arguments='{"path": "a.py"}')
     reasons = (
-        ContextPrioritizer().scores(references_of([*read, *again]), Need(room_tokens=99)).reasons(0)
+        ContextPrioritizer().scores(record_of([*read, *again]), Need(room_tokens=99)).reasons(0)
     )
     said = "; ".join(reasons)
     for word in (
@@ -135,7 +134,7 @@ def test_what_is_superseded_says_so() -> None:
     ):
         assert word in said
     asked = ContextPrioritizer().scores(
-        references_of(read), Need(room_tokens=99, relevance={0: 0.7, 1: 0.2})
+        record_of(read), Need(room_tokens=99, relevance={0: 0.7, 1: 0.2})
     )
     assert asked.reasons(0) == ("relevance 0.70 to what is asked",)
 
@@ -153,9 +152,9 @@ def test_a_category_counts_as_advised_or_asked_for(*, advised: bool, exponent: f
     }
     need = Need(room_tokens=9_999, task="debug the crash", advised=multipliers if advised else {})
     scores = ContextPrioritizer(category_exponent=exponent).scores(
-        references_of([*listing, *run]), need
+        record_of([*listing, *run]), need
     )
-    plain = ContextPrioritizer().scores(references_of([*listing, *run]), Need(room_tokens=9_999))
+    plain = ContextPrioritizer().scores(record_of([*listing, *run]), Need(room_tokens=9_999))
     first, second = BlockAt(0, 0, 0), BlockAt(1, 0, 0)
     assert scores.score(second) / scores.score(first) > plain.score(second) / plain.score(first)
     assert any(reason.startswith("execution: counts") for reason in scores.reasons(1))
@@ -163,7 +162,7 @@ def test_a_category_counts_as_advised_or_asked_for(*, advised: bool, exponent: f
 
 def test_unit_scores_that_are_none() -> None:
     """Of units that there are, and none negative; the error names it and the way out."""
-    conversation = references_of(returns("a"))
+    conversation = record_of(returns("a"))
     with pytest.raises(ValueError, match=r"scores\[1\]: there are 1 units"):
         UnitScores(conversation, {1: 2.0})
     for wrong in (-1.0, float("nan"), float("inf")):

@@ -14,6 +14,7 @@ from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.compressor.extract import fill
 from autogen_context.messages.message import Message
 from autogen_context.prioritizer.prioritizer import BlockAt, answer_scores
+from autogen_context.prioritizer.record import ConversationRecord
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
 from support.counting import COUNTER
 from support.scoring import PAUSE, asks, blocks_in, references_of, returns, says, scores_of, steps
@@ -169,7 +170,7 @@ def test_the_best_answers_stay(scores: list[float]) -> None:
     )
     messages = [asks(text.format(1000 + n)) for n in range(len(scores))]
     references, room = references_of(messages), 4 * COUNTER.message(messages[0])
-    answers = answer_scores(references, dict(enumerate(scores)))
+    answers = answer_scores(ConversationRecord(references), dict(enumerate(scores)))
     every = references.standing
     found = fill(
         references,

@@ -14,6 +14,7 @@ from autogen_context.compressor.extract import Filled, fill
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import messages_of
 from autogen_context.prioritizer.prioritizer import BlockAt, Need, ValueScores
+from autogen_context.prioritizer.record import ConversationRecord
 from autogen_context.prioritizer.selection import REACH, Selection, standing
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
 from autogen_context.tokens.measure import Count
@@ -75,7 +76,7 @@ def filled(
     """What becomes of units."""
     candidates, references = candidates_of(messages), references_of(messages)
     decided = {i: kept(candidates[i], "taken") for i in taken}
-    scores = ValueScores(references, Need(room_tokens=room), {})
+    scores = ValueScores(ConversationRecord(references), Need(room_tokens=room), {})
     every = references.standing
     return fill(
         references,

@@ -4,13 +4,19 @@ from collections.abc import Iterable, Sequence
 
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.prioritizer.prioritizer import FOCUS_UNITS, BlockAt, Need, ValueScores
+from autogen_context.prioritizer.record import ConversationRecord
 from autogen_context.prioritizer.references import References
 from support.units import candidates_of
 
 
 def scores_of(messages: Sequence[Message], room: int = 10_000) -> ValueScores:
     """The scores of the blocks of a conversation."""
-    return ValueScores(references_of(messages), Need(room_tokens=room), {})
+    return ValueScores(record_of(messages), Need(room_tokens=room), {})
+
+
+def record_of(messages: Sequence[Message]) -> ConversationRecord:
+    """A conversation as a prioritizer is given it, all of whose units are under consideration."""
+    return ConversationRecord(references_of(messages))
 
 
 def references_of(messages: Sequence[Message]) -> References:
