@@ -35,6 +35,7 @@ from autogen_context.adapters.register import (
     completed,
     take_up,
 )
+from autogen_context.config import ContextConfig
 from autogen_context.errors import CompletionFailed
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.parts import ManagerOptions
@@ -152,7 +153,7 @@ class Ag2Context(AgentContext[BaseEvent], BaseMiddleware):
         )  # from here on nobody else has a turn until it is there again
         manager = known or (self._new_manager() if self._managers else self.manager)
         if known is None and in_channel:
-            manager = self._new_manager(host=Ag2Format(author))
+            manager = self._new_manager(host=Ag2Format(author), config=self._config_of_channel())
         self._managers[key] = manager
         state = None if known or store is None else await store.read(self._path(key))
         if state is not None:
@@ -161,6 +162,13 @@ class Ag2Context(AgentContext[BaseEvent], BaseMiddleware):
             _, oldest = self._managers.popitem(last=False)
             await oldest.aclose()
         return manager
+
+    def _config_of_channel(self) -> ContextConfig:
+        """Return the settings of a conversation in a channel, whose log only grows: what a turn does not show was not deleted."""
+        config = self._options.get("config") or ContextConfig()
+        if config.on_host_removal != "auto":
+            return config
+        return config.model_copy(update={"on_host_removal": "keep"})
 
     async def _save(self, key: str, store: KnowledgeStore | None) -> None:
         manager = self.manager_of(key)

@@ -21,7 +21,7 @@ from autogen_context.adapters.ag2 import Ag2Context, asked_by
 from autogen_context.messages.message import Origin
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
 from autogen_context.testing import Call, LoopbackServer, Request, Say, Step
-from support.logs import MODEL, WINDOW, read_log, strict_server
+from support.logs import ASKED_BACK, MODEL, WINDOW, read_log, strict_server
 from support.waiting import until
 
 TURNS = 12
@@ -116,6 +116,20 @@ async def test_channels_are_apart() -> None:
         await tell("home", "What is my iban?")
         assert len(context.conversations) == 2
     assert "DE00044412" not in str(server.requests[-1].messages)
+
+
+async def test_what_a_turn_does_not_show_is_kept() -> None:
+    """Each turn shows the newest messages of a channel and no calls of earlier turns; nothing of that was deleted."""
+    async with network("work") as (server, context, tell):
+        await tell("work", "Never touch the key file. My iban is DE00044412.")
+        for number in range(TURNS):
+            await tell("work", f"Read three, {number}.")
+        read = context.manager.recall_context(query=ASKED_BACK)
+        await tell("work", "What is my iban?")
+    last = server.requests[-1].messages
+    assert "Never touch the key file" in str(last)
+    assert "DE00044412" in str(last[-1]["content"])
+    assert f"worker 2 wrote {ASKED_BACK}" in read
 
 
 class AtOnce(BaseMiddleware):
