@@ -165,7 +165,9 @@ _ALONE = re.compile(  # without a noun: nothing but closing signs behind it
     rf"{_NUMBER.format('code')}[^\w;]*\Z",
     re.IGNORECASE,
 )
-_REVERSED = re.compile(r"\breturned (\d{1,5}) exit status\b")  # collect2
+_REVERSED = re.compile(  # collect2; a shell of a job
+    r"\breturned (\d{1,5}) exit status\b|\A\[\d{1,4}\] {0,3}[+-]? +(?:\d{1,10} +)?[Ee]xit (\d{1,3})\b"
+)
 _SIGNALLED = re.compile(
     r"(?:(?:terminated|killed|stopped|died|exited|failed)(?: \w{1,12}){0,2} (?:by|with|on|due to)|received|caught)"
     r" (?:a )?(?:signal:?[ \t]?\(?(?:SIG[A-Z]{2,6}|\d{1,2})|SIG[A-Z]{2,6})\b"
@@ -173,7 +175,7 @@ _SIGNALLED = re.compile(
     re.IGNORECASE,
 )
 _SUPPOSED = re.compile(  # a line that speaks about a status, or shows a line of something
-    r"\b(?:if|when|unless|should|must|expect\w*|assert\w*|means?|returns?)\b|\A[^\s:]{1,200}:\d{1,7}[:-](?!\d)|\A\s*(?:#|//|\*|\d{1,7}[:\t])",
+    r"\b(?:if|when|unless|should|must|expect\w*|assert\w*|means?|returns?)\b|\A[^\s:]{1,200}:\d{1,7}[:-](?!\d)|\A\s*(?:#(?!#\[error\])|//|\*|\d{1,7}[:\t])",
     re.IGNORECASE,
 )
 _HARNESS = re.compile(  # a sentence in brackets, as harnesses put it below what they show
@@ -207,7 +209,7 @@ def status_of(line: str) -> int | None:
         is_other &= "return" in match[0].lower()
         return None if is_about or is_other else number
     if (match := _REVERSED.search(line)) is not None:
-        return int(match[1])
+        return int(match[1] or match[2])
     if (match := _SIGNALLED.search(line)) is not None and not _SUPPOSED.search(line):
         return 128
     return None
@@ -352,9 +354,10 @@ def whole(value: object) -> int | None:
 
 # Signals, as a shell or a C library names them (strsignal of POSIX).
 _SIGNAL = re.compile(
-    r"(?:\S{1,60}: (?:line )?\d{1,6}: +\d{1,10} |\[\d{1,4}\][+-]? +(?:\d{1,10} +)?|\S{1,60}: \d{1,10} )?"
+    r"(?:\S{1,60}: (?:line )?\d{1,6}: +\d{1,10} |\[\d{1,4}\] {0,3}[+-]? +(?:\d{1,10} +)?|\S{1,60}: \d{1,10} )?"
     r"(?:Killed|Aborted|Terminated|Hangup|Segmentation fault|Bus error|Illegal instruction|Floating[ -]point exception"
     r"|Trace/(?:breakpoint|BPT) trap|Broken pipe|Alarm clock|Bad system call|CPU time limit exceeded|File size limit exceeded"
+    r"|OOMKilled|[Cc]ore dumped|(?<=\d )(?:segmentation fault|bus error|killed|abort|terminated)"  # of a job of zsh
     r"|(?:Out of memory|MemoryError|oom-kill)\b.{0,200}|zsh: \w[\w ]{0,30})"
     r"(?: ?\(core dumped\)|: \d{1,2})?(?:  +\S.{0,200})?\.?"
 )
@@ -373,7 +376,8 @@ _EXCEPTION = re.compile(  # a name with the ending of an error, at the beginning
 _DIAGNOSTIC = re.compile(  # compilers, build tools, package managers, shells and programs on their own behalf
     r"(?:[^\s:]{1,200}:\d{1,7}(?::\d{1,5})?|[^\s(]{1,200}\(\d{1,7}(?:,\d{1,5})?\)|[\w./-]{1,80}): (?:fatal |internal |syntax )?(?:error|ERROR)\b.{0,2}[:\[\s]"
     r"|error(?:\[\w+\])?: |error TS\d+: |npm (?:ERR!|error)|ERR_PNPM|make(?:\[\d+\])?: \*\*\* |ninja: build stopped|CMake Error|E: \w"
-    r"|fatal: |FAILED: |(?:collect2|ld|cc1|clang): .{0,80}error|\[ERROR\] |BUILD FAIL|Build FAILED|\d{1,6} errors? (?:generated|found)\b|ELIFECYCLE|(?:[\w-]{1,30} ){1,3}[Ee]rror:"
+    r"|fatal: |FAILED: |(?:collect2|ld|cc1|clang): .{0,80}error|\[ERROR\] |BUILD FAIL|Build FAILED|\d{1,6} errors? (?:generated|found)\b|ELIFECYCLE|\*\*\* Error code \d"
+    r"|'[^'\n]{1,120}' is not recognized as |\s{1,8}\+ FullyQualifiedErrorId"
 )
 _REFUSED = re.compile(  # of a shell, or of a program about its own operand; the texts of errno come last
     r"(?:.{0,200}: )?(?:command not found|No such file or directory|Permission denied|Is a directory|Not a directory|File exists"
@@ -383,7 +387,8 @@ _REFUSED = re.compile(  # of a shell, or of a program about its own operand; the
     r"|(?:[\w./ -]{1,80}: )?\[Errno \d{1,4}\] .{1,200}"
     r"|zsh: (?:command not found|no such file or directory): .{1,120}|'[^'\n]{1,120}' is not recognized as .{0,120}"
     r"|.{1,120} : The term '.{1,120}' is not recognized .{0,200}|.{0,60}\btimed out(?: after [\d.]+ ?\w{0,12})?\.?"
-    r"|.{1,120}: No module named .{1,120}|.{1,80}: can't open file .{1,200}|(?:.{1,80}: )?(?:error|Error): .{1,300}"
+    r"|.{1,120}: No module named .{1,120}|.{1,80}: can't open file .{1,200}|(?:.{1,80}: |(?:[\w-]{1,30} ){1,3})?(?:error|Error): .{1,300}"
+    r"|lost connection|Connection closed by .{1,120}|(?:child )?process exited abnormally"
 )
 _STARTING = re.compile(  # what was to be run was not there
     r"(?:.{0,80}: )?(?:command )?not found(?:: .{0,120})?$|not recognized|can't open file|No module named|cannot execute"
@@ -525,7 +530,7 @@ _BESIDE = re.compile(  # words allowed in a line with a single count
     re.IGNORECASE,
 )
 _FAILED = re.compile(
-    r"\W{0,12}(?:FAILED\b|FAIL(?:\s|: (?!0)|$)|FAILURES!|ERRORS!|ERROR:? \w+(?: \(|\S*\.py)|BUILD FAIL|not ok \d|error: could not compile)"
+    r"\W{0,12}(?:FAILED\b|FAIL(?:\s|: (?!0)|$)|FAILURES!|ERRORS!|ERROR:? \w+(?: \(|\S*\.py)|BUILD FAIL|not ok \d|error: could not compile|Finished: FAILURE)"
     r"|\s*[✕✗✘❌] |.*(?:\.\.\. (?:FAIL|FAILED|ERROR)\s*$|::\S+ (?:FAILED|ERROR)\b)"
 )
 _PASSED = re.compile(

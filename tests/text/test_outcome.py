@@ -103,6 +103,13 @@ def test_no_failures_are_none(line: str) -> None:
     assert not outcome_of(line, is_content=True).failed
 
 
+@pytest.mark.parametrize("line", ["retry after error: connection refused", "Handled error: timeout, will retry"])  # fmt: skip
+def test_an_error_that_the_program_went_on_after_is_no_last_word(line: str) -> None:
+    """What follows decides; at the end it is the last word."""
+    assert not outcome_of(f"{line}\nconnected\nall 3 fetched").failed
+    assert outcome_of(f"connected\n{line}").failed
+
+
 @pytest.mark.parametrize("line", ["error: 0 is no index", "Error: 0x80070005", "2 errors found, 1 error fixed", "error: 10 problems"])  # fmt: skip
 def test_a_number_that_is_not_0_is_a_failure(line: str) -> None:
     """Whatever digits it begins with, and what is left of several."""
