@@ -30,6 +30,7 @@ LEAST_SHARED = 2  # terms of which two sentences about the same have in common
 WHOLE = 0.8  # of a sentence's terms: the other one says all of it
 HALF = 0.5  # of a sentence's terms: the other one says a part of it
 SAID = 0.6  # of what a person is said to have said, in one sentence of people
+LEAST_ALIKE = 3  # terms of a sentence that another one says with one more
 LOOKED_AT = 24  # sentences that are compared with one
 STATED = ("ed", "s", "ing")  # endings of a first word that is no order
 
@@ -55,6 +56,7 @@ class Told(NamedTuple):
         names: words with a capital, in order.
         is_sequence: whether it says what comes before what, or how much of what.
         by: who says it; a call of a tool is nobody's sentence.
+        text: the sentence itself.
     """
 
     order: tuple[str, ...]
@@ -63,6 +65,7 @@ class Told(NamedTuple):
     names: tuple[str, ...] = ()
     is_sequence: bool = False
     by: Speaking = "assistant"
+    text: str = ""
 
     @property
     def terms(self) -> frozenset[str]:
@@ -85,6 +88,22 @@ class Told(NamedTuple):
     def shares(self, other: "Told", fraction: float) -> bool:
         """Return True if another sentence has at least this fraction of its terms."""
         return len(self.terms & other.terms) >= fraction * len(self.terms)
+
+    def adds_a_name_to(self, other: "Told") -> bool:
+        """Return True if it says what another sentence says with one more term: whom a pronoun there stands for."""
+        more, shared = self.terms - other.terms, len(self.terms & other.terms)
+        return len(more) <= 1 and LEAST_ALIKE <= shared == len(other.terms)
+
+    def passes_on(self, order: "Told") -> bool:
+        """Return True if it has all of another sentence, which is an order or a rule, in the forms of its words there."""
+        here = frozenset(WORD.findall(self.text.lower()))
+        words = [
+            w for w in WORD.findall(order.text.lower()) if not order.terms.isdisjoint(terms(w))
+        ]
+        if not words or sum(word in here for word in words) < WHOLE * len(words):
+            return False
+        text = order.text.lstrip("> ")
+        return is_order(text) or any(rules_in(text))
 
     def contradicts(self, other: "Told") -> bool:
         """Return True if a term that both have is denied in one of them alone."""
@@ -114,7 +133,9 @@ def common(one: Sequence[str], other: Sequence[str]) -> bool:
 
 def told_in(sentence: str, by: Speaking = "assistant") -> Told:
     """Read a sentence clause by clause; two denials in one clause cancel each other out."""
-    about, cues = sense_of(sentence).about, cues_in(sentence)
+    cues = cues_in(sentence)
+    ended = (sentence[m.start : m.stop] for m in cues.get("no_longer", ()))  # says when, not what
+    about = sense_of(sentence).about.difference(*map(terms, ended))
     joints = (
         found.start for found in phrases("clause").find(sentence) if found.label == "condition"
     )
@@ -134,7 +155,13 @@ def told_in(sentence: str, by: Speaking = "assistant") -> Told:
     plain, denied = map(frozenset, by_sign)
     names = dict.fromkeys(NAME.findall(sentence))
     return Told(
-        tuple(dict.fromkeys(order)), denied, plain, tuple(names), is_sequence="limit" in cues, by=by
+        tuple(dict.fromkeys(order)),
+        denied,
+        plain,
+        tuple(names),
+        is_sequence="limit" in cues,
+        by=by,
+        text=sentence,
     )
 
 
@@ -199,7 +226,8 @@ class Source:
             told, [each for each in near if told.shares(each, HALF)], strictly=bool(whole)
         ):
             return MISPLACED
-        differ = [told.contradicts(each) or told.reorders(each) for each in whole]
+        alike = whole or [each for each in near if told.adds_a_name_to(each)]
+        differ = [told.contradicts(each) or told.reorders(each) for each in alike]
         return REVERSED if differ and all(differ) else ""
 
     def _claimed(self, sentence: str, told: Told, by: Collection[Speaking]) -> str:
@@ -216,6 +244,10 @@ class Source:
             return MADE_RULE
         if is_order(sentence) and "call" not in by:
             return ORDERED
+        if "assistant" not in by and "call" not in by:
+            tools = (each for each in self._others.near(told) if each.by == "tool")
+            if any(map(told.passes_on, tools)):
+                return ORDERED
         was_said = said.numbers <= self._said and any(
             said.shares(each, SAID) and not said.contradicts(each) for each in near
         )
@@ -280,6 +312,7 @@ def is_order(sentence: str) -> bool:
     starts = [0, *(stop.end() for stop in BREAK.finditer(sentence))]
     for start in starts:
         words = list(islice(WORD.finditer(sentence, start), 6))
+        begins = [word.start() for word in words[:1]]
         while words and words[0].start() in places["joint"] | places["interjection"]:
             del words[0]
         words = words[:3]
@@ -291,7 +324,7 @@ def is_order(sentence: str) -> bool:
         if len(words) > 1 and words[1].start() in places["determiner"]:
             return True
         states = any(w.start() in places["finite"] or is_past(w.group()) for w in words[1:])
-        if words[0].start() in asked and not states:
+        if asked.intersection([*begins, words[0].start()]) and not states:
             return True
     return False
 
