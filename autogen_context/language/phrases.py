@@ -19,7 +19,7 @@ import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import NamedTuple
@@ -27,13 +27,15 @@ from unicodedata import normalize
 
 from pydantic import TypeAdapter
 
+from autogen_context.text.memo import remembering
+
 Tables = dict[str, dict[str, list[str]]]
 WORDS = "words"
 SHARED: TypeAdapter[dict[str, str]] = TypeAdapter(dict[str, str])
 TOPICS: TypeAdapter[Tables] = TypeAdapter(Tables)
 NAME = re.compile(r"\{([^{}]*)\}")
 GAP_WORDS = 4  # maximum number of words matched by "..."
-MOST_KNOWN = 20_000  # cached states, and cached words
+MOST_KNOWN = 20_000  # states, and words of one conversation
 LONGEST_KNOWN = 40  # characters of a cached word
 UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"  # Thai and Lao, kana, Han
 LETTER = rf"[^\W{UNSPACED}]"
@@ -193,7 +195,6 @@ class PhraseMatcher:
             MatcherState([*everywhere, *opening], known),
         )
         self._beginnings = sorted({len(word) - 1 for word in self._words if word.endswith("*")})
-        self._known = lru_cache(MOST_KNOWN)(self._words_in)
 
     def find(self, text: str) -> list[PhraseMatch]:
         """Return the phrases found in a text, in text order.
@@ -203,7 +204,7 @@ class PhraseMatcher:
         """
         stops: dict[tuple[str, int], int] = {}
         active: list[tuple[int, MatcherState]] = []  # start of each partial match, and its state
-        at, known, firsts = 0, self._known, self._first
+        at, known, firsts = 0, remembering(self._words_in, MOST_KNOWN), self._first
         for line in text.split("\n"):
             chunks, opens = line.split(), True
             active = active if chunks else []  # an empty line ends a sentence

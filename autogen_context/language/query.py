@@ -5,10 +5,10 @@ words that led to it. The words are in the language files, topic ``gate``.
 """
 
 import re
-from functools import lru_cache
 from typing import Literal
 
 from autogen_context.language.phrases import phrases
+from autogen_context.text.memo import remembered
 from autogen_context.text.work import ends_of
 
 QueryKind = Literal["casual", "recall", "summary"]
@@ -41,7 +41,7 @@ def kind_of(text: str) -> tuple[QueryKind, str]:
     return kind_of_ends(ends_of(text, END_CHARS))
 
 
-@lru_cache(REMEMBERED)
+@remembered(REMEMBERED)
 def kind_of_ends(text: str) -> tuple[QueryKind, str]:
     """Return the kind of a shortened query; cached, since a turn asks several times."""
     # Quoted sentences may be somebody else's question.

@@ -5,14 +5,15 @@ terms. Stems are only compared, never shown.
 """
 
 import re
-from functools import cache, lru_cache
+from functools import cache
 from itertools import chain
 from unicodedata import normalize
 
 from autogen_context.language.phrases import listed
+from autogen_context.text.memo import remembered
 
 WORD_CHARS = 100  # indexed of one word; longer ones are not cached
-REMEMBERED = 65_536  # cached words, and as many chunks
+REMEMBERED = 20_000  # words of one conversation, and as many chunks
 MOST_PARTS = 8  # with more parts it is data, no identifier
 LEAST_LETTERS = 2  # of an indexed part
 LEAST_DIGITS = 3  # of an indexed number
@@ -75,13 +76,13 @@ def terms(text: str) -> list[str]:
     return found
 
 
-@lru_cache(REMEMBERED)
+@remembered(REMEMBERED)
 def terms_of_chunk(chunk: str) -> tuple[str, ...]:
     """Return the terms of a chunk between spaces; cached."""
     return tuple(term for word in WORD.findall(chunk) for term in terms_of_word(word))
 
 
-@lru_cache(REMEMBERED)
+@remembered(REMEMBERED)
 def terms_of_word(word: str) -> tuple[str, ...]:
     """Return the terms of one word; none for a stop word."""
     if word.isascii():

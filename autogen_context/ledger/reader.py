@@ -8,11 +8,12 @@ in progress are not statements. Two sentences have the same subject if they diff
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 from autogen_context.language.phrases import PhraseMatch, phrases
 from autogen_context.language.terms import stem
+from autogen_context.text.memo import remembered
 from autogen_context.text.work import REPORT_CHARS, STATEMENT_CHARS
 
 Author = Literal["system", "person", "assistant", "tool"]
@@ -232,7 +233,7 @@ class Sentence:
         return [v for v in values if any(0 < v.start - end <= BORDER for end in ends)]
 
 
-looked_at = lru_cache(LOOKED_AT)(Sentence)
+looked_at = remembered(LOOKED_AT)(Sentence)
 
 
 def cues_in(sentence: str) -> Cues:
@@ -301,7 +302,7 @@ def telling_words(text: str, cues: Cues) -> Iterator[Word]:
             yield match.start(), stemmed(word) if word.isascii() and word.isalpha() else word
 
 
-stemmed = lru_cache(REMEMBERED)(stem)
+stemmed = remembered(REMEMBERED)(stem)
 
 
 def linked_in(sentence: Sentence) -> Subject | None:

@@ -8,10 +8,10 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from autogen_context.ledger.reader import REMEMBERED, Author, Entry, Kind, looked_at
 from autogen_context.text.fit import CountText
+from autogen_context.text.memo import remembered
 from autogen_context.text.quote import MARK, block
 
 Lines = dict[Entry, str]
@@ -129,7 +129,7 @@ def kept_in(lines: Lines, left: int, count: CountText, credit: Credits) -> Lines
     return {entry: line for entry, line in lines.items() if entry in kept}
 
 
-@lru_cache(REMEMBERED)
+@remembered(REMEMBERED)
 def shortened(text: str) -> str:
     """Return a statement without filler words, or unchanged if that would alter its subject or a value."""
     sentence = looked_at(text)

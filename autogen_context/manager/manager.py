@@ -409,7 +409,10 @@ class IncrementalContextManager:
         return other
 
     async def aclose(self) -> None:
-        """End background work; further turns, and those that wait, raise ``ManagerClosed``; the one under way ends first."""
+        """End background work, and keep nothing more of texts; further turns, and those that wait, raise ``ManagerClosed``.
+
+        The one under way ends first.
+        """
         self._is_closed = True
         try:
             await self._setup.background.aclose()
@@ -417,6 +420,8 @@ class IncrementalContextManager:
                 await self._turns.take(lambda: None)
                 await self._kept.providers.aclose()
         finally:
+            if self._kept is not None:
+                self._kept.memo.end()
             if self._setup.log is not None:
                 await asyncio.to_thread(self._setup.log.log.flush)
 

@@ -56,6 +56,7 @@ from autogen_context.manager.state import State, recognised
 from autogen_context.messages.canonical import DIGEST_SCHEME
 from autogen_context.messages.message import chars_of, content_digest
 from autogen_context.messages.piece import messages_of
+from autogen_context.text.memo import Memo
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.alignment import HostChange, Run
 from autogen_context.view.certificate import Certificate
@@ -90,6 +91,7 @@ class TurnRunner:
 
     Attributes:
         latest: the conversation as its last turn left it, with the small changes since.
+        memo: what was worked out of its texts.
         window_tokens: the window from the next turn on.
         is_changing: whether a turn is under way.
         is_torn: whether this process was forked in the middle of a turn, so that indexes may be half made.
@@ -140,6 +142,7 @@ class TurnRunner:
         self.versions = Versions(most=config.versions, kept=kept, stop=stop)
         if not kept:
             self.record("start", "the context as it was at the start")
+        self.memo = Memo()
         self.latest: Latest = self._made(providers.others)
         self._since: list[Change] = []  # small changes since the turn under way began
         self._digested: list[
@@ -173,7 +176,8 @@ class TurnRunner:
             self.engine.resize(self.window_tokens)
         self.is_changing = True
         try:
-            yield
+            with self.memo.in_use():
+                yield
         finally:
             states = self.providers.state if self.providers.each else self.providers.others
             with self._publishing:
@@ -237,6 +241,7 @@ class TurnRunner:
         self.versions = self.versions.realigned(change, candidates)
         view = self.engine.realigned(self.view.begun_anew() if is_told else self.view, change)
         if leaving.is_any:
+            self.memo.clear()
             self.engine.begin_anew()
             self.engine.keep(leaving.cut)
             view = self.engine.with_record(
@@ -293,6 +298,7 @@ class TurnRunner:
                 gone = set(wanted.statements)
                 stated = [e for e in recorded_in(self.view.record) if e.text not in gone]
                 self.view = self.engine.with_record(self.view, stated)
+            self.memo.clear()
             self._delete(dict.fromkeys(wanted.handles, "all"))
             with self._asking:
                 self.__dict__.pop("recall_tool", None)

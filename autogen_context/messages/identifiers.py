@@ -5,8 +5,8 @@ with a digit, punctuation or an inner capital are *telling*, as they name one pa
 """
 
 import re
-from functools import lru_cache
 
+from autogen_context.text.memo import remembered, remembering
 from autogen_context.text.work import NAME_CHARS, ends_of
 
 RUN = re.compile(r"\w[\w./@-]*")
@@ -32,7 +32,8 @@ def values_of(text: str) -> frozenset[str]:
     text = ends_of(text, NAME_CHARS)
     runs = set((ASCII_RUN if text.isascii() else VALUE_RUN).findall(text))
     longest = max(map(len, runs), default=0)
-    return NOTHING.union(*map(known if longest <= MOST else values_in, runs))
+    known = remembering(values_in, REMEMBERED) if longest <= MOST else values_in
+    return NOTHING.union(*map(known, runs))
 
 
 def values_in(run: str) -> tuple[str, ...]:
@@ -44,16 +45,12 @@ def values_in(run: str) -> tuple[str, ...]:
     return tuple(value for value in found if LEAST <= len(value) <= MOST)
 
 
-known = lru_cache(maxsize=REMEMBERED)(values_in)
-
-
-@lru_cache(maxsize=REMEMBERED)
 def is_telling(value: str) -> bool:
     """Whether a value names one particular thing, unlike a plain word."""
     return TELLING.search(value) is not None
 
 
-@lru_cache(maxsize=REMEMBERED)
+@remembered(REMEMBERED)
 def shape_of(value: str) -> str:
     """Return the pattern of a telling value: ``HAT170`` and ``HAT021`` are both ``A9``; empty for a plain word."""
     return SAME.sub("", value.translate(LETTERS)) if is_telling(value) else ""

@@ -11,7 +11,6 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import islice
 from typing import Literal, cast, get_args
 
@@ -27,6 +26,7 @@ from autogen_context.messages.tool_action import (
     patched_files,
     path_of,
 )
+from autogen_context.text.memo import remembered
 
 # "shell": its command line decides.
 NamedKind = ToolKind | Literal["shell"]
@@ -126,7 +126,7 @@ def read_action(call: ToolCall, kinds: ToolKinds) -> ToolAction:
 
 
 # Needed when a call arrives and again when its turn ends.
-known_action = lru_cache(REMEMBERED_CALLS)(read_action)
+known_action = remembered(REMEMBERED_CALLS)(read_action)
 
 
 def actions_of(unit: Unit, kinds: ToolKinds = BY_NAME) -> tuple[ToolAction, ...]:
@@ -134,7 +134,6 @@ def actions_of(unit: Unit, kinds: ToolKinds = BY_NAME) -> tuple[ToolAction, ...]
     return tuple(action_of(call, kinds) for call in unit.messages[0].calls)
 
 
-@lru_cache(REMEMBERED_CALLS)
 def kinds_in(name: str) -> tuple[NamedKind, ...]:
     """Return the kinds that the words of a name indicate."""
     words = [part.lower() for part in _PART.findall(name)]
@@ -166,7 +165,6 @@ def snake_keys(fields: Fields) -> Fields:
     return {snake(key[:NAME_CHARS]): item for key, item in fields.items()}
 
 
-@lru_cache(REMEMBERED_CALLS)
 def snake(key: str) -> str:
     """Convert a key to snake case."""
     return _NEW_WORD.sub("_", key).replace("-", "_").lower()

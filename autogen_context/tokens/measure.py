@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from hashlib import sha1, sha256
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, cast
 
 from autogen_context.argument import require_whole
 from autogen_context.errors import MissingExtra
+from autogen_context.text.memo import remembered
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
@@ -79,6 +80,7 @@ _RANKS_SHA256 = MappingProxyType(
 _RANKS_URL = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
 _EXACT_SLICE_CHARS = 200_000  # tiktoken 0.14 panics on a piece of a million spaces
 _SLICE_CHARS = 1_000_000
+_MOST_BOUNDS = 20_000  # of pieces of one conversation
 _CLOSE_LOOK_CHARS = 24  # the close bound takes time quadratic in the length of a piece
 
 # Pre-tokenization: both encodings first split a text into pieces by these rules (tiktoken_ext.openai_public; here for ASCII).
@@ -315,7 +317,7 @@ def _slice_bound(text: str) -> int:
     return total
 
 
-@lru_cache(maxsize=65_536)
+@remembered(_MOST_BOUNDS)
 def _close_bound(piece: str) -> int:
     """Return the most tokens that either encoding can produce for a short ASCII piece."""
     cl100k, o200k = _CL100K.findall(piece), _O200K.findall(piece)

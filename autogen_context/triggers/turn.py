@@ -8,7 +8,7 @@ import re
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 from itertools import islice, takewhile
 from typing import Literal, NamedTuple, Protocol
 
@@ -17,6 +17,7 @@ from autogen_context.language.phrases import listed, phrases
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import RUNS, ToolAction, answers_of, outcome_of_call
 from autogen_context.messages.tool_call import BY_NAME, ToolKinds, actions_of
+from autogen_context.text.memo import remembered
 from autogen_context.text.work import ends_of
 
 LEAST_TURNS = 4  # shorter scopes are not worth a summary
@@ -125,7 +126,7 @@ def _joints() -> tuple[re.Pattern[str], re.Pattern[str]]:
     return re.compile(breaks, re.IGNORECASE), re.compile(opening, re.IGNORECASE | re.DOTALL)
 
 
-@lru_cache(8)
+@remembered(8)
 def labels_of(text: str) -> tuple[frozenset[str], ...]:
     """Label each clause of a text by the table ``work``; code and quotations are ignored.
 
@@ -162,7 +163,7 @@ _TRYING = re.compile(
 )
 
 
-@lru_cache(1_000)
+@remembered(1_000)
 def sort_of(path: str) -> FileSort:
     """Classify a file by the words of its path; a ``"try"`` is a throw-away script."""
     *folders, name = path.split("/")
@@ -220,7 +221,7 @@ class Outcome(NamedTuple):
         return self.ran and not self.failed
 
 
-@lru_cache(2)
+@remembered(2)
 def outcome_of(turn: Turn) -> Outcome:
     """Determine the outcome of a turn; cached, since each trigger asks for the same turn."""
     done = [(step, step.action, has_succeeded(step)) for step in turn.steps]

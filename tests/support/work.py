@@ -1,50 +1,24 @@
 """How much is done with a text, in calls of functions, which no machine, load or order of tests changes."""
 
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from cProfile import Profile
-from types import ModuleType
-from typing import Protocol, cast
 
-PACKAGE = "autogen_context"
+from autogen_context.text.memo import Memo
+
 CHARS = 2_500  # of the first text
 MOST_CHARS = 40_000  # of a text of which four times as much is tried; beyond, every limit and cache is used up
 MOST_RATIO = 4.5
 
 
-def modules() -> Iterator[ModuleType]:
-    """The modules of the package that are imported."""
-    for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] == PACKAGE:
-            yield module
-
-
-class Cached(Protocol):
-    """A function with ``lru_cache``."""
-
-    def cache_clear(self) -> None: ...
-    def cache_parameters(self) -> Mapping[str, object]: ...
-
-
-def forget_texts() -> None:
-    """Empty the caches of texts; what is built once for all texts, without a limit, stays."""
-    for module in modules():
-        for value in list(vars(module).values()):
-            if hasattr(value, "cache_parameters"):
-                cached = cast("Cached", value)
-                if cached.cache_parameters()["maxsize"]:
-                    cached.cache_clear()
-
-
 def calls_of(way: Callable[[str], object], text: str) -> int:
     """Calls of functions, Python's own included, that a way makes with a text which it meets for the first time."""
-    forget_texts()
     profile = Profile(subcalls=False)
-    profile.enable()
-    try:
-        way(text)
-    finally:
-        profile.disable()
+    with Memo().in_use():
+        profile.enable()
+        try:
+            way(text)
+        finally:
+            profile.disable()
     return sum(row.callcount for row in profile.getstats())
 
 

@@ -1,0 +1,69 @@
+"""What was worked out of texts, kept with the work that it is for: a conversation, or one call of a part that is used alone.
+
+Promise: what a function returned for somebody's words is kept only in the ``Memo`` in use, never with the module. It goes with
+its owner, or when it is ended; without one in use nothing is kept. Safe to use in several threads.
+"""
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache, wraps
+from typing import ParamSpec, TypeVar
+
+Given = ParamSpec("Given")
+FoundT = TypeVar("FoundT")
+_IN_USE: ContextVar["Memo | None"] = ContextVar("autogen_context_memo", default=None)
+
+
+class Memo:
+    """What functions returned while this was in use: of each the newest, as many as it says."""
+
+    def __init__(self) -> None:
+        self._tables: dict[object, object] = {}
+        self._is_ended = False
+
+    @contextmanager
+    def in_use(self) -> Generator[None]:
+        """Have it used in the body, which must not await, in this thread or task and those that it starts."""
+        before = _IN_USE.set(self)
+        try:
+            yield
+        finally:
+            _IN_USE.reset(before)
+
+    def table(self, function: Callable[Given, FoundT], most: int) -> Callable[Given, FoundT]:
+        """Return a function that keeps what it returned here, ``most`` of it."""
+        known = self._tables.get(function)
+        if known is None:
+            if self._is_ended:
+                return function
+            known = self._tables.setdefault(function, lru_cache(most)(function))
+        return known  # type: ignore[return-value]  # as it was put
+
+    def clear(self) -> None:
+        """Drop everything."""
+        self._tables = {}
+
+    def end(self) -> None:
+        """Drop everything, and keep nothing from now on: a task of the owner may still end."""
+        self._is_ended = True
+        self.clear()
+
+
+def remembering(function: Callable[Given, FoundT], most: int) -> Callable[Given, FoundT]:
+    """Return a function that keeps what it returned in the memo in use; itself, if there is none."""
+    memo = _IN_USE.get()
+    return function if memo is None else memo.table(function, most)
+
+
+def remembered(most: int) -> Callable[[Callable[Given, FoundT]], Callable[Given, FoundT]]:
+    """Have a function of hashable arguments keep what it returned last in the memo in use, ``most`` of it."""
+
+    def decorated(function: Callable[Given, FoundT]) -> Callable[Given, FoundT]:
+        @wraps(function, updated=())
+        def found(*given: Given.args, **named: Given.kwargs) -> FoundT:
+            return remembering(function, most)(*given, **named)
+
+        return found
+
+    return decorated
