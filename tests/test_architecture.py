@@ -34,7 +34,7 @@ LEVELS = (
     {"cli"},
     {"__main__"},
 )
-CIRCULAR = {"cache", "compressor", "tokens"}  # rooms with files that need one another
+CIRCULAR = {"compressor", "tokens"}  # rooms with files that need one another
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 HOSTS = ("autogen", "autogen_core", "autogen_agentchat", "autogen_ext", "ag2", "agent_framework")
 HEAVY = (

@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields
 from math import inf
 from random import SystemRandom
 from threading import Event, Lock, Timer
-from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, Self, TypeVar, cast
 from urllib.parse import urlsplit
 from weakref import ref
 
@@ -27,8 +27,6 @@ from autogen_context.forks import when_forked
 
 if TYPE_CHECKING:
     from redis import Redis
-
-    from autogen_context.cache.redis_tier import RedisTier
 
 T = TypeVar("T")
 
@@ -78,6 +76,19 @@ class ServerFault(NamedTuple):
     reason: str
 
 
+class Sender(Protocol):
+    """What has writes and deletions that wait for a server, such as a ``RedisTier``."""
+
+    @property
+    def waiting(self) -> int:
+        """How many wait."""
+        ...
+
+    def send(self) -> None:
+        """Send them. Raises as ``RedisServer.ask``."""
+        ...
+
+
 class RedisServer:
     """A connection to a Redis server, shared by the tiers of this process.
 
@@ -113,7 +124,7 @@ class RedisServer:
         self.closed = Event()
         self.patient = _client(url, self.limits.patience_s)
         self._hurried = _client(url, self.limits.timeout_s)
-        self._unsent: set[RedisTier] = set()  # with pending writes, and being served soon
+        self._unsent: set[Sender] = set()  # with pending writes, and being served soon
         self._fault: ServerFault | None = None  # why it is away
         self._served = self._is_told = False
         self._tries, self._since_s = 0, time.monotonic()  # to reconnect, and the last success
@@ -143,13 +154,13 @@ class RedisServer:
         """Run a command like ``ask``, but with ``patience_s``, for background threads."""
         return self._answer(self.patient, command)
 
-    def soon(self, tier: "RedisTier") -> None:
+    def soon(self, tier: Sender) -> None:
         """Have a tier's pending writes sent in the background."""
         if tier not in self._unsent:
             self._unsent.add(tier)
             self.submit()
 
-    def wait(self, tier: "RedisTier") -> None:
+    def wait(self, tier: Sender) -> None:
         """Send a tier's pending writes, waiting at most ``patience_s``. Raises as ``ask``."""
         self._check()
         self._unsent.add(tier)
