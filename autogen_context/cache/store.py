@@ -125,7 +125,9 @@ class DiskStore:
         self._table: _Table | None = None
         self._told: set[str] = set()
         self._begin_anew()
-        when_forked(self._begin_anew)
+        when_forked(
+            self._begin_anew, holding="_lock"
+        )  # of what is halfway SQLite would tell the child
 
     def _begin_anew(self) -> None:
         self._lock = RLock()  # diskcache itself opens the file anew in a forked process

@@ -4,8 +4,10 @@ import logging
 import os
 import pickle
 import resource
+import signal
 import sqlite3
 import stat
+import threading
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
@@ -394,6 +396,30 @@ def test_what_a_parent_could_not_delete_is_not_its_childs(
     pid, _ = forked(lambda: int(disk.read("key") != b"new"))
     assert ended(pid) == 0
     assert DiskStore(tmp_path).read("key") == b"new"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="it forks")
+def test_a_fork_while_a_value_is_written_costs_none(tmp_path: Path) -> None:
+    """SQLite tells a child of locks that are its parent's: it waits until no call is under way, and both keep what they write."""
+    disk, done = DiskStore(tmp_path), threading.Event()
+    many = {f"{number}": bytes(1_000) for number in range(1_000)}
+
+    def write_on() -> None:
+        while not done.wait(0.001):
+            assert disk.write(many) == []
+
+    def child() -> int:
+        signal.alarm(60)  # ends it if it waits for a lock that nobody holds
+        return len(disk.write({"child": b"value"})) + len(many.keys() - disk.read_all(many))
+
+    disk.write(many)
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(write_on)
+        codes = [ended(forked(child)[0]) for _ in range(4)]
+        done.set()
+        writing.result()
+    assert codes == [0] * len(codes)
+    assert {*disk.names()} == {*many, "child"}
 
 
 async def test_a_full_disk_is_done_without(

@@ -12,6 +12,7 @@ from autogen_context.text.work import QUERY_CHARS, STATEMENT_CHARS
 from support.counting import Characters
 from support.keeping import manager
 from support.saying import says
+from support.work import MOST_RATIO, calls_of
 from support.working import TASK, step
 
 PASTE = "".join(f"value {n} of the export is {n * 7}\n" for n in range(30_000))
@@ -45,6 +46,18 @@ def test_one_by_one_or_all_at_once_the_same_is_read() -> None:
     whole = manager().prepare_nowait([{"role": "user", "content": PASTE[: 2 * STATEMENT_CHARS]}])
     assert whole.certificate.partly_read == ()
     assert bit_by_bit.prepare_nowait(history[: len(TASK)]).certificate.partly_read == ()
+
+
+def test_each_sentence_of_a_long_message_is_looked_at_once() -> None:
+    """Though its statements are asked for several times: four times the text costs no more than that, up to all that is read."""
+
+    def sent(text: str) -> object:
+        keeper = manager(window_tokens=1_500)
+        return keeper.prepare_nowait([*TASK, says(text, "user"), says("I see."), *step(0)])
+
+    least, most = (PASTE[:chars] for chars in (STATEMENT_CHARS // 2, 2 * STATEMENT_CHARS))
+    sent(most)
+    assert calls_of(sent, most) <= MOST_RATIO * calls_of(sent, least)
 
 
 def test_a_result_that_was_read_in_part_can_be_asked_back() -> None:
