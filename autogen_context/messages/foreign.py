@@ -20,7 +20,7 @@ DATA_PARTS = frozenset(
 # Keys by which an object refers to a call, or holds one, without regard to case and underscores.
 LINKS = frozenset({"toolcallid", "tooluseid", "callid", "functioncall", "functionresponse"})
 # Names of fields for calls and results, likewise; of a message only the spelling of OpenAI is read.
-HOLDERS = LINKS | {"toolcalls", "functioncalls", "functionresponses"}
+HOLDERS = LINKS | {"toolcalls", "functioncalls", "functionresponses", "toolresults"}
 OURS = frozenset({"tool_calls", "tool_call_id", "function_call"})
 RESPONSES = "an item of OpenAI's Responses API"
 # A format by what its parts or items have: as the value of ``type``, or as a key.
@@ -55,8 +55,9 @@ def refuse_foreign(fields: Mapping[str, object]) -> None:
             _refuse(f"type={kind!r}", FORMATS[kind])
         raise ValueError(f"a message needs a 'role' that is a string, got {role!r}; {WAY_OUT}")
     for name, value in fields.items():
-        if name == "parts" and isinstance(value, list | tuple):
-            parts = cast("Sequence[object]", value)
+        is_list = isinstance(value, list | tuple)
+        if name == "parts" and (is_list or (value and "content" not in fields)):
+            parts = cast("Sequence[object]", value if is_list else [value])
             _refuse("'parts' in place of 'content'", _named(parts) or "Gemini's")
         holds = value and name not in OURS and _bare(name) in HOLDERS
         if holds or (name not in ("content", "tool_calls") and _refers_to_calls(value)):

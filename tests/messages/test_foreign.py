@@ -26,6 +26,9 @@ FOREIGN: dict[str, tuple[list[Payload], int, str]] = {
         "Anthropic's",
     ),
     "gemini text": ([{"role": "user", "parts": [{"text": "hi"}]}], 0, "Gemini's"),
+    "gemini text without a list": ([{"role": "user", "parts": "hi"}], 0, "Gemini's"),
+    "gemini call without a list": ([ASKED, {"role": "model", "parts": {"functionCall": {"name": "read"}}}], 1, "Gemini's"),
+    "cohere result": ([ASKED, {"role": "TOOL", "tool_results": [{"call": {"name": "read"}, "outputs": []}]}], 1, "tool_results"),
     "gemini call": (
         [ASKED, {"role": "model", "parts": [{"functionCall": {"name": "read", "args": EMPTY}}]}],
         1,
