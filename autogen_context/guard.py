@@ -7,7 +7,7 @@ of a message: an error is named by its type.
 import inspect
 from collections.abc import Callable
 from logging import getLogger
-from typing import TypeVar
+from typing import Self, TypeVar
 
 AnswerT = TypeVar("AnswerT")
 _LOG = getLogger(__name__)
@@ -43,6 +43,10 @@ class Guard:
                 found.close()  # nobody awaits it
             self._tell(method, str(error) if isinstance(error, Unusable) else type(error).__name__)
             return None
+
+    def __deepcopy__(self, _: object) -> Self:
+        """Return the guard itself: what was told of a part is told of its copies."""
+        return self
 
     def _tell(self, method: str, reason: str) -> None:
         """Warn that a method failed, once for each."""

@@ -16,6 +16,7 @@ from autogen_context.compressor.json_text import JSON
 from autogen_context.compressor.kinds import OUTPUT, reducer_for, tight_output
 from autogen_context.compressor.lines import TextLimit
 from autogen_context.compressor.protocol import Compressor
+from autogen_context.compressor.reducers import GuardedReducer
 from autogen_context.messages.blocks import parsed, strings_in
 from autogen_context.messages.identifiers import values_of
 from autogen_context.messages.message import (
@@ -35,7 +36,7 @@ from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, Decisions, kept, replaced
 
 Mode = Literal["off", "lossless", "lossy"]
-REDUCED = "; reduced on arrival"  # suffix of the reason for keeping a unit
+REDUCED = "; reduced on arrival"  # behind the reason for keeping a unit; then by whom, if by a reducer of the user's own
 LEAST_CHARS = 200  # of a result; reducing a shorter one gains nothing
 
 # Larger results are cut if the original can be recalled. Code gets more, since agents edit it by its exact text.
@@ -177,9 +178,11 @@ class Arrival:
         kinds: ToolKinds,
         keep: Callable[[str, str], None],
         compressor: Compressor,
+        reducers: Sequence[GuardedReducer] = (),
         handle_key: bytes = b"",
     ) -> None:
         self._handle_key = handle_key
+        self._reducers = reducers
         self._on_arrival = compressor.on_arrival
         self.mode: Mode = "lossless"
         self._counter = counter
@@ -259,16 +262,19 @@ class Arrival:
         unit, count = candidate.unit, self._counter.message
         stays_whole = bool(candidate.repairs) or self.mode == "off"
         calls = answered_in(unit) if unit.has_calls and not stays_whole else {}
+        by: list[str] = []  # reducers of the user's own
         for position, message in enumerate(unit.messages, unit.start):
             if position < since:
                 continue
             if message.results and not (stays_whole or position in spared):
-                texts = [self._result(result, calls.get(id(result))) for result in message.results]
+                texts = [
+                    self._result(result, calls.get(id(result)), by) for result in message.results
+                ]
                 short = with_texts(message, texts)
                 if short is not message:
                     reduced[position] = short
             self._see(reduced.get(position, message))
-        reason = before.reason.removesuffix(REDUCED) if before else "new"
+        reason = before.reason.partition(REDUCED)[0] if before else "new"
         decision = kept(candidate, reason)
         if reduced:
             pieces = tuple(
@@ -279,21 +285,27 @@ class Arrival:
             )
             saved = sum(count(unit.messages[i - unit.start]) - count(m) for i, m in reduced.items())
             tokens = candidate.tokens - saved
-            decision = replaced(candidate, "reduce", reason + REDUCED, pieces, tokens)
+            reason += REDUCED + (f" by {', '.join(by)}" if by else "")
+            decision = replaced(candidate, "reduce", reason, pieces, tokens)
         if before is None:
             return decision
         tokens = sum(map(count, messages_of(before.before, ())), decision.tokens_after)
         return replace(decision, rank=before.rank, before=before.before, tokens_after=tokens)
 
-    def _result(self, result: ToolResult, call: ToolCall | None) -> str:
-        """Return the text to send for a result; its original text unless an exact count shows that the reduced one is smaller."""
+    def _result(self, result: ToolResult, call: ToolCall | None, by: list[str]) -> str:
+        """Return the text to send for a result; its original text unless an exact count shows that the reduced one is smaller.
+
+        A reducer of the user's own that reduced it is added to ``by``.
+        """
         count, original, handle = self._counter.text, result.text, ""
         is_recalled = call is not None and call.name == RECALL_TOOL_NAME
         if is_recalled or len(original) < LEAST_CHARS:
             return original
         shows_file = call is not None and bool(action_of(call, self._kinds).views)
-        short = self._above.without(tightened(original, shows_file=shows_file))
-        if self.mode == "lossy":
+        short, handle, own = self._by_own(original, call, shows_file=shows_file)
+        if not own:
+            short = self._above.without(tightened(original, shows_file=shows_file))
+        if self.mode == "lossy" and not handle:
             task = self._instruction.text.strip() if self._instruction else ""
             short, handle = cut(
                 short,
@@ -311,7 +323,25 @@ class Arrival:
             return original
         if handle:
             self._keep(handle, original)
+        by += [own] if own else []
         return short
+
+    def _by_own(
+        self, text: str, call: ToolCall | None, *, shows_file: bool
+    ) -> tuple[str, str, str]:
+        """Return a result as a reducer of the user's own leaves it, the handle of its original if it lost something, and by whom."""
+        reducer = next((each for each in self._reducers if each.recognises(call, text)), None)
+        if reducer is None or self.mode == "off":
+            return text, "", ""
+        count, handle = self._counter.text, handle_of(text, key=self._handle_key)
+        mark = mark_of(count(text), handle)
+        most = (MOST_CODE_TOKENS if shows_file else MOST_TOKENS) - count(mark) - 1
+        found = reducer.reduced(call, text, room_tokens=most, count=count)
+        if found is None or not (found.reduction.is_lossless or self.mode == "lossy"):
+            return text, "", ""
+        if found.reduction.is_lossless:
+            return found.reduction.text, "", found.by
+        return f"{found.reduction.text}\n{mark}", handle, found.by
 
     def _see(self, message: Message) -> None:
         if message.own:

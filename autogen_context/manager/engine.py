@@ -99,6 +99,7 @@ class Engine:
             kinds=setup.kinds,
             keep=originals.put_text,
             compressor=setup.compressor,
+            reducers=setup.reducers,
             handle_key=handle_key,
         )
         self._setup, self._counter, self._ready = setup, counter, ready

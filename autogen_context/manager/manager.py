@@ -74,6 +74,7 @@ class IncrementalContextManager:
         vectors: adds semantic search to recall; a ``VectorStore``, which agents may share.
         prioritizer: scores what matters in a compaction; default: ``ContextPrioritizer()``. Yours may be ``async``.
         compressor: shortens texts; default: a ``SemanticCompressor``; any object with the methods of ``Compressor``.
+        reducers: your own reductions of tool results on arrival, asked before ours; objects with the methods of ``ResultReducer``.
         model_client: asked in the background for summaries of what leaves and for advice on the task: a
             ``CompletionClient`` or an async function of a prompt. A part's own client wins; without any, no model is
             asked.

@@ -22,6 +22,7 @@ from autogen_context.cache.tier import Scope
 from autogen_context.cache.values import Guarded, TakesCache
 from autogen_context.compressor.compressor import SemanticCompressor, guarded
 from autogen_context.compressor.protocol import Compressor, Extracting
+from autogen_context.compressor.reducers import GuardedReducer, ResultReducer
 from autogen_context.config.config import ContextConfig
 from autogen_context.messages.message import HostFormat
 from autogen_context.messages.tool_call import ToolKinds
@@ -87,6 +88,7 @@ class ManagerOptions(TypedDict, total=False):
     vectors: Vectors | None
     prioritizer: Prioritizer | None
     compressor: Compressor | None
+    reducers: Sequence[ResultReducer]
     model_client: ModelClient | Literal["host"] | None
     triggers: Trigger | None
     clock: Callable[[], float] | None
@@ -114,6 +116,7 @@ class Setup:
     budget: BudgetPolicy
     prioritizer: ContextPrioritizer | GuardedPrioritizer
     compressor: Extracting
+    reducers: tuple[GuardedReducer, ...]
     cache: "Cache | None"  # of what a model said
     log: "TurnLog | None"
     cuts_finished: bool  # when that pays
@@ -156,6 +159,7 @@ def setup_of(
         budget=budget_of(config, options.get("budget")),
         prioritizer=prioritizer_of(options.get("prioritizer")),
         compressor=guarded(compressor or SemanticCompressor()),
+        reducers=tuple(map(GuardedReducer, options.get("reducers", ()))),
         cache=None if cache is None else Guarded(cache, scope=scope),
         log=log,
         cuts_finished=cuts,
@@ -201,6 +205,11 @@ def checked(options: ManagerOptions, host: HostFormat, scope: Scope) -> ManagerO
         "events": events_of(options.get("events")),
         "metrics": metrics_of(options.get("metrics")),
     }
+    reducers = listed("reducers", options.get("reducers", ()), give="a list of reducers")
+    for at, reducer in enumerate(reducers):
+        if not all(hasattr(reducer, each) for each in ("recognises", "reduce")):
+            give = "an object with recognises(call, text) and reduce(call, text, ...)"
+            raise wrong_argument(f"reducers[{at}]", reducer, give)
     values: Mapping[str, object] = {**opened, "host": host}
     for name, (needed, give) in PARTS.items():
         part = values.get(name)

@@ -17,6 +17,7 @@ from autogen_context.triggers.intent import IntentBasedTrigger, KnownIntent
 from autogen_context.triggers.turn import (
     LEAST_TURNS,
     NOTHING,
+    GuardedTrigger,
     Outcome,
     Outcomes,
     Trigger,
@@ -97,7 +98,7 @@ class SemanticHybridTrigger:
             *([SubtaskTrigger()] if subtasks else []),
             *([IntentBasedTrigger(known=known)] if intents else []),
             *([SemanticBoundaryDetector()] if boundaries else []),
-            *more,
+            *map(GuardedTrigger, more),
         ]
         self._staleness = StalenessTracker(threshold=staleness_threshold) if staleness else None
         self._fallback_turns = fallback_turns

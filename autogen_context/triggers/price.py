@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.tokens.prices import Rates
-from autogen_context.triggers.turn import Trigger, TriggerKind, turn_of
+from autogen_context.triggers.turn import GuardedTrigger, Trigger, TriggerKind, turn_of
 from autogen_context.view.decision import Candidate, Decision
 
 LEAST_FRACTION = 0.1  # of the window; smaller savings are not worth any loss
@@ -145,7 +145,7 @@ class Proposals:
     """Collects what a copy of a trigger proposes for one conversation; it sees each complete unit once."""
 
     def __init__(self, trigger: Trigger, kinds: ToolKinds) -> None:
-        self._pristine = trigger
+        self._pristine = GuardedTrigger(trigger)
         self._kinds = kinds
         self._begin()
 

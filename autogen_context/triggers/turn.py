@@ -13,6 +13,7 @@ from itertools import islice, takewhile
 from typing import Literal, NamedTuple, Protocol
 
 from autogen_context.argument import require_kind
+from autogen_context.guard import Guard, Unusable, of_kind
 from autogen_context.language.phrases import listed, phrases
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import RUNS, ToolAction, answers_of, outcome_of_call
@@ -22,7 +23,7 @@ from autogen_context.text.work import ends_of
 
 LEAST_TURNS = 4  # shorter scopes are not worth a summary
 
-TriggerKind = Literal["subtask", "intent", "boundary", "staleness", "turn_count", "none"]
+TriggerKind = str  # "subtask", "intent", "boundary", "staleness", "turn_count", one of your own, or "none" for no proposal
 Verdict = Literal["passed", "failed"]
 FileSort = Literal["code", "test", "document", "try"]
 
@@ -100,6 +101,25 @@ class Trigger(Protocol):
     def observe(self, turn: Turn, /) -> TriggerDecision:
         """Return the proposal after one more turn, or ``NOTHING``."""
         ...
+
+
+class GuardedTrigger:
+    """A trigger of the user's own: what it raises, or returns in place of a decision on past turns, proposes nothing, and is told of once."""
+
+    def __init__(self, own: Trigger) -> None:
+        self._own = own
+        self._guard = Guard(type(own).__name__, "no trigger")
+
+    def observe(self, turn: Turn, /) -> TriggerDecision:
+        """Return its proposal."""
+
+        def read(found: object) -> TriggerDecision:
+            decision = of_kind(found, TriggerDecision)
+            if decision.scope is not None and decision.scope.stop > turn.number + 1:
+                raise Unusable(f"its scope ends at turn {decision.scope.stop}, behind the newest")
+            return decision
+
+        return self._guard.asked("observe", lambda: self._own.observe(turn), read) or NOTHING
 
 
 # Statements about the work, by the tables ``work`` and ``clause`` of language/*.toml

@@ -53,7 +53,7 @@ def test_reducing(capsys: pytest.CaptureFixture[str]) -> None:
     run("reduce.md")
     page = (GUIDES / "reduce.md").read_text("utf-8")
     shown = re.findall(r"```\n(.*?)```", PYTHON.sub("", page), re.DOTALL)
-    assert len(shown) == 2
+    assert len(shown) == 3
     assert capsys.readouterr().out == "".join(shown)
     assert f"to {MOST_TOKENS:,} tokens (code and files: {MOST_CODE_TOKENS:,})" in page
     mark = mark_of(0, "…").replace(" 0 ", " N ")

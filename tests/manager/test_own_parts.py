@@ -11,9 +11,15 @@ from typing_extensions import override
 
 from autogen_context import ContextPrioritizer, IncrementalContextManager, TokenBudgetManager
 from autogen_context.budget.policy import BudgetRequest, CompactionBudget, TurnBudget
+from autogen_context.compressor.reducers import Reduction
+from autogen_context.messages.message import ToolCall
+from autogen_context.messages.tool_schema import recall_tool_schema
 from autogen_context.prioritizer.prioritizer import BlockAt, Need, ScaledScores, Scores
 from autogen_context.prioritizer.record import ConversationRecord
 from autogen_context.testing import ChatMessage
+from autogen_context.text.fit import CountText
+from autogen_context.triggers.hybrid import SemanticHybridTrigger
+from autogen_context.triggers.turn import NOTHING, Trigger, TriggerDecision, Turn, TurnRange
 from support.counting import Characters
 from support.keeping import manager
 from support.working import run
@@ -45,8 +51,10 @@ class Failing:
     def __init__(self, way: Callable[..., object]) -> None:
         self._way = way
 
-    def __getattr__(self, _method: str) -> Callable[..., object]:
+    def __getattr__(self, method: str) -> Callable[..., object]:
         """Any of them."""
+        if method.startswith("__"):
+            raise AttributeError(method)
         return self._way
 
 
@@ -213,6 +221,92 @@ class Half:
 def test_a_budget_stands_on_the_usual_one() -> None:
     """What it changes is sent otherwise."""
     assert sent(budget=Half()) != sent()
+
+
+class Columns:
+    """Keeps the first characters of what a tool of one name returns."""
+
+    def __init__(self, *, most: int = 40, is_lossless: bool = False) -> None:
+        self._most, self._is_lossless = most, is_lossless
+
+    def recognises(self, call: ToolCall | None, _text: str, /) -> bool:
+        return call is not None and call.name == "read_file" and "part_3" in call.arguments
+
+    def reduce(
+        self, _call: ToolCall | None, text: str, /, *, room_tokens: int, count: CountText
+    ) -> Reduction:
+        assert 0 < room_tokens < 5_000
+        assert count(text) > 0
+        return Reduction(
+            text=text[: self._most], kept="its beginning", is_lossless=self._is_lossless
+        )
+
+
+RECALL: list[dict[str, object]] = [recall_tool_schema()]
+
+
+@pytest.mark.parametrize("is_lossless", [False, True])
+@pytest.mark.parametrize("reduce", ["off", "lossless", "lossy"])
+def test_a_reducer_decides_on_its_results(reduce: str, *, is_lossless: bool) -> None:
+    """On no others; what loses something where that is allowed, with a mark, its original kept, and the reducer named by ``explain``."""
+    messages, settings = run(6), dict[str, Any](reduce=reduce, window_tokens=50_000)
+    keeper = manager(reducers=[Columns(is_lossless=is_lossless)], **settings)
+    own = keeper.prepare_nowait(messages, RECALL).messages
+    is_used = reduce == "lossy" or (reduce == "lossless" and is_lossless)
+    reasons = [keeper.explain(message).reason for message in messages]
+    reduced = [at for at, reason in enumerate(reasons) if " by Columns" in reason]
+    assert bool(reduced) is is_used
+    for at in (at for at in reduced if messages[at]["role"] == "tool"):
+        original, text = str(messages[at]["content"]), str(own[at]["content"])
+        assert text.startswith(original[:40])
+        assert ("recall_context(handle=" in text) is not is_lossless
+        assert reasons[at].endswith("reduced on arrival by Columns: its beginning")
+        last = original.splitlines()[-1]
+        assert is_lossless or last in keeper.recall_context(query=last)
+
+
+@pytest.mark.parametrize("name", ["raises", "awaited", "nothing", "too large"])
+def test_a_reducer_that_fails(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    """The built-in kinds decide, and it is told of once."""
+    failing = Columns(most=10**6) if name == "too large" else Failing(SCORES[name])
+    settings: dict[str, Any] = {"reduce": "lossy", "window_tokens": 50_000}
+    long = [*run(3)[:-1], {**run(3)[-1], "content": "a line of a log that is long\n" * 900}]
+    own = manager(reducers=[failing], **settings).prepare_nowait(long, RECALL).messages
+    assert own == manager(**settings).prepare_nowait(long, RECALL).messages
+    warned = [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
+    assert len(warned) == len(set(warned))
+    assert warned or name in ("too large", "nothing")
+
+
+class EveryFifth:
+    """Proposes the newest five turns, under a name of its own."""
+
+    def observe(self, turn: Turn, /) -> TriggerDecision:
+        if turn.number % 5 < 4:
+            return NOTHING
+        scope = TurnRange(start=turn.number - 4, stop=turn.number + 1)
+        return TriggerDecision(kind="every fifth", scope=scope, confidence=1.0)
+
+
+@pytest.mark.parametrize("more", [False, True])
+def test_a_trigger_has_a_kind_of_its_own(*, more: bool) -> None:
+    """As it is, or among the usual ones; where it fails nothing is proposed."""
+    own = SemanticHybridTrigger(more=[EveryFifth()]) if more else EveryFifth()
+    keeper = manager(60_000, triggers=own, compaction="cost_based", dry_run=True)
+    found = [keeper.prepare_nowait(run(n)).finished for n in range(1, 40)]
+    kinds = {span.kind for each in found if each for span in each.spans}
+    assert "every fifth" in kinds
+
+
+@pytest.mark.parametrize("way", [raises, awaited, nothing], ids=lambda way: way.__name__)
+def test_a_trigger_that_fails(way: Callable[..., object], caplog: pytest.LogCaptureFixture) -> None:
+    """Nothing is proposed by it, which is told of once."""
+    failing = cast("Trigger", Failing(way))
+    for triggers in (SemanticHybridTrigger(more=[failing]), failing):
+        keeper = manager(60_000, triggers=triggers, compaction="cost_based")
+        assert all(keeper.prepare_nowait(run(n)).certificate.fits for n in range(1, 12))
+    warned = [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
+    assert len(warned) == 2
 
 
 class Numbers:
