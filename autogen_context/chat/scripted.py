@@ -12,6 +12,7 @@ from autogen_context.manager.injected import CLOSING, OPENING
 from autogen_context.prioritizer.attention import relevances
 from autogen_context.testing.script import Request, Say
 from autogen_context.testing.usage import approximate_tokens
+from autogen_context.text.sentence import sentences_of
 from autogen_context.tokens.measure import Count
 
 SCRIPTED = "scripted"
@@ -22,7 +23,6 @@ TOLD = re.compile(
     rf"^{re.escape(OPENING)}\n(.*?)^{re.escape(CLOSING)}$\n*", re.MULTILINE | re.DOTALL
 )
 HEAD = re.compile(re.escape(ENTRY).replace(r"\{source\}", "(.*?)"))
-SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 class SourceSentence(NamedTuple):
@@ -87,7 +87,7 @@ def passages_of(head: str, quoted: Sequence[str]) -> Iterator[SourceSentence]:
     """Yield the sentences of an entry, or the user's facts."""
     entry = HEAD.fullmatch(head)
     if entry and quoted:
-        body = [each.strip() for each in SENTENCE_END.split("\n".join(quoted[1:])) if each.strip()]
+        body = [each.strip() for each in sentences_of("\n".join(quoted[1:])) if each.strip()]
         yield from (SourceSentence(entry[1], quoted[0], each) for each in body or quoted[:1])
     elif head == FACTS:
         yield from (SourceSentence("", "", each) for each in quoted)

@@ -27,7 +27,8 @@ from autogen_context.compressor.lines import (
     most_of,
     ranked,
 )
-from autogen_context.compressor.passage import HEADING, sentences_of
+from autogen_context.compressor.passage import HEADING
+from autogen_context.text.sentence import sentences_of
 
 # Logs, and any output of no more specific kind
 
@@ -262,8 +263,8 @@ def is_prose(_: str, lines: Sequence[str]) -> bool:
 
 def sentences_in(text: str) -> list[str]:
     """Split a text into sentences and empty lines."""
-    parts = [part for sentence in sentences_of(text) for part in sentence.split("\n")]
-    return [part.rstrip() for part in parts]
+    lines = (sentences_of(line) or [""] for line in text.split("\n"))
+    return [sentence.rstrip() for line in lines for sentence in line]
 
 
 def ranks_of_sentences(lines: Sequence[str]) -> list[float]:

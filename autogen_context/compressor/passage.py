@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 from autogen_context.ledger import Author
 from autogen_context.ledger.ledger import speeches
+from autogen_context.text.sentence import sentences_of
 
 Kind = Literal["sentence", "item", "heading", "block"]
 
@@ -17,17 +18,6 @@ FENCE = re.compile(r"\s*(```|~~~)")
 INDENTED = re.compile(r"(?: {4}|\t)\s*\S")
 HEADING = re.compile(r"#{1,6} \S|[=\-*_]{3,}$|[^.!?\s][^.!?]{0,58}:$")
 ITEM = re.compile(r"(?:[-*•+]|\(?(?:\d{1,3}|[a-z])[.)])[ \t]+(?=\S)", re.IGNORECASE)
-SENTENCE_END = re.compile(  # the character first, then a lookbehind, for a fast search
-    r"[.!?\u0964\u061f](?<![.!?][.!?])[.!?]*+[\"'\u201d\u2019\u00bb)\]]*+(?P<blanks>[ \t]++)"
-    r"(?=[\"'\u201c\u2018\u00ab(\[$\u20ac\u00a3]?(?P<next>[^\W_a-z]))"  # a capital, a digit, or a letter of a script without case
-    r"|[\u3002\uff01\uff1f]++(?=[^\s\u3002\uff01\uff1f])"
-)
-CONSONANT = "b-df-hj-np-tv-z"
-SHORT_FORM = re.compile(  # only looks like the end of a sentence: e.g., Dr., vs., 3.
-    rf"(?:\b(?:[A-Za-z]|[{CONSONANT}{CONSONANT.upper()}][{CONSONANT}]{{1,3}})|^\(?\d{{1,3}})\.[\"')\]]*$"
-)
-SHORT_FORM_CHARS = 12
-LONG_WORD = 6  # characters with the full stop; longer than any short form
 WRAPPED_CHARS = 40  # characters from which a line may continue in the next
 LONGEST_WRAPPED = 2_000  # characters; anything longer is not a sentence
 AUTHORITY: dict[Author, int] = {"tool": 0, "assistant": 0, "person": 1, "system": 1}
@@ -89,25 +79,6 @@ def joined(passages: Iterable[Passage]) -> str:
             parts += [gap, passage.lead, passage.text]
         before = passage
     return "".join(parts)
-
-
-def sentences_of(text: str) -> list[str]:
-    """Split a text into sentences, each with the blanks after it; a line's end is in the middle of one."""
-    found: list[str] = []
-    start = 0
-    for match in SENTENCE_END.finditer(text):
-        stop, end = match.end(), match.start("blanks")
-        if end < 0:  # in a script without blanks
-            end = stop
-        if end == start or (match["next"] or "").islower():
-            continue
-        if not text[max(start, end - LONG_WORD) : end - 1].isalpha() or end - start < LONG_WORD:
-            line = text.rfind("\n", start, end) + 1
-            if SHORT_FORM.search(text[max(start, line, end - SHORT_FORM_CHARS) : end]):
-                continue
-        found.append(text[start:stop])
-        start = stop
-    return [*found, text[start:]] if start < len(text) else found
 
 
 def read(text: str, speaker: Speaker, section: int) -> list[Passage]:

@@ -9,13 +9,13 @@ from typing import Literal
 
 from autogen_context.language.phrases import phrases
 from autogen_context.text.memo import remembered
+from autogen_context.text.sentence import sentences_of
 from autogen_context.text.work import ends_of
 
 QueryKind = Literal["casual", "recall", "summary"]
 
 END_CHARS = 600  # read from each end of a long text: people ask before or after what they paste
 REMEMBERED = 64  # cached texts
-SENTENCE_END = re.compile(r"(?<=[.!?])[\"'\u201d\u00bb)]*\s+|\n+|(?<=[\u3002\uff01\uff1f])")
 NOT_END = re.compile(r"[^.!?]")
 QUESTION = re.compile(r"[?\uff1f\u037e\u061f][\s\"')\]\u201d\u00bb]*$")
 NAME = re.compile(r"\W[^\W\d_a-z\u00df-\u00ff]\w")
@@ -46,7 +46,7 @@ def kind_of_ends(text: str) -> tuple[QueryKind, str]:
     """Return the kind of a shortened query; cached, since a turn asks several times."""
     # Quoted sentences may be somebody else's question.
     plain = QUOTED.sub(lambda found: f'"{NOT_END.sub(" ", found[0][1:-1])}"', text)
-    verdicts = [verdict for part in sentences(plain) if (verdict := verdict_on(part))]
+    verdicts = [verdict for part in sentences_of(plain) if (verdict := verdict_on(part))]
     for kind in ("recall", "summary"):
         for verdict in verdicts:
             if verdict[0] == kind:
@@ -69,8 +69,3 @@ def verdict_on(sentence: str) -> tuple[QueryKind, str] | None:
 def is_question(sentence: str) -> bool:
     """Whether a sentence ends with a question mark."""
     return QUESTION.search(sentence) is not None
-
-
-def sentences(text: str) -> list[str]:
-    """Split a text into sentences."""
-    return [part for part in SENTENCE_END.split(text) if part.strip()]

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 from autogen_context.language.phrases import PhraseMatch, phrases
 from autogen_context.language.terms import stem
 from autogen_context.text.memo import remembered
+from autogen_context.text.sentence import Stop, stops_in
 from autogen_context.text.work import REPORT_CHARS, STATEMENT_CHARS
 
 Author = Literal["system", "person", "assistant", "tool"]
@@ -80,13 +81,7 @@ FORM = re.compile(
 )
 WORD = re.compile(r"\w+(?:['\u2019-]\w+)*")
 JOINED = re.compile(r"\.?[\s,]+(?:\w{1,4}\s)?\s*")  # between a day and a time: ", at "
-STOP = re.compile(
-    r"(?<![.!?\u2026])[.!?\u2026]++[\"'\u201d\u00bb)\]]*+(?:\s+|$)|[\u3002\uff01\uff1f]+[\u300d\u300f]?\s*|\n\s*|;\s+"
-)
-ABBREVIATED = re.compile(
-    r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|No|Nr|Inc|Ltd|Co|Corp|vs|etc|approx|e\.g|i\.e|cf|Fig|Jr|Sr|Sra|Dra|ca|bzw|usw|z\.B|p\.ex|[A-Z])$"
-)
-ORDINAL = re.compile(r"(?<!\d)\d{1,2}$")
+BREAKS = r"\n\s*|;(?=\s)"  # that end a sentence besides its signs
 SPOKEN = re.compile(
     r"\"[^\"\n]{1,300}\"|\u201c[^\u201d\n]{1,300}\u201d|\u00ab[^\u00bb\n]{1,300}\u00bb"
 )
@@ -479,31 +474,19 @@ def tells(text: str) -> bool:
 def sentences(text: str) -> Iterator[tuple[int, int, int, bool]]:
     """Yield start, end without and with the full stop, and ``is_list_item`` of each sentence that may state something."""
     quotations = [match.span() for match in SPOKEN.finditer(text)]
-    start = at = 0
-    for match in [*STOP.finditer(text), None]:
-        stop, following = match.span() if match else (len(text), len(text))
+    start, at, size = 0, 0, len(text)
+    for stop, end, following, sign in (*stops_in(text, BREAKS), Stop(size, size, size, "")):
         while at < len(quotations) and quotations[at][1] <= stop:
             at += 1
-        inside = at < len(quotations) and quotations[at][0] < stop
-        if match and (inside or (match.group()[0] == "." and goes_on(text, stop, following))):
+        if sign and at < len(quotations) and quotations[at][0] < stop:
             continue
         bullet = BULLET.match(text, start, stop)
         left = text[bullet.end() if bullet else start : stop]
         begin = stop - len(left.lstrip(" \t\n*_"))
-        end = begin + len(text[begin:stop].rstrip(" \t\n*_,"))
-        asks = match is not None and QUESTION.search(match.group())
-        if LEAST_CHARS <= end - begin <= MOST_CHARS and not asks:
-            yield begin, end, stop + len(text[stop:following].rstrip()), bullet is not None
+        last = begin + len(text[begin:stop].rstrip(" \t\n*_,"))
+        if LEAST_CHARS <= last - begin <= MOST_CHARS and not QUESTION.search(sign):
+            yield begin, last, stop if sign[:1] == "\n" else end, bullet is not None
         start = following
-
-
-def goes_on(text: str, stop: int, following: int) -> bool:
-    """Return True if a full stop does not end a sentence: after an abbreviation, or after a day before its month."""
-    before = text[max(0, stop - 8) : stop]
-    if ABBREVIATED.search(before):
-        return True
-    word = text[following : following + 12].split()
-    return bool(word) and ORDINAL.search(before) is not None and looked_at(word[0]).has("day")
 
 
 def labelled(text: str) -> tuple[str, Kind | None]:

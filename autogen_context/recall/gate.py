@@ -14,11 +14,12 @@ from typing import Literal
 
 from autogen_context.argument import require_kind, require_several, require_text, wrong_argument
 from autogen_context.language.phrases import phrases
-from autogen_context.language.query import END_CHARS, QueryKind, is_question, kind_of, sentences
+from autogen_context.language.query import END_CHARS, QueryKind, is_question, kind_of
 from autogen_context.language.terms import stop_words
 from autogen_context.messages.identifiers import is_telling, values_of
 from autogen_context.messages.message import Message, joined_text
 from autogen_context.messages.openai_chat import messages_in
+from autogen_context.text.sentence import sentences_of
 from autogen_context.text.work import NAME_CHARS, ends_of
 
 RARE = 2  # a word is rare if at most so many messages contain it
@@ -155,7 +156,7 @@ class Known:
     def named(self, query: str) -> list[str]:
         """Return the known terms that a query names or asks about, each once, in lower case."""
         found = [word for word in words_asked(query) if ("name", word) in self._messages]
-        for sentence in sentences(ends_of(query, END_CHARS)):
+        for sentence in sentences_of(ends_of(query, END_CHARS)):
             found += self._spoken_of(sentence)
         return list(dict.fromkeys(found))
 
@@ -237,7 +238,7 @@ def asked_about(query: str, authors: Callable[[], Iterable[str]]) -> list[str]:
     own = AUTHOR.match(query)
     questions = [
         sentence
-        for sentence in sentences(ends_of(query[own.end() :] if own else query, END_CHARS))
+        for sentence in sentences_of(ends_of(query[own.end() :] if own else query, END_CHARS))
         if sentence.rstrip().endswith(QUESTION_MARKS) and not ADDRESS.search(sentence)
     ]
     if not questions:
