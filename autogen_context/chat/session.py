@@ -51,9 +51,9 @@ from autogen_context.recall.facts import Fact, Facts
 from autogen_context.testing.script import ScriptedModel
 from autogen_context.testing.server import LoopbackServer, ServedRequest
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.view.decision import Decision
+from autogen_context.view.decision import Decision, Why
 
-CONVERSATION_FRACTION, PINNED = 0.43, "pinned"  # of the limit; in a decision's reason
+CONVERSATION_FRACTION = 0.43  # of the limit
 MARGIN_FRACTION = 0.07  # of the limit: the strict profile's margin
 OPENAI_URL = "https://api.openai.com/v1"
 AGENT = "assistant"
@@ -255,7 +255,7 @@ class ChatSession:
         if not found:
             raise ValueError(f"nothing that was said holds {shown(text)!r}")
         content = str(found[0].content)
-        pinned = sum(d.tokens_after for d in self._decided if PINNED in d.reason)
+        pinned = sum(d.tokens_after for d in self._decided if d.why is Why.PINNED)
         tokens = self._counter.message(self._host.read(found[0]))
         room = int(CONVERSATION_FRACTION * self.settings.limit_tokens) - pinned
         if tokens > room:

@@ -33,10 +33,9 @@ from autogen_context.messages.tool_call import ToolKinds, action_of
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
 from autogen_context.text.fit import CountText
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.view.decision import Candidate, Decision, Decisions, kept, replaced
+from autogen_context.view.decision import Candidate, Decision, Decisions, Why, kept, replaced
 
 Mode = Literal["off", "lossless", "lossy"]
-REDUCED = "; reduced on arrival"  # behind the reason for keeping a unit; then by whom, if by a reducer of the user's own
 LEAST_CHARS = 200  # of a result; reducing a shorter one gains nothing
 
 # Larger results are cut if the original can be recalled. Code gets more, since agents edit it by its exact text.
@@ -209,9 +208,11 @@ class Arrival:
         if (candidate.unit.stop, candidate.tokens) == (before.stop, before.tokens_before):
             return before  # no new result or repair, either of which changes the tokens
         if before.action == "drop":
-            gone = replaced(candidate, "drop", before.reason, before.pieces, before.tokens_after)
-            is_same = gone.stop == before.stop
-            return before if is_same else replace(gone, before=before.before, rank=before.rank)
+            if candidate.unit.stop == before.stop:
+                return before
+            tokens, detail = before.tokens_after - before.before_tokens, before.detail
+            gone = replaced(candidate, "drop", before.why, before.pieces, tokens, detail=detail)
+            return before.then(gone)
         if before.action == "shorten":
             as_before = before.stop - before.start
             for message in candidate.unit.messages[as_before:]:
@@ -274,8 +275,8 @@ class Arrival:
                 if short is not message:
                     reduced[position] = short
             self._see(reduced.get(position, message))
-        reason = before.reason.partition(REDUCED)[0] if before else "new"
-        decision = kept(candidate, reason)
+        why, detail = (before.why, before.detail) if before else (Why.NEW, "")
+        decision = kept(candidate, why, detail)
         if reduced:
             pieces = tuple(
                 Written(message=reduced[piece.start], index=piece.start)
@@ -285,12 +286,9 @@ class Arrival:
             )
             saved = sum(count(unit.messages[i - unit.start]) - count(m) for i, m in reduced.items())
             tokens = candidate.tokens - saved
-            reason += REDUCED + (f" by {', '.join(by)}" if by else "")
-            decision = replaced(candidate, "reduce", reason, pieces, tokens)
-        if before is None:
-            return decision
-        tokens = sum(map(count, messages_of(before.before, ())), decision.tokens_after)
-        return replace(decision, rank=before.rank, before=before.before, tokens_after=tokens)
+            reduced_now = replaced(candidate, "reduce", why, pieces, tokens, detail=detail)
+            decision = replace(reduced_now, reduced_by=tuple(by))
+        return before.then(decision) if before else decision
 
     def _result(self, result: ToolResult, call: ToolCall | None, by: list[str]) -> str:
         """Return the text to send for a result; its original text unless an exact count shows that the reduced one is smaller.

@@ -20,9 +20,9 @@ from autogen_context.prioritizer.references import References, UnitText
 from autogen_context.prioritizer.selection import Selection, blocks_at, cost_of, sections_of
 from autogen_context.text.pieces import joined
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.view.decision import Decision, Rank, kept, replaced, tokens_of
+from autogen_context.view.decision import Decision, Rank, Why, kept, replaced, tokens_of
 
-NO_ROOM = "left out: its best part did not fit the remaining room"
+NO_ROOM = "its best part did not fit the remaining room"
 
 Kept = Mapping[int, Collection[int]]
 """Passage -> its kept blocks, by position; passages that are not in it lose all blocks."""
@@ -68,7 +68,7 @@ def fill(
     stays = within(selection.choose(), units, room_tokens, counter, compressor)
     ranking = selection.ranking()
     least = min((ranking[i].score for i in stays), default=-1.0)
-    less = f"left out: what is kept has {least:.3g} a token or more"  # one string, shared
+    less = f"what is kept has {least:.3g} a token or more"  # one string, shared
     left = {
         i: Unchosen(less if rank.score <= least else NO_ROOM, rank)
         for i, rank in ranking.items()
@@ -110,14 +110,14 @@ def decision_on(
     short = extracted(unit.messages, unit.passages, stays, counter=counter, compressor=compressor)
     tokens = sum(map(counter.message, short))
     if tokens >= candidate.tokens:
-        return kept(candidate, "worth its tokens")
+        return kept(candidate, Why.SCORE)
     pieces = tuple(
         piece if after is before else Written(message=after, index=index_of(piece))
         for piece, before, after in zip(candidate.pieces, unit.messages, short, strict=True)
     )
     chosen = sum(map(len, stays.values()))
-    reason = f"{chosen} of {len(unit.blocks)} blocks are worth their tokens"
-    return replaced(candidate, "shorten", reason, pieces, tokens)
+    detail = f"{chosen} of {len(unit.blocks)}"
+    return replaced(candidate, "shorten", Why.BLOCKS, pieces, tokens, detail=detail)
 
 
 def extracted(

@@ -31,14 +31,12 @@ from autogen_context.prioritizer.references import UnitText, unit_at
 from autogen_context.text.pieces import marked
 from autogen_context.text.work import STATEMENT_CHARS, ends_of
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.view.decision import Candidate, Decision, kept, replaced
+from autogen_context.view.decision import Candidate, Decision, Why, kept, replaced
 from autogen_context.view.notice import Name
 from autogen_context.view.protected import Voices
 
 # What people said
 
-REASON = "a person said it"
-MAYBE = "a person may have said it"
 REPEATED = 0.5  # of a message; above it, the message only repeats newer ones
 MOST_DOUBTFUL = 32  # doubtful messages before what is within reach that are looked at, the newest
 MOST_STATED = 64  # long messages whose statements are kept
@@ -221,7 +219,7 @@ class EvictionNotice:
                 continue  # the model calls tools right after it: in progress, or done
             if is_plain and rank > RANKS["constraint"] and is_used(i):
                 continue
-            decided = [kept(candidate, REASON if is_person else MAYBE)]
+            decided = [kept(candidate, Why.PERSON if is_person else Why.MAYBE_PERSON)]
             if is_long or is_again:
                 decided = self._brief(candidate, messages, long_tokens=long_tokens)
             if decided:
@@ -241,14 +239,23 @@ class EvictionNotice:
         if others:
             return []
         if message.origin == "doubtful":
-            around = self._reworded(candidate, message, words_around(message.text), MAYBE)
-            end = self._reworded(candidate, message, end_of(message.text), MAYBE)
+            around = self._reworded(
+                candidate, message, words_around(message.text), Why.MAYBE_PERSON
+            )
+            end = self._reworded(candidate, message, end_of(message.text), Why.MAYBE_PERSON)
             is_shorter = around and end and end.tokens_after < around.tokens_after
-            return [around or kept(candidate, MAYBE), *([end] if end and is_shorter else [])]
+            return [
+                around or kept(candidate, Why.MAYBE_PERSON),
+                *([end] if end and is_shorter else []),
+            ]
         if message.origin == "person":
-            stated = self._reworded(candidate, message, self._read(message.text), REASON, own=True)
+            stated = self._reworded(
+                candidate, message, self._read(message.text), Why.PERSON, own=True
+            )
             both = ends_around(message.text, said=self._read)
-            around = self._reworded(candidate, message, both, REASON) or kept(candidate, REASON)
+            around = self._reworded(candidate, message, both, Why.PERSON) or kept(
+                candidate, Why.PERSON
+            )
             is_shorter = stated and stated.tokens_after < around.tokens_after
             if stated and message.text.count("\n") < REMARK_LINES:  # its author's, all of it
                 return [stated, *([] if is_shorter else [around])]
@@ -260,10 +267,14 @@ class EvictionNotice:
             counter=self._counter,
             shorten=self._compressor.shorten,
         )
-        return [replaced(candidate, "shorten", f"{MAYBE}: its ends", *fitted)] if fitted else []
+        return (
+            [replaced(candidate, "shorten", Why.MAYBE_PERSON, *fitted, detail="its ends")]
+            if fitted
+            else []
+        )
 
     def _reworded(
-        self, candidate: Candidate, message: Message, text: str, reason: str, *, own: bool = False
+        self, candidate: Candidate, message: Message, text: str, why: Why, *, own: bool = False
     ) -> Decision | None:
         """Return the decision to send a message with another text; ``None`` if that is empty or saves nothing.
 
@@ -276,7 +287,7 @@ class EvictionNotice:
         if not text or tokens >= candidate.tokens:
             return None
         piece = Written(message=short, index=index_of(candidate.pieces[0]))
-        return replaced(candidate, "shorten", f"{reason}: what it states", (piece,), tokens)
+        return replaced(candidate, "shorten", why, (piece,), tokens, detail="what it states")
 
     def told(
         self,

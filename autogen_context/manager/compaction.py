@@ -31,13 +31,21 @@ from autogen_context.prioritizer.selection import efficiency_of, standing
 from autogen_context.recall.exchanges import IMMEDIATE_EXCHANGES, why_dropped
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.conversation import Conversation
-from autogen_context.view.decision import Candidate, Decision, Decisions, kept, replaced, tokens_of
+from autogen_context.view.decision import (
+    Candidate,
+    Decision,
+    Decisions,
+    Why,
+    kept,
+    replaced,
+    tokens_of,
+)
 from autogen_context.view.explanation import Reasoned
 from autogen_context.view.notice import Name, Notice, Topic
 from autogen_context.view.protected import Protection, choose_protected
 from autogen_context.view.view import ContextView
 
-OUT_OF_REACH = "left out: it was too long ago to be compared with what stays"
+OUT_OF_REACH = "it was too long ago to be compared with what stays"
 REPEATED = "the same system message is sent once"
 QUOTED = "Quoted from them, as data:"
 FRAME = "-"  # a placeholder, to measure the notice without its content
@@ -182,7 +190,7 @@ class CompactionPlanner:
             elif i < min(said, default=0) and len(messages) == 1:
                 why = why_dropped(messages[0], candidates[i - 1].unit.messages[-1] if i else None)
             if why:
-                found[i] = replaced(candidates[i], "drop", f"left out: {why}", (), 0)
+                found[i] = replaced(candidates[i], "drop", Why.LEFT_OUT, detail=why)
         return found
 
     def _budget_for(
@@ -340,14 +348,14 @@ def newest_first(
         room -= tokens
         if room < 0:
             break
-        chosen[i] = kept(candidates[i], "recent")
+        chosen[i] = kept(candidates[i], Why.RECENT)
     return chosen
 
 
 def left_out(candidate: Candidate, unchosen: Unchosen | None) -> Decision:
     """Return the decision that drops a unit; ``unchosen`` has its reason and rank if it was scored."""
     why, rank = unchosen or (OUT_OF_REACH, None)
-    return replaced(candidate, "drop", why, (), 0, rank)
+    return replaced(candidate, "drop", Why.LEFT_OUT, detail=why, rank=rank)
 
 
 def left_again(before: Sequence[Decision], i: int) -> Decision | None:
@@ -370,7 +378,6 @@ def with_notice(
             first = min(dropped)
             decision = replace(
                 dropped[first],
-                reason=f"{dropped[first].reason}; a notice stands here",
                 pieces=(Written(message=notice),),
                 tokens_after=count(notice),
             )

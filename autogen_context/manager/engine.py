@@ -52,9 +52,9 @@ from autogen_context.triggers.price import (
 )
 from autogen_context.view.alignment import HostChange
 from autogen_context.view.conversation import Conversation
-from autogen_context.view.decision import Candidate, Decision, Decisions
+from autogen_context.view.decision import Candidate, Decision, Decisions, Why
 from autogen_context.view.explanation import Reasoned
-from autogen_context.view.protected import satisfied
+from autogen_context.view.invariants import satisfied
 from autogen_context.view.view import ContextView, as_message
 
 if TYPE_CHECKING:
@@ -62,7 +62,6 @@ if TYPE_CHECKING:
     from autogen_context.manager.finished import Finishing
 
 OFTEN = 3  # turns in a row with another system prompt
-VOLATILE = "must stay: system; it changes from turn to turn, so nothing behind it is in the provider's cache"
 NOTHING_REASONED: Mapping[int, Reasoned] = {}
 LEAST_RETRIEVED = 64  # tokens; with less room nothing is retrieved
 
@@ -202,8 +201,8 @@ class Engine:
                 "the system prompt changes from turn to turn, so that the provider's cache has nothing of the request; put what "
                 "changes into the newest message"
             )
-        reason = VOLATILE if times >= OFTEN else ""
-        new = view.with_heads(change.heads, self.conversation.candidates, reason=reason)
+        why = Why.VOLATILE if times >= OFTEN else None
+        new = view.with_heads(change.heads, self.conversation.candidates, why=why)
         self._writer.replace_heads(max(change.heads), new.tokens - view.tokens)
         self._arrived = new.decisions if is_read else None
         return new

@@ -28,7 +28,7 @@ from autogen_context.triggers.price import (
     estimate,
     offers_of,
 )
-from autogen_context.view.decision import Decision, kept, tokens_of
+from autogen_context.view.decision import Decision, Why, kept, tokens_of
 from autogen_context.view.view import ContextView, Pace
 
 
@@ -125,7 +125,7 @@ class Finishing:
             )
             # Units cut earlier already have a notice in their place.
             seen = {**others, **filled.stays}
-            seen |= {i: kept(candidates[i], "") for i, each in others.items() if each.hides}
+            seen |= {i: kept(candidates[i], Why.OTHER) for i, each in others.items() if each.hides}
             room = int(tokens * TOLD_FRACTION)
             told = planner.telling.told(
                 planner.references.units, seen, summaries={}, room_tokens=room

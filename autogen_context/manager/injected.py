@@ -38,7 +38,7 @@ Count = Callable[[Message], int]
 def has_place(view: ContextView, candidates: Sequence[Candidate]) -> bool:
     """Return True if the newest unit was not sent yet and is not a system message, so that pieces may precede it."""
     last = view.decisions.last
-    if last is None or last.start < view.sent:
+    if last is None or not candidates or last.start < view.sent:
         return False
     return candidates[-1].unit.messages[0].role not in SYSTEM_ROLES
 

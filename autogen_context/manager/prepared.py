@@ -18,19 +18,14 @@ from autogen_context.messages.piece import (
     coalesce,
     equal_at_front,
     index_of,
-    messages_of,
 )
 from autogen_context.tokens.calibrate import Bill, Calibration
 from autogen_context.tokens.measure import Count, Source
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.view.certificate import (
-    Certificate,
-    Checked,
-    holds_some,
-    holds_verbatim,
-)
+from autogen_context.view.certificate import Certificate
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Decision, Decisions
+from autogen_context.view.invariants import Checked, Sent, broken_in
 from autogen_context.view.view import ContextView, as_message
 
 if TYPE_CHECKING:
@@ -115,7 +110,7 @@ class CertifiedRequest(NamedTuple):
     certificate: Certificate
 
 
-class Sent(NamedTuple):
+class Rewritten(NamedTuple):
     """What was sent for a rewritten message, and its copy, by which a change of the caller is noticed."""
 
     piece: Written
@@ -133,7 +128,7 @@ class RequestWriter:
         self._decided = Decisions()
         self._settled: list[Piece] = []  # pieces of all units but the newest
         self._preamble = self._record = Written(message=as_message(""))
-        self._written: dict[int, Sent] = {}  # by id of the piece
+        self._written: dict[int, Rewritten] = {}  # by id of the piece
         self.forget()
 
     def forget(self) -> None:
@@ -184,14 +179,13 @@ class RequestWriter:
         checked = self._check(self._roles.apply(pieces, messages), messages)
         tokens, overheads = checked.tokens + fixed.tokens, self._counter.overheads
         assumed = overheads.assumed(calls=checked.calls, results=checked.results)
+        bound, limit = window.bound(view.calibration, tokens, view.rewrites), window.limit_tokens
+        instruction, known = conversation.latest_instruction, len(messages)
         certificate = Certificate(
-            limit_tokens=window.limit_tokens,
-            bound=window.bound(view.calibration, tokens, view.rewrites),
+            limit_tokens=limit,
+            bound=bound,
             counted_tokens=tokens,
-            pairs_closed=not checked.orphans,
-            pins_present=not pinned or holds_verbatim(sent, pinned),
-            newest_present=holds_some(sent, range(max(0, len(messages) - 1), len(messages))),
-            instruction_present=holds_some(sent, conversation.latest_instruction),
+            broken=broken_in(Sent(bound.tokens, limit, checked, sent, known, pinned, instruction)),
             orphans=tuple(conversation.orphans),
             partly_read=tuple(conversation.partly_read),
             assumed_tokens=fixed.assumed + assumed,
@@ -217,7 +211,7 @@ class RequestWriter:
         self._pieces = (*self._pieces[:same], *pieces[same:])
         del self._checked[same:]
         for piece in rest:
-            checked = checked.after(messages_of([piece], messages), self._counter.message)
+            checked = checked.after([piece], messages, self._counter.message)
             self._checked.append(checked)
         return checked
 
@@ -227,7 +221,7 @@ class RequestWriter:
         One that the caller modified is written again.
         """
         sent: list[object] = []
-        written: dict[int, Sent] = {}
+        written: dict[int, Rewritten] = {}
         for piece in pieces:
             if isinstance(piece, Verbatim):
                 sent += payloads[piece.start : piece.stop]
@@ -239,13 +233,13 @@ class RequestWriter:
                     if piece.index is None
                     else self._host.rewrite(payloads[piece.index], piece.message)
                 )
-                known = Sent(piece, payload, self._host.snapshot(payload))
+                known = Rewritten(piece, payload, self._host.snapshot(payload))
             written[id(piece)] = known
             sent.append(known.payload)
         self._written = written
         return sent
 
-    def _is_unchanged(self, sent: Sent) -> bool:
+    def _is_unchanged(self, sent: Rewritten) -> bool:
         payload, copy = sent.payload, sent.snapshot
         try:
             return payload == copy or self._host.snapshot(payload) == copy
@@ -280,14 +274,12 @@ def untouched(
     for payload in payloads:
         with suppress(ValueError, RecursionError):
             readable.append(host.read(payload))
-    checked = Checked().after(readable, counter.message)
+    checked = Checked().after([Verbatim(start=0, stop=len(readable))], readable, counter.message)
     tokens = checked.tokens + fixed.tokens
     certificate = Certificate(
         limit_tokens=window.limit_tokens,
         bound=window.bound(counter.calibration, tokens, 0),
         counted_tokens=tokens,
-        pairs_closed=not checked.orphans,
-        pins_present=True,
-        newest_present=True,
+        broken=("pairs_closed",) if checked.orphans else (),
     )
     return Prepared(messages=list(payloads), certificate=certificate, decisions=(), compacted=False)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import chain, pairwise
 from pathlib import Path
 from threading import get_ident
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeGuard, cast
 from zlib import crc32
 
 from pydantic import Field, PlainValidator, StrictInt, TypeAdapter, ValidationError
@@ -26,15 +26,54 @@ from autogen_context.cache.originals import Reach
 from autogen_context.errors import StateError
 from autogen_context.messages.canonical import DIGEST_SCHEME
 from autogen_context.messages.message import Message, Text
-from autogen_context.messages.saved import Migration, damaged, faults, migrated, read_saved, saved
+from autogen_context.messages.saved import (
+    Fields,
+    Migration,
+    damaged,
+    faults,
+    migrated,
+    read_saved,
+    saved,
+)
 from autogen_context.prioritizer.advice import Advice
-from autogen_context.view.decision import Candidate, Decision, Decisions, faults_of_decisions
+from autogen_context.view.decision import Candidate, Decision, Decisions, Why
+from autogen_context.view.invariants import faults_of_decisions
 from autogen_context.view.versions import Version
 from autogen_context.view.view import ContextView, Digest
 
-SCHEMA = 9
+DERIVED = re.compile("; (?:reduced on arrival(?: by .*)?|shortened to fit|a notice stands here)$")
+
+
+def with_kind(decision: object) -> object:
+    """Return a decision of schema 9 with the kind of its reason in place of words alone."""
+    if not (is_fields(decision) and isinstance(reason := decision.get("reason"), str)):
+        return decision
+    words = DERIVED.sub("", reason)
+    why = max((each for each in Why if words.startswith(each)), key=len)
+    detail = words.removeprefix(why).removeprefix(": ")
+    told = {"why": str(why)} | ({"detail": detail} if detail else {})
+    return {name: value for name, value in decision.items() if name != "reason"} | told
+
+
+def with_kinds(holder: object, name: str) -> object:
+    """Return what has decisions under a name with the kinds of their reasons."""
+    if not (is_fields(holder) and isinstance(decisions := holder.get(name), list)):
+        return holder
+    return {**holder, name: [with_kind(each) for each in cast("list[object]", decisions)]}
+
+
+def is_fields(value: object) -> TypeGuard[Fields]:
+    """Return whether a value is a JSON object."""
+    return isinstance(value, Mapping)
+
+
+SCHEMA = 10
 MIGRATIONS: Mapping[int, Migration] = {
     8: lambda state: {**state, "digest_scheme": 1},  # digests of what ``repr`` wrote
+    9: lambda state: {
+        name: with_kinds(value, "decisions") if name == "view" else value
+        for name, value in cast("Fields", with_kinds(state, "version_decisions")).items()
+    },
 }
 """By schema: what brings a state into the form of the next one."""
 SOURCE = "save_state()"

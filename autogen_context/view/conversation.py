@@ -29,7 +29,8 @@ from autogen_context.text.work import NAME_CHARS, STATEMENT_CHARS
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.alignment import HostChange, Run, aligned
 from autogen_context.view.decision import Candidate, said_by
-from autogen_context.view.protected import Protection, Voices, protected_of
+from autogen_context.view.invariants import protected_of
+from autogen_context.view.protected import Protection, Voices
 
 Orphans = Literal["repair", "report", "refuse"]
 Read = TypeVar("Read")

@@ -10,7 +10,8 @@ dropped ones.
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from enum import StrEnum
+from itertools import chain, islice
 from typing import Literal, overload
 
 from pydantic import GetCoreSchemaHandler
@@ -18,11 +19,37 @@ from pydantic_core import CoreSchema, core_schema
 from typing_extensions import override
 
 from autogen_context.messages.message import Message, Text, handle_of
-from autogen_context.messages.piece import Piece, Verbatim, Written, shifted
+from autogen_context.messages.piece import Piece, Written, shifted
 from autogen_context.messages.segment import Unit, as_it_came
 
 Action = Literal["keep", "repair", "reduce", "shorten", "drop"]
-CHUNK = 64  # decisions per shared chunk
+
+
+class Why(StrEnum):
+    """Why a unit is sent as it is, or is not; the values are the words that tell it."""
+
+    NEW = "new"
+    CHANGED = "the host changed it"
+    SYSTEM = "must stay: system"
+    VOLATILE = "must stay: system; it changes from turn to turn, so nothing behind it is in the provider's cache"
+    PINNED = "must stay: pinned"
+    MEMORY = "must stay: memory"
+    PENDING = "must stay: pending"
+    INSTRUCTION = "must stay: instruction"
+    NEWEST = "must stay: newest"
+    TASK = "must stay: task"
+    PERSON = "a person said it"
+    MAYBE_PERSON = "a person may have said it"
+    RECENT = "recent"
+    SCORE = "worth its tokens"
+    BLOCKS = "its best blocks are worth their tokens"
+    LEFT_OUT = "left out"
+    OTHER = ""  # by an earlier release
+
+    @property
+    def is_protected(self) -> bool:
+        """Whether the unit must stay."""
+        return self.startswith("must stay")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,25 +100,42 @@ class Decision:
         start: position of its first message in the host's list.
         stop: position after its last message.
         action: keep, repair, reduce (without loss, on arrival), shorten or drop.
-        reason: the reason in words.
+        why: the kind of reason.
         tokens_before: tokens of the unit as it arrived.
         tokens_after: tokens of the unit as it is sent.
         pieces: pieces sent for it; for the first dropped unit, a notice.
         handle: key of the original in its store, if the unit was reduced, shortened or dropped.
         before: pieces sent before it: retrieved exchanges, notices. Their tokens count as the unit's.
+        before_tokens: their tokens.
         rank: rank in the compaction that selected by score; ``None`` if it was not compared.
+        detail: more of the reason, in words.
+        reduced_by: names of the user's own reducers that reduced it on arrival.
     """
 
     start: int
     stop: int
     action: Action
-    reason: Text
+    why: Why
     tokens_before: int
     tokens_after: int
     pieces: tuple[Piece, ...]
     handle: Text = ""
     before: tuple[Piece, ...] = ()
+    before_tokens: int = 0
     rank: Rank | None = None
+    detail: Text = ""
+    reduced_by: tuple[Text, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """The reason in words."""
+        said = ": ".join(filter(None, (self.why, self.detail)))
+        if self.action == "reduce":
+            by = f" by {', '.join(self.reduced_by)}" if self.reduced_by else ""
+            return f"{said}; reduced on arrival{by}"
+        if self.action == "shorten" and self.why.is_protected:
+            return f"{said}; shortened to fit"
+        return f"{said}; a notice stands here" if self.action == "drop" and self.pieces else said
 
     @property
     def hides(self) -> bool:
@@ -102,6 +146,25 @@ class Decision:
     def sent(self) -> tuple[Piece, ...]:
         """All pieces sent for it, with those before it."""
         return (*self.before, *self.pieces) if self.before else self.pieces
+
+    def then(self, new: "Decision") -> "Decision":
+        """Return a new decision on the unit, with what stays when its pieces change: what is sent before it, and its rank."""
+        return replace(
+            new,
+            tokens_after=new.tokens_after + self.before_tokens,
+            before=self.before,
+            before_tokens=self.before_tokens,
+            rank=self.rank,
+        )
+
+    def after(self, piece: Piece, tokens: int) -> "Decision":
+        """Return the decision with one more piece sent before the unit, of so many tokens."""
+        return replace(
+            self,
+            tokens_after=self.tokens_after + tokens,
+            before=(*self.before, piece),
+            before_tokens=self.before_tokens + tokens,
+        )
 
 
 def moved(decision: Decision, by: int) -> Decision:
@@ -118,26 +181,33 @@ def moved(decision: Decision, by: int) -> Decision:
 
 
 class Decisions(Sequence[Decision]):
-    """An immutable sequence of decisions, one per unit, oldest first; sequences share their chunks."""
+    """An immutable sequence of decisions, one per unit, oldest first.
 
-    __slots__ = ("_full", "_line", "_live", "_live_stop", "_open", "hidden", "last", "tokens")
+    Sequences that go on from one another share a list with all decisions but the newest, of which each knows how many are its
+    own. One of those with the same number has the right to add to it; the others copy it.
+
+    Attributes:
+        last: the decision on the newest unit; ``None`` if there is none.
+        tokens: of all units as they are sent.
+        hidden: number of units of which a part is not sent.
+    """
+
+    __slots__ = ("_live", "_right", "_settled", "_size", "hidden", "last", "tokens")
 
     def __init__(self, decisions: Iterable[Decision] = ()) -> None:
-        made = tuple(decisions)
+        made = list(decisions)
         self.tokens = sum(decision.tokens_after for decision in made)
         self.hidden = sum(decision.hides for decision in made)
-        chunks = [made[at : at + CHUNK] for at in range(0, len(made), CHUNK)] or [()]
-        self._full, self._open = tuple(chunks[:-1]), chunks[-1]
-        self.last = made[-1] if made else None  # the decision on the newest unit
-        self._line = object()  # identity shared by all sequences that only extend this one
-        # Units sent, among the first ``_live_stop``; later units may all be sent.
-        self._live_stop = max(0, len(made) - 1)
-        self._live = tuple(i for i in range(self._live_stop) if made[i].sent)
+        self.last = made.pop() if made else None
+        self._settled, self._size, self._right = made, len(made), [None]
+        # Units sent among the first settled ones, and the number of these; later ones may all be sent.
+        self._live = [i for i, decision in enumerate(made) if decision.sent], len(made)
 
     @property
     def live(self) -> list[int]:
         """Indices of the units that may be sent, ascending; no piece of any other unit is sent."""
-        return [*self._live, *range(self._live_stop, len(self))]
+        live, looked = self._live
+        return [*live, *range(looked, len(self))]
 
     @property
     def stop(self) -> int:
@@ -150,17 +220,22 @@ class Decisions(Sequence[Decision]):
 
     def extended(self, decision: Decision) -> "Decisions":
         """Return the sequence with one decision appended."""
-        if len(self._open) < CHUNK:
-            made = self._with(self._full, (*self._open, decision))
-        else:
-            made = self._with((*self._full, self._open), (decision,))
+        made = self._with(decision)
         made.tokens += decision.tokens_after
         made.hidden += decision.hides
+        if self.last is None:
+            return made
+        try:
+            self._right.pop()  # whoever takes it first, in whatever thread, adds to the list
+        except IndexError:
+            made._settled = self._settled[: self._size]
+        made._settled.append(self.last)
+        made._size, made._right = self._size + 1, [None]
         return made
 
     def with_last(self, decision: Decision) -> "Decisions":
         """Return the sequence with the newest decision replaced; raise `IndexError` if it is empty."""
-        last, made = self[-1], self._with(self._full, (*self._open[:-1], decision))
+        last, made = self[-1], self._with(decision)
         made.tokens += decision.tokens_after - last.tokens_after
         made.hidden += decision.hides - last.hides
         return made
@@ -169,19 +244,16 @@ class Decisions(Sequence[Decision]):
         """Return the sequence with the decisions at some indices replaced."""
         if not changes:
             return self
-        chunks = [*self._full, self._open]
-        copies = {i // CHUNK: list(chunks[i // CHUNK]) for i in changes}
+        settled, size = [*self], self._size
+        made = self._with(changes.get(size, self.last))
         for i, decision in changes.items():
-            copies[i // CHUNK][i % CHUNK] = decision
-        for at, copy in copies.items():
-            chunks[at] = tuple(copy)
-        made = self._with(tuple(chunks[:-1]), chunks[-1])
-        for i, decision in changes.items():
-            made.tokens += decision.tokens_after - self[i].tokens_after
-            made.hidden += decision.hides - self[i].hides
-        made._line, made._live_stop = object(), len(self) - 1
-        live = sorted({*self.live, *changes} - {made._live_stop})
-        made._live = tuple(i for i in live if made[i].sent)
+            made.tokens += decision.tokens_after - settled[i].tokens_after
+            made.hidden += decision.hides - settled[i].hides
+            settled[i] = decision
+        del settled[size:]
+        made._settled, made._right = settled, [None]
+        live = sorted({*self.live, *changes} - {size})
+        made._live = [i for i in live if settled[i].sent], size
         return made
 
     def until(self, messages: int) -> "Decisions":
@@ -193,26 +265,15 @@ class Decisions(Sequence[Decision]):
 
     def continues(self, other: "Decisions") -> bool:
         """Return True if this sequence only extends another one's decisions, but for the newest of them."""
-        full, settled = len(other._full), other._open[:-1]
-        if self._line is not other._line:
-            return False
-        if (len(self._full), len(self._open)) < (full, len(other._open)):
-            return False
-        if full and self._full[full - 1] is not other._full[full - 1]:
-            return False  # both extend a third one, each in its own way
-        chunk = self._full[full] if full < len(self._full) else self._open
-        return chunk[: len(settled)] == settled
+        return self._settled is other._settled and self._size >= other._size
 
     def settled_since(self, other: "Decisions") -> list[Decision] | None:
         """Return the settled decisions added since another sequence; ``None`` if this one does not continue it."""
-        if not self.continues(other):
-            return None
-        chunks = chain(*self._full[len(other._full) :], self._open)
-        return list(chunks)[max(0, len(other._open) - 1) : -1]
+        return self._settled[other._size : self._size] if self.continues(other) else None
 
     @override
     def __len__(self) -> int:
-        return CHUNK * len(self._full) + len(self._open)
+        return self._size + (self.last is not None)
 
     @overload
     def __getitem__(self, index: int) -> Decision: ...
@@ -220,18 +281,17 @@ class Decisions(Sequence[Decision]):
     def __getitem__(self, index: slice) -> tuple[Decision, ...]: ...
     @override
     def __getitem__(self, index: int | slice) -> Decision | tuple[Decision, ...]:
-        units = CHUNK * len(self._full) + len(self._open)
+        units, last = len(self), self.last
         if isinstance(index, slice):
             return tuple([self[i] for i in range(*index.indices(units))])
         at = index + units if index < 0 else index
-        if not 0 <= at < units:
+        if last is None or not 0 <= at < units:
             raise IndexError(f"decision {index} of {units}")
-        chunk = at // CHUNK
-        return (self._full[chunk] if chunk < len(self._full) else self._open)[at % CHUNK]
+        return last if at == self._size else self._settled[at]
 
     @override
     def __iter__(self) -> Iterator[Decision]:
-        return chain(*self._full, self._open)
+        return chain(islice(self._settled, self._size), () if self.last is None else (self.last,))
 
     @override
     def __eq__(self, other: object) -> bool:
@@ -255,24 +315,23 @@ class Decisions(Sequence[Decision]):
             ),
         )
 
-    def _with(
-        self, full: tuple[tuple[Decision, ...], ...], newest: tuple[Decision, ...]
-    ) -> "Decisions":
-        """Return a copy with other chunks; the caller corrects its sums."""
+    def _with(self, last: Decision | None) -> "Decisions":
+        """Return a copy with another last decision; the caller corrects its sums."""
         made = Decisions.__new__(Decisions)
-        made._full, made._open, made.last, made._line = full, newest, newest[-1], self._line
-        made._live, made._live_stop = self._live, self._live_stop
+        made._settled, made._size, made._right = self._settled, self._size, self._right
+        made._live, made.last = self._live, last
         made.tokens, made.hidden = self.tokens, self.hidden
         return made
 
 
-def kept(candidate: Candidate, reason: str) -> Decision:
+def kept(candidate: Candidate, why: Why, detail: str = "") -> Decision:
     """Return the decision to send a unit whole."""
     return Decision(
         start=candidate.unit.start,
         stop=candidate.unit.stop,
         action="repair" if candidate.repairs else "keep",
-        reason=reason,
+        why=why,
+        detail=detail,
         tokens_before=candidate.tokens,
         tokens_after=candidate.tokens,
         pieces=candidate.pieces,
@@ -282,14 +341,16 @@ def kept(candidate: Candidate, reason: str) -> Decision:
 def replaced(
     candidate: Candidate,
     action: Action,
-    reason: str,
-    pieces: tuple[Piece, ...],
-    tokens: int,
+    why: Why,
+    pieces: tuple[Piece, ...] = (),
+    tokens: int = 0,
+    *,
+    detail: str = "",
     rank: Rank | None = None,
 ) -> Decision:
     """Return the decision to send other pieces, or none, with ``tokens`` in total; the original is kept."""
     return replace(
-        kept(candidate, reason),
+        kept(candidate, why, detail),
         action=action,
         pieces=pieces,
         tokens_after=tokens,
@@ -309,25 +370,3 @@ def said_by(pieces: Iterable[Piece], unit: Unit) -> list[Message]:
 def tokens_of(decisions: Mapping[int, Decision]) -> int:
     """Return the total tokens after these decisions."""
     return sum(decision.tokens_after for decision in decisions.values())
-
-
-def faults_of_decisions(decisions: Iterable[Decision], *, known: int) -> Iterator[str]:
-    """Yield faults: gaps, units out of order or beyond ``known`` messages, messages sent twice or of another unit."""
-    stop = 0
-    for decision in decisions:
-        if decision.start != stop or decision.stop <= stop:
-            yield f"the unit at {decision.start} to {decision.stop} stands behind {stop}"
-        next_position = decision.start
-        for piece in decision.pieces:
-            if isinstance(piece, Verbatim):
-                first, behind = piece.start, piece.stop
-            elif piece.index is not None:
-                first, behind = piece.index, piece.index + 1
-            else:
-                continue
-            if not next_position <= first < behind <= decision.stop:
-                yield f"the unit at {decision.start} sends a message of others, twice, or out of order"
-            next_position = behind
-        stop = decision.stop
-    if stop > known:
-        yield f"{stop} messages are decided, and there are {known}"

@@ -6,7 +6,6 @@ pending call, whole or shortened and marked. The newest unit stays, shortened if
 cause that error.
 """
 
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
@@ -15,10 +14,19 @@ from autogen_context.errors import ContextWindowExceeded
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.origin import KEPT, is_users
 from autogen_context.messages.piece import Piece
-from autogen_context.view.decision import Candidate, Decision, kept, replaced, tokens_of
+from autogen_context.view.decision import Candidate, Decision, Why, kept, replaced, tokens_of
 
 Protection = Literal["system", "pinned", "memory", "pending", "instruction", "newest", "task"]
 
+MUST_STAY: Mapping[Protection, Why] = {
+    "system": Why.SYSTEM,
+    "pinned": Why.PINNED,
+    "memory": Why.MEMORY,
+    "pending": Why.PENDING,
+    "instruction": Why.INSTRUCTION,
+    "newest": Why.NEWEST,
+    "task": Why.TASK,
+}
 VERBATIM: frozenset[Protection] = frozenset({"system", "pinned"})
 INSTRUCTION_FRACTION = 0.5  # of the room, for an instruction that does not fit beside the newest
 LEAST_TEXT = 32  # tokens; a message shortened further is useless
@@ -75,43 +83,6 @@ class Voices:
         self.instructions = self.people or self._led or self.others
 
 
-def protected_of(
-    candidates: Sequence[Candidate], pinned: frozenset[int], voices: Voices
-) -> dict[int, Protection]:
-    """Return the protected units by index, each with its strongest reason."""
-    if not candidates:
-        return {}
-    last, systems = candidates[-1].unit, voices.systems
-    prompt = next((n for n, i in enumerate(systems) if n != i), len(systems))
-    texts = [candidates[i].unit.messages[0].text for i in systems[:prompt]]
-    protected: dict[int, Protection] = {
-        i: "memory"
-        for i in systems[prompt:][-1:]
-        if candidates[i].unit.messages[0].text not in texts
-    }
-    for i in voices.instructions[:1]:
-        protected[i] = "task"
-    for i in voices.instructions[-1:]:
-        protected[i] = "instruction"
-    protected[len(candidates) - 1] = "pending" if last.unanswered else "newest"
-    for message in pinned:
-        if message < last.stop:
-            i = bisect_right(candidates, message, key=lambda c: c.unit.start) - 1
-            protected[i] = "pinned"
-    for i in range(prompt):
-        protected[i] = "system"
-    return protected
-
-
-def satisfied(decisions: Sequence[Decision], protected: Mapping[int, Protection]) -> bool:
-    """Return True if the decisions keep every protected unit."""
-    for i, why in protected.items():
-        action = decisions[i].action
-        if action == "drop" or (action == "shorten" and why in VERBATIM):
-            return False
-    return True
-
-
 def choose_protected(
     candidates: Sequence[Candidate],
     protected: Mapping[int, Protection],
@@ -124,7 +95,7 @@ def choose_protected(
     Raises:
         ContextWindowExceeded: the other protected units do not fit.
     """
-    whole = {i: kept(candidates[i], f"must stay: {why}") for i, why in protected.items()}
+    whole = {i: kept(candidates[i], MUST_STAY[why]) for i, why in protected.items()}
     if tokens_of(whole) <= limit_tokens:
         return whole
     impossible = too_little(limit_tokens, candidates, protected)
@@ -141,8 +112,7 @@ def choose_protected(
         if candidate.tokens <= room:
             chosen[i] = whole[i]
         elif (required or room >= LEAST_TEXT) and (fitted := fit(candidate, room)):
-            reason = f"must stay: {protected[i]}; shortened to fit"
-            chosen[i] = replaced(candidate, "shorten", reason, *fitted)
+            chosen[i] = replaced(candidate, "shorten", MUST_STAY[protected[i]], *fitted)
         return i in chosen
 
     at = {why: i for i, why in protected.items()}

@@ -12,21 +12,19 @@ from typing import Annotated, Self
 from pydantic import BeforeValidator, PlainSerializer
 
 from autogen_context.messages.message import Message, Text
-from autogen_context.messages.piece import LINES_ABOVE, Piece, Written, messages_of
+from autogen_context.messages.piece import LINES_ABOVE, Piece, Written
 from autogen_context.tokens.calibrate import Calibration
 from autogen_context.view.alignment import HostChange
-from autogen_context.view.certificate import Checked
 from autogen_context.view.decision import (
     Candidate,
     Decision,
     Decisions,
-    faults_of_decisions,
+    Why,
     kept,
     moved,
 )
+from autogen_context.view.invariants import Checked, faults_of_decisions
 from autogen_context.view.notice import Notices, PreambleOffer
-
-CHANGED = "the host changed it"
 
 
 def from_hex(value: object) -> bytes:
@@ -242,7 +240,8 @@ class ContextView:
         if is_untold and any(each.hides for each in stay if each):
             return self.begun_anew()  # nothing would tell what is hidden
         decisions = Decisions(
-            each or kept(c, CHANGED) for each, c in zip(stay, candidates[: len(stay)], strict=True)
+            each or kept(c, Why.CHANGED)
+            for each, c in zip(stay, candidates[: len(stay)], strict=True)
         )
         untold = sum(map(told_before, self.decisions)) > sum(map(told_before, filter(None, stay)))
         notices = self.notices
@@ -260,15 +259,15 @@ class ContextView:
         )
 
     def with_heads(
-        self, heads: Iterable[int], candidates: Sequence[Candidate], *, reason: str = ""
+        self, heads: Iterable[int], candidates: Sequence[Candidate], *, why: Why | None = None
     ) -> Self:
         """Return the view after other system messages replaced these; all else is as it was."""
         decisions = self.decisions
         known = ((i, decisions[i]) for i in heads if i < len(decisions))
         changes = {
-            i: kept(candidates[i], reason or before.reason)
+            i: kept(candidates[i], why or before.why)
             for i, before in known
-            if before.tokens_before != candidates[i].tokens or reason not in ("", before.reason)
+            if before.tokens_before != candidates[i].tokens or why not in (None, before.why)
         }
         rewrites = self.rewrites + bool(self.sent)
         return replace(self, decisions=decisions.changed(changes), rewrites=rewrites)
@@ -290,9 +289,8 @@ class ContextView:
 
     def with_before_last(self, piece: Piece, tokens: int) -> Self:
         """Return the view with a piece added before the newest unit, after the pieces already there."""
-        last = self.decisions[-1]
-        told = replace(last, before=(*last.before, piece), tokens_after=last.tokens_after + tokens)
-        return replace(self, decisions=self.decisions.with_last(told))
+        last = self.decisions[-1].after(piece, tokens)
+        return replace(self, decisions=self.decisions.with_last(last))
 
 
 def realigned(decision: Decision, change: HostChange) -> Decision | None:
@@ -341,8 +339,8 @@ def faults_of(view: ContextView, messages: Sequence[Message], *, open_pairs: boo
     yield from faults_of_decisions(view.decisions, known=len(messages))
     if view.decisions.stop > len(messages):
         return
-    sent = [m for d in view.decisions for m in messages_of(d.sent, messages)]
-    checked = Checked().after(sent, lambda _: 0)
+    sent = (piece for decision in view.decisions for piece in decision.sent)
+    checked = Checked().after(sent, messages, lambda _: 0)
     if checked.orphans and not open_pairs:
         yield f"{checked.orphans} calls or results are sent without their counterpart"
     tokens = sum(decision.tokens_after for decision in view.decisions)

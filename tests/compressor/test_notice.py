@@ -27,7 +27,7 @@ from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
 from autogen_context.text.quote import quoted
 from autogen_context.triggers.turn import outcome_of, turn_of
-from autogen_context.view.decision import Decision, kept, replaced
+from autogen_context.view.decision import Decision, Why, kept, replaced
 from support.counting import COUNTER
 from support.outputs import OUTPUTS
 from support.units import candidates_of, read_all
@@ -87,7 +87,7 @@ class Talk:
         room_tokens: int = 1_000,
     ) -> str:
         """What is told when only these units are in sight."""
-        decided: dict[int, Decision] = {i: kept(self.candidates[i], "") for i in in_sight}
+        decided: dict[int, Decision] = {i: kept(self.candidates[i], Why.NEW) for i in in_sight}
         return self.telling.told(
             self.units, decided, summaries=summaries or {}, room_tokens=room_tokens
         )
@@ -137,7 +137,7 @@ def test_what_was_stated_out_of_sight_is_told_and_what_is_in_sight_is_not() -> N
     assert "Never touch the table billing_2024" in talk.told([0, 3])
     assert "billing" not in talk.told([0, 1, 3])
     assert "read src/app.py" in talk.told([0, 1, 3])
-    shortened = replaced(talk.candidates[1], "shorten", "", talk.candidates[1].pieces, 5)
+    shortened = replaced(talk.candidates[1], "shorten", Why.BLOCKS, talk.candidates[1].pieces, 5)
     told = talk.telling.told(talk.units, {1: shortened}, summaries={}, room_tokens=1_000)
     assert "billing_2024" in told
     whole = replace(shortened, pieces=(Written(message=Message(role="user", text=RULE)),))
@@ -325,7 +325,11 @@ def test_what_is_noted_depends_on_the_units_alone() -> None:
     once.note(talk.units, until=5)
     told = [
         each.told(
-            talk.units, {6: kept(talk.candidates[6], "")}, summaries={}, room_tokens=900, reach=5
+            talk.units,
+            {6: kept(talk.candidates[6], Why.NEW)},
+            summaries={},
+            room_tokens=900,
+            reach=5,
         )
         for each in (often, once)
     ]

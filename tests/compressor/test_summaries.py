@@ -32,7 +32,7 @@ from autogen_context.testing import Fault, LoopbackServer, Say, ScriptedModel
 from autogen_context.testing.transcripts import transcripts
 from autogen_context.text.quote import MARK, block
 from autogen_context.view.decision import Candidate
-from autogen_context.view.protected import protected_of
+from autogen_context.view.invariants import protected_of
 from support.counting import Characters
 from support.prompts import client
 from support.prose import REPORT, Letters

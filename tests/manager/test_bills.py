@@ -25,9 +25,6 @@ def certificate(bill: Bill) -> Certificate:
         limit_tokens=1_000,
         bound=Count(tokens=bill.counted, source="tokenizer"),
         counted_tokens=bill.counted,
-        pairs_closed=True,
-        pins_present=True,
-        newest_present=True,
         assumed_tokens=bill.assumed,
         rewrites=bill.rewrites,
     )

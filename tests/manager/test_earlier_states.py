@@ -52,7 +52,8 @@ def test_a_state_of_an_earlier_release_goes_on(name: str, caplog: pytest.LogCapt
     assert turn.compacted == saved["compacted"]
     assert turn.certificate.pins_present
     told = [r for r in caplog.records if "earlier release" in r.getMessage()]
-    assert [r.levelno for r in told] == [logging.INFO]
+    is_told = saved["state"]["schema"] == 8  # whose digests are others
+    assert [r.levelno for r in told] == [logging.INFO] * is_told
     assert len(keeper.versions) == len(saved["state"]["saved_versions"])
 
 
@@ -84,11 +85,11 @@ def test_a_migrated_state_can_be_saved_at_once(name: str) -> None:
     assert decided(again.decisions) == saved["next"]
 
 
-@of_each_release
+@pytest.mark.parametrize("name", [name for name in FILES if name.startswith("schema-8-")])
 def test_another_conversation_is_not_taken_for_the_saved_one(
     name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Units of another size are decided anew, and a warning says how many were recognised."""
+    """Where digests cannot be compared: units of another size are decided anew, and a warning says how many were recognised."""
     words, saved = HOSTS[host_of(name)], saved_by(name)
     keeper = keeper_of(words)
     keeper.load_state(saved["state"])

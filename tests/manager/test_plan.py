@@ -16,7 +16,7 @@ from autogen_context.messages.message import Message, handle_of
 from autogen_context.messages.piece import Written
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
-from autogen_context.view.decision import Decision
+from autogen_context.view.decision import Decision, Why
 from support.counting import Characters
 from support.keeping import outcome_of
 from support.saying import asks, says, tells
@@ -90,7 +90,7 @@ def test_a_compaction_keeps_what_its_budget_says(
 
 def must_stay(decision: Decision) -> bool:
     """Whether it was not for the budget to choose."""
-    return decision.reason.startswith("must stay")
+    return decision.why.is_protected
 
 
 def require_one_notice(decisions: Sequence[Decision]) -> int:
@@ -114,7 +114,7 @@ def require_newest(decisions: Sequence[Decision], drawn: CompactionBudget, besid
     rest = [
         d for d in reversed(decisions) if not must_stay(d) and not d.reason.startswith(NEEDLESS)
     ]
-    recent = [d for d in rest if d.reason == "recent"]
+    recent = [d for d in rest if d.why is Why.RECENT]
     assert recent == rest[: len(recent)]
     assert {d.action for d in recent} <= {"keep", "repair"}
     tokens = sum(d.tokens_after for d in recent)

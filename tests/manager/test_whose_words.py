@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
 from autogen_context.testing import ChatMessage
+from autogen_context.view.decision import Why
 from support.results import step
 
 pytestmark = pytest.mark.filterwarnings("ignore:window_tokens=")
@@ -208,7 +209,7 @@ def test_settings_decide_before_any_text() -> None:
     assert report not in texts(declared)
     order = [talk(TASK), talk("Yes.", "assistant"), talk(NEXT, name="Ann"), *steps(25)]
     by_a_person = turns(order, since=45, window_tokens=2_000, people=["Ann"])[-1]
-    assert any(d.reason == "must stay: instruction" and d.start == 2 for d in by_a_person.decisions)
+    assert any(d.why is Why.INSTRUCTION and d.start == 2 for d in by_a_person.decisions)
 
 
 def test_the_same_as_arguments() -> None:

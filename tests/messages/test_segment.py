@@ -14,7 +14,7 @@ from autogen_context.messages.segment import NO_CALL, NO_RESULT, extend, pair, r
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
 from autogen_context.text.quote import MARK, block
-from autogen_context.view.certificate import Checked
+from autogen_context.view.invariants import Checked
 from support.counting import Characters
 from support.units import asks, read_all, tells
 
@@ -105,7 +105,7 @@ def pieces_of(messages: list[Message]) -> list[Piece]:
 def test_what_is_repaired_is_whole(messages: list[Message]) -> None:
     """Results name their calls, calls have results, no text is lost, and a second repair leaves all as it is."""
     said = messages_of(pieces_of(messages), messages)
-    assert not Checked().after(said, lambda _: 0).orphans
+    assert not Checked().after(pieces_of(messages), messages, lambda _: 0).orphans
     text, at = block(joined_text(said)), 0
     for message in messages:
         for each in (message.text, *(result.text for result in message.results)):

@@ -19,7 +19,7 @@ from autogen_context.prioritizer.selection import REACH, Selection, standing
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
 from autogen_context.tokens.measure import Count
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.view.decision import kept
+from autogen_context.view.decision import Why, kept
 from support.counting import COUNTER, OVERHEADS
 from support.scoring import references_of
 from support.selection import Case, Covering, best, cost, drawn
@@ -75,7 +75,7 @@ def filled(
 ) -> Filled:
     """What becomes of units."""
     candidates, references = candidates_of(messages), references_of(messages)
-    decided = {i: kept(candidates[i], "taken") for i in taken}
+    decided = {i: kept(candidates[i], Why.NEW) for i in taken}
     scores = ValueScores(ConversationRecord(references), Need(room_tokens=room), {})
     every = references.standing
     return fill(
@@ -111,7 +111,7 @@ def test_units_fit_and_none_grows(messages: list[Message], room: int, data: st.D
             assert decision.handle
             assert "blocks are worth their tokens" in decision.reason
         else:
-            assert decision == replace(kept(candidates[i], decision.reason), rank=decision.rank)
+            assert decision == replace(kept(candidates[i], Why.SCORE), rank=decision.rank)
     ranks = {i: decision.rank for i, decision in decisions.items() if decision.rank}
     ranks |= {i: unchosen.rank for i, unchosen in found.left.items()}
     assert len(ranks) == len(decisions) + len(found.left)

@@ -30,7 +30,7 @@ from autogen_context.triggers.price import (
 )
 from autogen_context.triggers.turn import NOTHING, TriggerDecision, Turn, TurnRange
 from autogen_context.view.conversation import Conversation
-from autogen_context.view.decision import Decision
+from autogen_context.view.decision import Decision, Why
 from autogen_context.view.view import Pace
 from support.counting import COUNTER
 from support.saying import asks, call_of, says, tells
@@ -226,7 +226,7 @@ UNITS = [  # tokens, and whether it was cut before
         start=i,
         stop=i + 1,
         action="shorten" if hides else "keep",
-        reason="",
+        why=Why.NEW,
         tokens_before=tokens,
         tokens_after=tokens,
         pieces=(),

@@ -15,6 +15,7 @@ from _pytest.mark import ParameterSet
 from autogen_context import IncrementalContextManager, Prepared
 from autogen_context.ledger import Ledger
 from autogen_context.testing import ChatMessage
+from autogen_context.view.decision import Why
 
 HERE = Path(__file__).parent
 WINDOW = 4_000
@@ -196,10 +197,8 @@ class Attack:
         wanted = [*RULES, *([INSTRUCTION] if upto >= self._spoken and not is_asked else [])]
         found = [f"{text!r} is gone" for text in wanted if text not in everything]
         for decision in turn.decisions:
-            is_kept = "must stay" in decision.reason and "newest" not in decision.reason
-            if decision.start in self._hit and (
-                is_kept or decision.reason.startswith("a person said it")
-            ):
+            is_kept = decision.why.is_protected and decision.why is not Why.NEWEST
+            if decision.start in self._hit and (is_kept or decision.why is Why.PERSON):
                 found.append(f"unit {decision.start}: {decision.reason}")
         ours = [t for t in told(turn, self._messages) if not is_a_part(t, self.case.text)]
         for claim in self.case.claims:

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Piece, Verbatim, Written
-from autogen_context.view.decision import CHUNK, Action, Decision, Decisions
+from autogen_context.view.decision import Action, Decision, Decisions, Why
 from autogen_context.view.view import ContextView
 
-MANY = CHUNK - 2
+MANY = 62
 NOTE = Written(message=Message(role="user", text="told", own=True))
 
 
@@ -30,7 +30,7 @@ def decision_lists(draw: st.DrawFn) -> list[Decision]:
                 start=start,
                 stop=start + length,
                 action=action,
-                reason="",
+                why=Why.NEW,
                 tokens_before=9,
                 tokens_after=draw(st.integers(0, 9)) if start >= MANY else 1,
                 pieces=() if action == "drop" else pieces,
@@ -102,14 +102,14 @@ def kept_at(start: int, tokens: int) -> Decision:
         start=start,
         stop=start + 1,
         action="keep",
-        reason="",
+        why=Why.NEW,
         tokens_before=tokens,
         tokens_after=tokens,
         pieces=pieces,
     )
 
 
-@pytest.mark.parametrize("after", [2, CHUNK + 2, 2 * CHUNK + 2])
+@pytest.mark.parametrize("after", [2, 130])
 def test_what_parted_does_not_go_on_from_one_another(after: int) -> None:
     """Whether both extend a third one, or a decision of it was replaced."""
     base = Decisions([kept_at(start, 1) for start in range(3)])

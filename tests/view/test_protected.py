@@ -7,12 +7,11 @@ import pytest
 
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.messages.message import Message, ToolCall, ToolResult
-from autogen_context.view.decision import Action, Candidate, Decision, replaced, tokens_of
+from autogen_context.view.decision import Action, Candidate, Decision, Why, replaced, tokens_of
+from autogen_context.view.invariants import protected_of, satisfied
 from autogen_context.view.protected import (
     Protection,
     choose_protected,
-    protected_of,
-    satisfied,
 )
 from support.units import candidates_of, fit, voices_of
 
@@ -85,7 +84,7 @@ def test_a_pin_is_stronger_than_a_task_and_weaker_than_the_system_prompt() -> No
 def test_what_satisfies_a_floor(action: Action) -> None:
     """System prompt and pins verbatim; the others may be shortened; none may be dropped."""
     [person] = candidates_of([PERSON])
-    decision = replaced(person, action, "", (), 0)
+    decision = replaced(person, action, Why.NEW)
     for floor in get_args(Protection):
         verbatim = floor in ("system", "pinned")
         holds = action != "drop" and not (verbatim and action == "shorten")

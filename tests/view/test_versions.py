@@ -13,7 +13,7 @@ from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.piece import Verbatim
 from autogen_context.testing import ChatMessage
 from autogen_context.view.conversation import Conversation
-from autogen_context.view.decision import Decision, Decisions
+from autogen_context.view.decision import Decision, Decisions, Why
 from autogen_context.view.versions import Versions
 from autogen_context.view.view import ContextView, faults_of
 from support.counting import COUNTER
@@ -150,7 +150,7 @@ def decided(start: int, stop: int, tokens: int = 1) -> Decision:
         start=start,
         stop=stop,
         action="keep",
-        reason="",
+        why=Why.NEW,
         tokens_before=tokens,
         tokens_after=tokens,
         pieces=pieces,

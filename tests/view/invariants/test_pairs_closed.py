@@ -1,10 +1,10 @@
-"""What a certificate says of a list: what an orphan is, and whether it fits."""
+"""Promise 3: a result follows its call, and a call has its results, or waits for them at the end."""
 
 import pytest
 
 from autogen_context.messages.message import Message
-from autogen_context.tokens.measure import Count
-from autogen_context.view.certificate import Certificate, Checked
+from autogen_context.messages.piece import Verbatim
+from autogen_context.view.invariants import Checked, PairsClosed, Sent
 from support.units import asks, tells
 
 SAYS = Message(role="user", text="hi")
@@ -29,24 +29,14 @@ SAYS = Message(role="user", text="hi")
     ],
 )
 def test_what_an_orphan_is(messages: list[Message], orphans: int, still_open: str) -> None:
-    """A result without its call, or a call that other messages follow before its result."""
-    checked = Checked().after(messages, lambda _: 1)
-    assert checked.tokens == len(messages)
-    assert checked.orphans == orphans
+    """A result without its call, or a call that other messages follow before its result; read at once or one by one."""
+    checked = Checked()
+    for at in range(len(messages)):
+        checked = checked.after([Verbatim(start=at, stop=at + 1)], messages, lambda _: 1)
+    whole = [Verbatim(start=0, stop=len(messages))] if messages else []
+    assert checked == Checked().after(whole, messages, lambda _: 1)
+    assert PairsClosed().holds(Sent(0, 0, checked, whole, len(messages))) is (orphans == 0)
+    assert (checked.tokens, checked.orphans) == (len(messages), orphans)
     assert [call.id for call in checked.open_calls] == list(still_open)
     assert checked.calls == sum(len(message.calls) for message in messages)
     assert checked.results == sum(len(message.results) for message in messages)
-
-
-@pytest.mark.parametrize(("bound", "fits"), [(99, True), (100, True), (101, False)])
-def test_it_fits_up_to_the_limit(bound: int, *, fits: bool) -> None:
-    """By the bound, not by the count."""
-    certificate = Certificate(
-        limit_tokens=100,
-        bound=Count(tokens=bound, source="tokenizer"),
-        counted_tokens=50,
-        pairs_closed=True,
-        pins_present=True,
-        newest_present=True,
-    )
-    assert certificate.fits is fits
