@@ -101,6 +101,12 @@ async def test_the_python_of_a_page_runs(name: str) -> None:
                 exec(code, names)  # noqa: S102 - our own text
 
 
+def test_the_first_program_has_types() -> None:
+    """It stands in a file of its own, which the strictest checks of types take as a user's editor sees it (D12)."""
+    first = PYTHON.findall(PAGES["docs/quickstart.md"])[0]
+    assert DOCS.joinpath("quickstart.py").read_text("utf-8").partition("\n\n")[2] == first
+
+
 @pytest.mark.parametrize("stem", ELSEWHERE)
 def test_the_python_of_other_pages_runs_in_their_rooms(stem: str) -> None:
     """The test that is named here takes the page and runs it."""

@@ -38,7 +38,7 @@ from autogen_context.adapters.register import (
 from autogen_context.config import ContextConfig
 from autogen_context.errors import CompletionFailed
 from autogen_context.manager.manager import IncrementalContextManager
-from autogen_context.manager.parts import ManagerOptions
+from autogen_context.manager.options import ManagerOptions
 from autogen_context.manager.prepared import Prepared
 from autogen_context.messages.message import Origin
 from autogen_context.messages.tool_schema import (

@@ -52,7 +52,7 @@ from autogen_context.adapters.register import (
     take_up,
 )
 from autogen_context.manager.manager import IncrementalContextManager
-from autogen_context.manager.parts import ManagerOptions
+from autogen_context.manager.options import ManagerOptions
 from autogen_context.manager.prepared import Prepared
 from autogen_context.messages.tool_schema import (
     NOTHING_LEFT,

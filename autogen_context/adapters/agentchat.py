@@ -32,7 +32,7 @@ from autogen_context.adapters.agentchat_context import (
 )
 from autogen_context.adapters.agentchat_format import AgentChatFormat
 from autogen_context.adapters.register import REGISTERED, AgentContext, completed
-from autogen_context.manager.parts import ManagerOptions
+from autogen_context.manager.options import ManagerOptions, takes_options
 from autogen_context.messages.tool_schema import (
     RECALL_ARGUMENTS,
     RECALL_DESCRIPTION,
@@ -193,6 +193,7 @@ class ManagedChatCompletionClient(AgentContext[LLMMessage], ChatCompletionClient
 
     component_type = "model"
 
+    @takes_options
     def __init__(
         self,
         client: ChatCompletionClient,

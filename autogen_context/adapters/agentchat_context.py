@@ -29,7 +29,7 @@ from autogen_context.adapters.agentchat_format import AgentChatFormat, as_llm_me
 from autogen_context.adapters.register import AgentContext, completed
 from autogen_context.argument import listed
 from autogen_context.config.config import ContextConfig
-from autogen_context.manager.parts import ManagerOptions
+from autogen_context.manager.options import ManagerOptions, takes_options
 from autogen_context.messages.piece import BETWEEN
 from autogen_context.models.completion import Complete, whole
 
@@ -93,6 +93,7 @@ class ManagedChatCompletionContext(
     component_config_schema = ManagedContextConfig
     component_provider_override = "autogen_context.adapters.agentchat.ManagedChatCompletionContext"
 
+    @takes_options
     def __init__(
         self,
         model: str | None = None,

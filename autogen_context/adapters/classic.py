@@ -20,7 +20,7 @@ from autogen_context.adapters.classic_conversations import ChatDict, Conversatio
 from autogen_context.adapters.register import REGISTERED, completed
 from autogen_context.errors import CompletionFailed
 from autogen_context.manager.manager import IncrementalContextManager
-from autogen_context.manager.parts import ManagerOptions
+from autogen_context.manager.options import ManagerOptions, takes_options
 from autogen_context.manager.prepared import Prepared
 from autogen_context.messages.tool_schema import (
     NOTHING_LEFT,
@@ -58,6 +58,7 @@ class ContextTransform:
         conversations: the conversations prepared by ``apply_transform``.
     """
 
+    @takes_options
     def __init__(self, model: str | None = None, **options: Unpack[ManagerOptions]) -> None:
         self._options = completed(options, model)
         self.conversations = Conversations(completed(self._options, unseen=2))

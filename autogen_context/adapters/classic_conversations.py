@@ -17,7 +17,7 @@ from autogen_context.adapters.classic_format import ClassicFormat, sent_fields
 from autogen_context.adapters.register import AgentContext
 from autogen_context.forks import when_forked
 from autogen_context.manager.manager import IncrementalContextManager
-from autogen_context.manager.parts import ManagerOptions
+from autogen_context.manager.options import ManagerOptions
 from autogen_context.manager.runner import ToolSchemas
 from autogen_context.messages.message import SYSTEM_ROLES
 from autogen_context.messages.openai_chat import fields_of

@@ -12,10 +12,13 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Unpack
 
+from typing_extensions import override
+
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import StateError
 from autogen_context.manager.manager import IncrementalContextManager
-from autogen_context.manager.parts import ManagerOptions, events_of, limits_of, metrics_of
+from autogen_context.manager.options import ManagerOptions, divided, takes_options
+from autogen_context.manager.parts import events_of, limits_of, metrics_of
 from autogen_context.manager.prepared import Payload, Prepared
 from autogen_context.messages.message import HostFormat, Message
 from autogen_context.models.completion import ModelClient
@@ -72,6 +75,11 @@ class AgentContext(Generic[Payload]):
         self.manager = self._new_manager()
         self.last_prepared: Prepared[Payload] | None = None
 
+    @override
+    def __repr__(self) -> str:
+        """Say whose context it is, and what its last turn left."""
+        return f"<{type(self).__name__} of {self.manager.config.agent or 'an agent'}: {self.manager!r}>"
+
     def pin(self, message: Payload) -> None:
         """Pin a message and its tool call or results: they are sent verbatim from now on."""
         self.manager.pin(message)
@@ -99,6 +107,7 @@ class AgentContext(Generic[Payload]):
         await self.manager.aclose()
 
 
+@takes_options
 def register(
     agent: object, model: str | None = None, **options: Unpack[ManagerOptions]
 ) -> AgentContext[Any]:
@@ -114,7 +123,7 @@ def register(
             who speaks next is taken as well: a ``SelectorGroupChat`` or ``MagenticOneGroupChat`` of autogen-agentchat, a
             ``GroupChatManager`` or ``AutoPattern`` of classic AutoGen; their members are registered each by itself.
         model: name of the agent's model; by default read from the agent's own settings.
-        options: as for ``IncrementalContextManager``; start with ``window_tokens``.
+        options: as for ``IncrementalContextManager``: settings and parts; start with ``window_tokens``.
 
     Returns:
         The agent's context, with ``explain``, ``pin``, ``last_prepared``, and ``manager`` for the rest of the API.
@@ -181,15 +190,11 @@ def completed(
     What the host ``said`` of its model has the lowest precedence. For each of ``unseen`` parts of a request (prompt, tools)
     room is reserved, unless the settings say how much.
     """
-    completed: ManagerOptions = {"clock": time.time, **options}
+    settings, completed = divided({"clock": time.time, **options})
     config = ContextConfig.for_entry(
         completed.pop("config", None),
+        {"model": model, **settings},
         said={name: each for name, each in (said or {}).items() if each is not None},
-        model=model,
-        window_tokens=completed.pop("window_tokens", None),
-        reserve_tokens=completed.pop("reserve_tokens", None),
-        people=completed.pop("people", None),
-        program_output=completed.pop("program_output", None),
     )
     window = config.window_tokens
     if said is not None and not config.model and window is None:

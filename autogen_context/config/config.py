@@ -117,7 +117,11 @@ class ContextConfig(Settings):
 
     @classmethod
     def for_entry(
-        cls, config: Self | None, *, said: Mapping[str, object] | None = None, **settings: object
+        cls,
+        config: Self | None,
+        settings: Mapping[str, object],
+        *,
+        said: Mapping[str, object] | None = None,
     ) -> Self:
         """Return the settings of a manager or an adapter, from the host (``said``), the environment, ``config`` and arguments.
 

@@ -7,11 +7,12 @@ is converted.
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, cast, get_args
+from typing import Annotated, Literal, TypedDict, cast, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
+from autogen_context.budget.policy import Profile, Role
 from autogen_context.cache.seal import LEAST_KEY_CHARS
 from autogen_context.messages.tool_call import NamedKind
 
@@ -71,6 +72,10 @@ Tools = Annotated[
 ]
 Key = Annotated[str, AfterValidator(long_enough)]
 Names = Annotated[tuple[str, ...], BeforeValidator(list_of_names)]
+Reduce = Literal["auto", "off", "lossless", "lossy"]
+When = Literal["when_full", "when_cache_cold", "cost_based"]
+Orphans = Literal["repair", "report", "refuse"]
+OnRemoval = Literal["auto", "forget", "keep"]
 
 
 class Settings(BaseModel):
@@ -95,11 +100,11 @@ class Settings(BaseModel):
     compact_to_fraction: Inner | None = None
     """Fraction of the window, without protected messages, that a compaction leaves; above 0, below `compact_at_fraction`.
     Default by window: 0.36 of `compact_at_fraction` up to 8,000 tokens, rising to 0.52 from 16,000 on."""
-    profile: Literal["value", "balanced", "conservative", "strict"] = "value"
+    profile: Profile = "value"
     """How a compaction divides the window. `value`: by score, with budgets for people's messages, the newest units and
     notices that depend on the task's complexity and `role`. `balanced`: by sections, adjusted by complexity, `role` and
     measured use. `conservative`, `strict`: fixed tables, without `compact_to_fraction`."""
-    role: Literal["assistant", "coder", "planner", "researcher", "reviewer", "tester"] = "assistant"
+    role: Role = "assistant"
     """The agent's role; it adjusts the budgets of `value` and `balanced`."""
     prepare_at_fraction: Full = 0.8
     """Fraction of the window at which summaries of what leaves next, and a model's advice, are requested in the background;
@@ -108,10 +113,10 @@ class Settings(BaseModel):
     """How long `prepare` may wait for summaries when it compacts, in seconds; 0 uses those that are ready."""
     prioritizer_timeout_s: Seconds = 5.0
     """How long `prepare` may wait for the scores of an `async` prioritizer of yours when it compacts, in seconds."""
-    reduce: Literal["auto", "off", "lossless", "lossy"] = "auto"
+    reduce: Reduce = "auto"
     """How a tool result is reduced on arrival: `off`, `lossless`, `lossy`, or `auto`: `lossy` for an agent that has the
     tool `recall_context`, else `lossless`."""
-    compaction: Literal["when_full", "when_cache_cold", "cost_based"] = "when_cache_cold"
+    compaction: When = "when_cache_cold"
     """When to compact. `when_full`: only if the window forces it. `when_cache_cold`: also when the provider's cache has
     expired and it pays (needs a clock), and finished work as soon as that pays if `cached_input_fraction` is set to 0.25
     or more. `cost_based`: finished work as soon as it pays, whatever the price."""
@@ -150,9 +155,9 @@ class Settings(BaseModel):
     program_output: Names = ()
     """What is a program's output in the user role: names under which programs write, and beginnings of texts, such as
     `<returncode>` or `Observation:`; a beginning has a character that no name has."""
-    orphans: Literal["repair", "report", "refuse"] = "repair"
+    orphans: Orphans = "repair"
     """How to treat a call without result or a result without call: `repair`, `report` or `refuse`."""
-    on_host_removal: Literal["auto", "forget", "keep"] = "auto"
+    on_host_removal: OnRemoval = "auto"
     """What becomes of messages that the host takes out of its list: `forget` deletes all that was kept of them, `keep` keeps
     originals and statements, `auto` forgets what is deleted or edited and keeps what is only cut from the front."""
     alternate_roles: bool = False
@@ -190,3 +195,66 @@ class Settings(BaseModel):
     store_key: Key = Field(default="", exclude=True, repr=False)
     """Secret that seals what is kept in folders and on servers, the same for all that share them: at least 16 random
     characters; never written anywhere. Default: a folder has a key of its own, a server without one shares nothing of people."""
+
+
+class SettingArguments(TypedDict, total=False):
+    """The settings that are arguments of a manager and of every adapter, by their names; ``None`` counts as not given.
+
+    ``model`` is an argument of its own; ``tools`` and ``agent`` have other meanings there, and are given with ``config=``.
+    """
+
+    # the window, and what a compaction leaves of it
+    window_tokens: int | None
+    reserve_tokens: int | None
+    compact_at_fraction: float | None
+    compact_to_fraction: float | None
+    profile: Profile | None
+    role: Role | None
+
+    # what `prepare` may wait for
+    prepare_at_fraction: float | None
+    summary_timeout_s: float | None
+    prioritizer_timeout_s: float | None
+
+    # when and how something is cut
+    reduce: Reduce | None
+    compaction: When | None
+    cached_input_fraction: float | None
+    prefill_tokens_per_s: float | None
+    dry_run: bool | None
+    enable_subtask_detection: bool | None
+    enable_intent_detection: bool | None
+    enable_boundary_detection: bool | None
+    enable_staleness_detection: bool | None
+    staleness_threshold: float | None
+    fallback_turns: int | None
+
+    # what is shown and kept
+    project_fraction: float | None
+    versions: int | None
+
+    # what the messages are
+    people: Sequence[str] | None
+    program_output: Sequence[str] | None
+    orphans: Orphans | None
+    on_host_removal: OnRemoval | None
+    alternate_roles: bool | None
+    single_system: bool | None
+    enabled: bool | None
+
+    # limits of models
+    default_window_tokens: int | None
+    limits_file: str | Path | None
+    limits_ttl_s: float | None
+    discovery_url: str | None
+    discovery_timeout_s: float | None
+    tokenizer_timeout_s: float | None
+    embedding_timeout_s: float | None
+
+    # originals
+    originals_bytes: int | None
+    originals_directory: str | Path | None
+    originals_disk_bytes: int | None
+    originals_ttl_s: float | None
+    tenant: str | None
+    store_key: str | None

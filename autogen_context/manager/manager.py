@@ -12,6 +12,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack, cast
 from weakref import WeakMethod, WeakValueDictionary
 
+from typing_extensions import override
+
 from autogen_context.argument import (
     listed,
     require_kind,
@@ -23,7 +25,8 @@ from autogen_context.config.config import ContextConfig
 from autogen_context.errors import ManagerClosed
 from autogen_context.forks import when_forked
 from autogen_context.manager.change import ContextChange, UpdatedContext
-from autogen_context.manager.parts import ManagerOptions, setup_of
+from autogen_context.manager.options import ManagerOptions, divided, takes_options
+from autogen_context.manager.parts import setup_of
 from autogen_context.manager.prefetch import discovered
 from autogen_context.manager.prepared import Payload, Prepared
 from autogen_context.manager.providers import providers_of
@@ -61,12 +64,9 @@ class IncrementalContextManager:
 
     Args:
         model: name of the model; it determines limit and tokenizer.
-        window_tokens: the most input tokens a request may have; default: the model's limit.
-        reserve_tokens: tokens of the window reserved for what the host adds unseen (system prompt, tools).
-        people: names under which people write, beside those that the host knows; what others say is no rule.
-        program_output: what is a program's output in the user role: names, and beginnings of texts, such as
-            ``<returncode>``.
-        config: all settings; those above win over it, and it wins over ``AUTOGEN_CONTEXT_*`` in the environment.
+        options: each setting of ``ContextConfig`` under its name, first of all ``window_tokens``, and the parts below.
+        config: settings as one value; those that are arguments win over it, and it wins over ``AUTOGEN_CONTEXT_*`` in the
+            environment.
         host: message format of the host; default: OpenAI's chat format.
         counter: counts tokens; default: the model's tokenizer.
         budget: divides the window, in each turn and at a compaction; default: a ``TokenBudgetManager`` by the settings
@@ -100,6 +100,7 @@ class IncrementalContextManager:
         ValueError: a setting or argument is invalid; the error names it, its value and the way out.
     """
 
+    @takes_options
     def __init__(
         self,
         model: str | None = None,
@@ -107,15 +108,11 @@ class IncrementalContextManager:
         host: HostFormat | None = None,
         **options: Unpack[ManagerOptions],
     ) -> None:
+        settings, parts = divided(options)
         self.config = ContextConfig.for_entry(
-            options.pop("config", None),
-            model=model,
-            window_tokens=options.pop("window_tokens", None),
-            reserve_tokens=options.pop("reserve_tokens", None),
-            people=options.pop("people", None),
-            program_output=options.pop("program_output", None),
+            parts.pop("config", None), {"model": model, **settings}
         )
-        self._setup = setup_of(self.config, host or OpenAIChat(), options, Background(self))
+        self._setup = setup_of(self.config, host or OpenAIChat(), parts, Background(self))
         self._turns = Turns()
         self._begin_anew()
         when_forked(self._begin_anew)
@@ -124,6 +121,15 @@ class IncrementalContextManager:
         self._is_looked_up = self._is_discovering = False
         self._is_closed = False
         self._handed_out: WeakValueDictionary[int, Prepared[object]] = WeakValueDictionary()
+
+    @override
+    def __repr__(self) -> str:
+        """Say which model and window it keeps to, and what the last turn left."""
+        known = self._kept
+        window = known.window_tokens if known else self.config.window_tokens
+        messages, tokens = (known.latest.messages, known.latest.view.tokens) if known else (0, 0)
+        kept = f"model={self.config.model!r}, window_tokens={window}"
+        return f"<{type(self).__name__} {kept}, messages={messages}, tokens={tokens}>"
 
     async def prepare(
         self, messages: Sequence[Payload], tools: ToolSchemas | None = ()

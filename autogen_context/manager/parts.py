@@ -9,10 +9,10 @@ import math
 import os
 import reprlib
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypedDict, cast
+from typing import TYPE_CHECKING, cast
 
 from autogen_context.argument import listed, wrong_argument
 from autogen_context.budget.manager import TokenBudgetManager
@@ -21,18 +21,17 @@ from autogen_context.cache.originals import DiskOriginals, Entry, OriginalStore,
 from autogen_context.cache.tier import Scope
 from autogen_context.cache.values import Guarded, TakesCache
 from autogen_context.compressor.compressor import SemanticCompressor, guarded
-from autogen_context.compressor.protocol import Compressor, Extracting
-from autogen_context.compressor.reducers import GuardedReducer, ResultReducer
+from autogen_context.compressor.protocol import Extracting
+from autogen_context.compressor.reducers import GuardedReducer
 from autogen_context.config.config import ContextConfig
+from autogen_context.manager.options import ManagerOptions
 from autogen_context.messages.message import HostFormat
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.models.background import Background
-from autogen_context.models.completion import ModelClient, complete_of
-from autogen_context.models.embedder import Vectors
+from autogen_context.models.completion import complete_of
 from autogen_context.prioritizer.guarded import GuardedPrioritizer
 from autogen_context.prioritizer.prioritizer import ContextPrioritizer, Prioritizer
 from autogen_context.tokens.limits import ModelLimits, standard_files, variable_for
-from autogen_context.tokens.measure import CountsText
 from autogen_context.tokens.prices import Price, priced_at
 from autogen_context.triggers.price import EARLY_FROM
 from autogen_context.triggers.turn import Trigger
@@ -70,36 +69,6 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "limits": ("alookup", "ModelLimits(...)"),
 }
 """For each argument: the attribute it must have at least, and what to pass."""
-
-
-class ManagerOptions(TypedDict, total=False):
-    """Arguments of ``IncrementalContextManager`` beside ``model`` and ``host``, which all adapters take.
-
-    ``model_client="host"`` uses the agent's own client, for adapters that receive the agent.
-    """
-
-    window_tokens: int | None
-    reserve_tokens: int | None
-    people: Sequence[str] | None
-    program_output: Sequence[str] | None
-    config: ContextConfig | None
-    counter: CountsText | None
-    budget: BudgetPolicy | None
-    vectors: Vectors | None
-    prioritizer: Prioritizer | None
-    compressor: Compressor | None
-    reducers: Sequence[ResultReducer]
-    model_client: ModelClient | Literal["host"] | None
-    triggers: Trigger | None
-    clock: Callable[[], float] | None
-    original_store: OriginalTier | None
-    files: "FileChangeTracker | str | Path | None"
-    project: "ProjectContext | str | Path | None"
-    providers: Sequence[ContextProvider]
-    cache: "Cache | None"
-    events: "EventLog | str | Path | None"
-    metrics: "Metrics | bool | None"
-    limits: ModelLimits | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,10 +158,6 @@ def prioritizer_of(own: Prioritizer | None) -> ContextPrioritizer | GuardedPrior
 
 def checked(options: ManagerOptions, host: HostFormat, scope: Scope) -> ManagerOptions:
     """Return the arguments with folders and files opened, each able to do what it is for; a cache is used by ``scope``."""
-    for name in options.keys() - ManagerOptions.__annotations__.keys():
-        raise TypeError(
-            f"{name!r} is no argument; known are {', '.join(ManagerOptions.__annotations__)}"
-        )
     given = options.get("providers", ())
     own = tuple(listed("providers", given, give="a list of ContextProvider objects"))
     cache = options.get("cache")

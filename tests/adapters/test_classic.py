@@ -19,7 +19,7 @@ from autogen_context.adapters.classic import (
 from autogen_context.adapters.classic_conversations import CONVERSATIONS
 from autogen_context.config import ContextConfig
 from autogen_context.errors import ContextWindowExceeded, InvalidTranscript
-from autogen_context.manager.parts import ManagerOptions
+from autogen_context.manager.options import ManagerOptions
 from autogen_context.manager.prepared import Prepared
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.chat_rules import check_chat

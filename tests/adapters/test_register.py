@@ -2,6 +2,8 @@
 
 import inspect
 import json
+import pydoc
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -42,13 +44,43 @@ ENTRIES: list[Callable[..., object]] = [
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.__name__)
 def test_every_entry_takes_the_arguments_of_the_manager(entry: Callable[..., object]) -> None:
-    """All but the host's format, which the entry knows; each hands on what it was given."""
+    """All but the host's format, by their names, and each setting but those that mean something else there (G40); each hands on what it was given."""
     parameters = inspect.signature(entry).parameters
-    assert "model" in parameters
-    assert inspect.Parameter.VAR_KEYWORD in {parameter.kind for parameter in parameters.values()}
+    of_manager = inspect.signature(IncrementalContextManager).parameters
+    assert of_manager.keys() - {"host"} <= parameters.keys()
+    assert inspect.Parameter.VAR_KEYWORD not in {each.kind for each in parameters.values()}
+    no_arguments = {"tools", "agent", "attention_threshold", "attention_top_k"}
+    assert ContextConfig.model_fields.keys() - no_arguments <= of_manager.keys()
+    assert "reduce: " in pydoc.plain(pydoc.render_doc(entry))
     if entry in ENTRIES[2:]:
-        with pytest.raises(TypeError, match="window_token"):  # at once, not at the first turn
+        with pytest.raises(TypeError, match="did you mean 'window_tokens'"):  # at once
             entry("gpt-4o", **SLIP)
+
+
+def test_a_setting_is_an_argument() -> None:
+    """It wins over ``config``, keys of the original are understood, and what it cannot be is said as by ``ContextConfig``."""
+    config = ContextConfig(versions=7, reduce="lossy")
+    manager = IncrementalContextManager(MODEL, config=config, reduce="off", versions=None)
+    assert (manager.config.reduce, manager.config.versions) == ("off", 7)
+    earlier: dict[str, Any] = {"masking_window": 9}
+    assert IncrementalContextManager(MODEL, **earlier).config.fallback_turns == 9
+    with pytest.raises(ValueError, match="versions"):
+        IncrementalContextManager(MODEL, versions=-1)
+    for setting in ("tools", "agent"):
+        given: dict[str, Any] = {setting: {}}
+        with pytest.raises(TypeError, match=rf"config=ContextConfig\({setting}=...\)"):
+            ContextTransform(MODEL, **given)
+
+
+def test_what_is_returned_says_what_it_is() -> None:
+    """The agent, its model and window, and what the last turn left."""
+    context = register(AssistantAgent("coder", client_of()), window_tokens=4_000)
+    manager = f"<IncrementalContextManager model='{MODEL}', window_tokens=4000"
+    assert repr(context).startswith(
+        f"<ManagedChatCompletionContext of coder: {manager}, messages=0"
+    )
+    context.manager.prepare_nowait([said("Hello.")])
+    assert re.search(r"messages=1, tokens=[1-9]\d*>>$", repr(context))
 
 
 # register
