@@ -13,6 +13,7 @@ EXPECTED = re.compile(
     | (?:autogen_context|tests|benchmarks|examples)(?:/\w+)*/[\w-]+\.(?:py|json|toml)
     | autogen_context/(?:py\.typed|report/page\.(?:css|html|js))
     | docs(?:/[\w-]+)*/[\w-]+\.(?:md|svg)
+    | docs/quickstart\.py
     | examples/demo/project(?:/[\w-]+)*/[\w-]+\.(?:md|jsonl|txt)  # what the demo repairs
     """,
     re.VERBOSE,
