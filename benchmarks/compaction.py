@@ -79,10 +79,10 @@ class Cut:
         """What a compaction reads first: all units, or so many new ones."""
         conversation = Conversation(OpenAIChat(), MessageCounter.for_model("gpt-4", self.counter))
         conversation.update(self.messages)
-        references, candidates = References(), conversation.candidates
+        references, index = References(), conversation.index
         if new_units is not None:
-            references.follow(candidates[:-new_units])
-        return partial(references.follow, candidates)
+            index.follow(references, stop=len(index.units) - new_units)
+        return partial(index.follow, references)
 
     def loaded(self, state: Mapping[str, object]) -> IncrementalContextManager:
         """A manager that goes on from a saved state and has not met the host's messages yet."""

@@ -199,7 +199,7 @@ def _opens(query: Query) -> bool:
     if not query.earlier:
         return RecallGate().decide(query.text).retrieve
     recaller = Recaller()
-    recaller.follow(list(messages_in([{"role": "user", "content": query.earlier}, *_work()])))
+    recaller.read(list(messages_in([{"role": "user", "content": query.earlier}, *_work()])))
     return recaller.decide(query.text, in_sight=()).retrieve
 
 

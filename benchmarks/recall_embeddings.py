@@ -114,7 +114,7 @@ class Lived:
 
         self.by_words, self.by_both = Recaller(), Recaller(cosines)
         for recaller in (self.by_words, self.by_both):
-            recaller.follow([Message(role="user", text=text) for text in texts])
+            recaller.read([Message(role="user", text=text) for text in texts])
 
 
 @cache

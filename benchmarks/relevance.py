@@ -144,7 +144,7 @@ def answering(budget_tokens: int, messages: list[ChatMessage]) -> list[ChatMessa
     *history, question = messages
     said = [Message(role=m["role"], text=str(m["content"])) for m in history]
     query, recaller = str(question["content"]), Recaller()
-    recaller.follow(said)
+    recaller.read(said)
     scores = recaller.scores(query)
     count, left, kept = tokenizer(), budget_tokens, set[int]()
     left -= count.count(query).tokens + PER_MESSAGE

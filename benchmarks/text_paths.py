@@ -466,7 +466,7 @@ def asked_back(text: str) -> str:
     """A conversation in which a question is asked about a message that left."""
     recaller = Recaller()
     messages = [Message(role="user", text=text), Message(role="assistant", text="Yes.")]
-    recaller.follow(messages)
+    recaller.read(messages)
     query = "What did I say about node_7 and the port?"
     recaller.decide(query, messages)
     return recaller.text(query, {0}, room_tokens=100, count=tokens_of)
@@ -479,7 +479,7 @@ def asks_long(text: str) -> object:
         Message(role="user", text="The port is 80."),
         Message(role="assistant", text="Yes."),
     ]
-    recaller.follow(messages)
+    recaller.read(messages)
     recaller.decide(text, messages)
     return recaller.text(text, {0}, room_tokens=100, count=tokens_of)
 
@@ -555,7 +555,7 @@ def candidates_of(text: str) -> object:
         Candidate(unit=Unit(start=n, messages=(m,)), tokens=1)
         for n, m in enumerate(own_lines(text))
     ]
-    return span_of(rows, 0, len(rows)).text if rows else ""
+    return span_of(rows, 0).text if rows else ""
 
 
 ANSWER = Message(role="assistant", text="Run ``ls``.")

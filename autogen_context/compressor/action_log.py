@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from autogen_context.messages.blocks import parsed, strings_in
+from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import RUNS, ToolKind, answers_of, outcome_of_call
-from autogen_context.prioritizer.references import UnitText
+from autogen_context.messages.tool_call import BY_NAME, ToolKinds, actions_of
 from autogen_context.text.fit import CountText
 from autogen_context.text.outcome import most_telling
 from autogen_context.text.quote import MARK, named, quoted
@@ -123,10 +124,10 @@ class ActionLog:
         return READINGS.sub(lambda run: run.group().replace(f"\n{MARK}read ", ", "), text)
 
 
-def actions_in(text: UnitText) -> list[Action]:
+def actions_in(unit: Unit, kinds: ToolKinds = BY_NAME) -> list[Action]:
     """Return the actions of a unit."""
     actions: list[Action] = []
-    for action, (call, answer) in zip(text.named.actions, answers_of(text.unit), strict=True):
+    for action, (call, answer) in zip(actions_of(unit, kinds), answers_of(unit), strict=True):
         kind, views = action.kind, action.views if action.kind == "read" else ()
         things = list(dict.fromkeys([v.path for v in views] or action.subjects))
         if things in ([], [""], [call.name]):

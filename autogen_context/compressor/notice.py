@@ -27,11 +27,13 @@ from autogen_context.ledger.rendering import RANKS
 from autogen_context.messages.message import SYSTEM_ROLES, Message, without_images
 from autogen_context.messages.origin import is_strong, may_be_a_persons, outside_frames
 from autogen_context.messages.piece import Written, index_of, messages_of
-from autogen_context.prioritizer.references import UnitText, unit_at
+from autogen_context.messages.tool_call import BY_NAME, ToolKinds
+from autogen_context.prioritizer.references import unit_at
 from autogen_context.text.pieces import marked
 from autogen_context.text.work import STATEMENT_CHARS, ends_of
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, Why, kept, replaced
+from autogen_context.view.index import ConversationIndex
 from autogen_context.view.notice import Name
 from autogen_context.view.protected import Voices
 
@@ -90,50 +92,34 @@ def overruled(statements: Mapping[Name, Entry], entries: Collection[Entry]) -> f
 
 
 class EvictionNotice:
-    """Builds the notice about units evicted from a conversation; ``statements`` are shown beside its messages, by name."""
+    """The part of a conversation's index that tells of units evicted from it; ``statements`` are shown beside its messages, by name."""
 
-    def __init__(self, counter: MessageCounter, *, compressor: Extracting) -> None:
+    def __init__(
+        self, counter: MessageCounter, *, compressor: Extracting, kinds: ToolKinds = BY_NAME
+    ) -> None:
         self.statements: Mapping[Name, Entry] = {}
         self._recorded: tuple[Entry, ...] = ()
-        self._compressor = compressor
-        self._read = lru_cache(MOST_STATED)(compressor.stated)  # a large paste takes a while
-        self._counter = counter
-        self._ledger = Ledger()
-        self._learnt, self._last = 0, Message(role="system")
-        self._prompts = 0  # leading system messages
-        self._strong: list[int] = []
-        self._telling: list[int] = []
-        self._doubtful: list[int] = []
-        self._earlier = ActionLog()
-        self._noted = 0
-        self._notes: dict[int, tuple[Candidate, list[Action]]] = {}  # of units within reach
-        self._newest_noted: Candidate | None = None
+        self._compressor, self._counter, self._kinds = compressor, counter, kinds
+        self.truncate(0)
 
-    def stated(self) -> list[Entry]:
-        """Return all statements that are still valid, by whom ever."""
-        return list(self._ledger)
-
-    def begin_with(self, recorded: Sequence[Entry]) -> None:
-        """Take these statements for said before the first message, of a list whose front was cut; they are told elsewhere."""
-        if self._recorded != tuple(recorded):
-            self._recorded, self._learnt = tuple(recorded), 0
-            self._begin()
-
-    def _begin(self) -> None:
-        self._ledger, self._prompts = Ledger(), 0
+    def truncate(self, _units: int) -> int:
+        """Begin anew: a ledger and a log take nothing back."""
+        self._read = lru_cache(MOST_STATED)(self._compressor.stated)  # a large paste takes a while
+        self._ledger, self._prompts = Ledger(), 0  # leading system messages
         self._ledger.add(self._recorded)
-        self._strong, self._telling, self._doubtful = [], [], []
+        self._strong, self._telling, self._doubtful = list[int](), list[int](), list[int]()
+        self._done: list[list[Action]] = []  # by each unit
+        self._earlier, self._noted = ActionLog(), 0
+        return 0
 
-    def follow(self, messages: Sequence[Message]) -> None:
-        """Learn what people and the model stated since the last call."""
-        same, stop = self._learnt, len(messages)
-        if same and (same > len(messages) or messages[same - 1] is not self._last):
-            self._begin()
-            same = 0
-        for position in range(same, stop):
-            message = messages[position]
+    def add(self, at: int, candidate: Candidate) -> None:
+        """Learn what people and the model stated in the next unit, and what was done; of a system prompt, which stays, nothing."""
+        if at < len(self._done):
+            return
+        self._done.append(actions_in(candidate.unit, self._kinds))
+        for position, message in enumerate(candidate.unit.messages, candidate.unit.start):
             if message.role in SYSTEM_ROLES and position == self._prompts:
-                self._prompts += 1  # is sent whole, and its host may change it
+                self._prompts += 1
             elif not message.own:
                 self._ledger.learn([message], start=position)
             if is_strong(message):
@@ -142,29 +128,29 @@ class EvictionNotice:
                 self._telling.append(position)
             if message.origin == "doubtful":
                 self._doubtful.append(position)
-        self._learnt = max(same, stop)
-        if self._learnt:
-            self._last = messages[self._learnt - 1]
 
-    def note(self, units: Sequence[UnitText], *, until: int) -> None:
-        """Log the actions of the units before ``until``, which are out of reach and not read again.
+    def stated(self, index: ConversationIndex, recorded: Iterable[Entry]) -> list[Entry]:
+        """Return all statements that are still valid, by whom ever.
+
+        Those recorded of a list whose front was cut count as said before the first message; they are told elsewhere.
+        """
+        before, self._recorded = self._recorded, tuple(recorded)
+        if self._recorded != before:
+            index.truncate(0, [self])
+            self.truncate(0)
+        index.follow(self)
+        return list(self._ledger)
+
+    def note(self, *, until: int) -> None:
+        """Log the actions of the units before ``until``, which are out of reach.
 
         The log depends only on the units and the position, so a restored state produces the same one.
         """
-        noted = self._noted
-        if noted > until or (noted and units[noted - 1].candidate is not self._newest_noted):
-            self._noted, self._earlier = 0, ActionLog()
-        for i in range(self._noted, until):
-            self._earlier.add(self._note(i, units[i]))
-            self._notes.pop(i)
-            self._noted, self._newest_noted = i + 1, units[i].candidate
-
-    def _note(self, i: int, text: UnitText) -> list[Action]:
-        """Return the actions of a unit; cached."""
-        known = self._notes.get(i)
-        if known is None or known[0] is not text.candidate:
-            known = self._notes[i] = text.candidate, actions_in(text)
-        return known[1]
+        if self._noted > until:
+            self._earlier, self._noted = ActionLog(), 0
+        for actions in self._done[self._noted : until]:
+            self._earlier.add(actions)
+        self._noted = until
 
     def overruled(self) -> frozenset[Name]:
         """Return the names of the statements that later messages replaced."""
@@ -291,7 +277,7 @@ class EvictionNotice:
 
     def told(
         self,
-        units: Sequence[UnitText],
+        units: Sequence[Candidate],
         decided: Mapping[int, Decision],
         *,
         summaries: Mapping[Span, str],
@@ -311,14 +297,14 @@ class EvictionNotice:
         left_out = LeftOut(
             statements=self._stated(units, decided),
             summaries=told,
-            units={i: self._note(i, units[i]) for i in gone},
+            units={i: self._done[i] for i in gone},
             earlier=self._earlier if reach and not any(told.values()) else None,
         )
         return self._compressor.notice(
             left_out, room_tokens=max(0, room_tokens), count=self._counter.text
         )
 
-    def _stated(self, units: Sequence[UnitText], decided: Mapping[int, Decision]) -> list[Entry]:
+    def _stated(self, units: Sequence[Candidate], decided: Mapping[int, Decision]) -> list[Entry]:
         """Return the statements that are still valid but no longer visible."""
         shortened = [
             piece.message.text

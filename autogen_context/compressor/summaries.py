@@ -59,6 +59,7 @@ from autogen_context.models.completion import Complete, Places
 from autogen_context.text.quote import block
 from autogen_context.tokens.measure import TokenCounter
 from autogen_context.view.decision import Candidate
+from autogen_context.view.index import ConversationIndex
 
 logger = logging.getLogger(__name__)
 
@@ -261,52 +262,51 @@ SPEAKERS: dict[str, str] = {  # what is a program's, or doubtful, speaks as a to
 
 
 class Spans:
-    """The spans of one conversation; each is cut once, when its units are complete."""
+    """The part of a conversation's index that cuts it into spans, each once.
+
+    The opening of the conversation is in none. A unit that must be kept is part of its span's text: the kept units change
+    from turn to turn, and leaving them out would move later spans.
+    """
 
     def __init__(self) -> None:
-        self._least = 0
-        self._cut: list[tuple[Span, Candidate]] = []  # each with its last unit
+        self._least = 0  # tokens of a span
+        self._cut: list[Span] = []
+        self._start: int | None = None  # of the next one; ``None`` within the opening
+        self._open: list[Candidate] = []  # its units so far, and their tokens
+        self._tokens = 0
 
     def of(
-        self, candidates: Sequence[Candidate], *, stays: Collection[int], room_tokens: int
+        self, index: ConversationIndex, *, stays: Collection[int], room_tokens: int
     ) -> list[Span]:
-        """Return the spans, oldest first, except those of which all units must be kept.
-
-        Excluded are the opening of the conversation and the newest units. If a candidate is the same object as in the last
-        call, so must be those before it. A unit that must be kept is part of its span's text: the kept units change from
-        turn to turn, and leaving them out would move later spans.
-        """
+        """Return the spans before the newest units, oldest first, except those of which all units must be kept."""
         least = span_tokens(room_tokens)
         if least != self._least:
-            self._least, self._cut = least, []
-        while self._cut and not is_at(self._cut[-1], candidates):
-            self._cut.pop()
-        start, tokens = self._cut[-1][0].stop if self._cut else opening_of(candidates), 0
-        stop = newest_of(candidates, room_tokens)
-        for i in range(start, stop):
-            tokens += candidates[i].tokens
-            if tokens >= least:
-                self._cut.append((span_of(candidates, start, i + 1), candidates[i]))
-                start, tokens = i + 1, 0
-        return [
-            span
-            for span, _ in self._cut
-            if span.stop <= stop and not all(unit in stays for unit in range(span.start, span.stop))
-        ]
+            index.truncate(0, [self])
+            self._least = least
+        index.follow(self, stop=newest_of(index.units, room_tokens))
+        return [s for s in self._cut if not all(i in stays for i in range(s.start, s.stop))]
 
+    def add(self, at: int, candidate: Candidate) -> None:
+        """Read the next unit; system prompt and first task, which are never evicted, are in no span."""
+        role = candidate.unit.messages[0].role
+        if self._start is None:
+            if role in SYSTEM_ROLES:
+                return
+            self._start = at + (role == "user")
+        if at < self._start:
+            return
+        self._open.append(candidate)
+        self._tokens += candidate.tokens
+        if self._tokens >= self._least:
+            self._cut.append(span_of(self._open, self._start))
+            self._start, self._open, self._tokens = at + 1, [], 0
 
-def is_at(cut: tuple[Span, Candidate], candidates: Sequence[Candidate]) -> bool:
-    """Return True if a span still ends with the same unit."""
-    span, last = cut
-    return span.stop <= len(candidates) and candidates[span.stop - 1] is last
-
-
-def opening_of(candidates: Sequence[Candidate]) -> int:
-    """Return the position after the system prompt and the first task, which are never evicted."""
-    for start, candidate in enumerate(candidates):
-        if (role := candidate.unit.messages[0].role) not in SYSTEM_ROLES:
-            return start + (role == "user")
-    return len(candidates)
+    def truncate(self, units: int) -> int:
+        """Forget all units after the first ones; those of a span that is not cut are read again."""
+        self._cut = [span for span in self._cut if span.stop <= units]
+        self._open, self._tokens = [], 0
+        self._start = self._cut[-1].stop if self._cut else None
+        return self._start or 0
 
 
 def span_tokens(room_tokens: int) -> int:
@@ -327,13 +327,13 @@ def newest_of(candidates: Sequence[Candidate], room_tokens: int) -> int:
     return 0
 
 
-def span_of(candidates: Sequence[Candidate], start: int, stop: int) -> Span:
-    """Build the span of the units from ``start`` to ``stop``."""
-    units = candidates[start:stop]
+def span_of(units: Sequence[Candidate], start: int) -> Span:
+    """Build the span of units of which the first has this index."""
     said: list[str] = []
     for message in (message for candidate in units for message in candidate.unit.messages):
         said += paragraphs_of(message)
-    return Span(start=start, stop=stop, tokens=sum(c.tokens for c in units), text="\n\n".join(said))
+    tokens = sum(candidate.tokens for candidate in units)
+    return Span(start=start, stop=start + len(units), tokens=tokens, text="\n\n".join(said))
 
 
 def paragraphs_of(message: Message) -> Iterator[str]:

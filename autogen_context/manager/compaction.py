@@ -28,6 +28,7 @@ from autogen_context.prioritizer.prioritizer import Need, Scores
 from autogen_context.prioritizer.record import ConversationRecord
 from autogen_context.prioritizer.references import References
 from autogen_context.prioritizer.selection import efficiency_of, standing
+from autogen_context.prioritizer.superseded import Superseded
 from autogen_context.recall.exchanges import IMMEDIATE_EXCHANGES, why_dropped
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.conversation import Conversation
@@ -61,20 +62,25 @@ class CompactionPlanner:
         counter: MessageCounter,
         ready: Prefetcher,
         conversation: Conversation,
+        superseded: Superseded,
     ) -> None:
         self.conversation = conversation
         self.counter = counter
         self._setup, self._ready = setup, ready
         self._spans = Spans()
         self.prioritizer = setup.prioritizer
-        self.references = References(setup.kinds)
-        self.telling = EvictionNotice(counter, compressor=setup.compressor)
+        self.references = References(setup.kinds, superseded)
+        self.telling = EvictionNotice(counter, compressor=setup.compressor, kinds=setup.kinds)
         self.reasoned: Mapping[int, Reasoned] = {}  # by index of the unit; a new mapping each time
 
     def follow(self) -> None:
-        """Update the indexes."""
-        self.references.follow(self.conversation.candidates)
-        self.telling.follow(self.conversation.messages)
+        """Bring what a plan asks for up to date."""
+        references = self.references
+        self.conversation.index.follow(references.superseded, references, self.telling)
+
+    def stated(self, recorded: Iterable[Entry]) -> list[Entry]:
+        """Return what is stated and still holds, after what was recorded of messages that the host cut."""
+        return self.telling.stated(self.conversation.index, recorded)
 
     def planned(
         self,
@@ -97,7 +103,7 @@ class CompactionPlanner:
             standing(self.references, replace(need, relevance={})) if need.relevance else compared
         )
         reach = near[0] if near else 0
-        self.telling.note(self.references.units, until=reach)
+        self.telling.note(until=reach)
         self.telling.statements = stated(view.notices.standing)
         summaries = self._summaries(limit_tokens, pinned)
         budget = self._budget_for(need, limit_tokens, fixed_tokens, has_summaries=bool(summaries))
@@ -150,7 +156,7 @@ class CompactionPlanner:
             for i in sorted({*asked, *filled.left}.difference(chosen))
         }
         told = self.telling.told(
-            self.references.units,
+            candidates,
             chosen,
             summaries=summaries,
             room_tokens=told_tokens,
@@ -215,7 +221,7 @@ class CompactionPlanner:
     def spans(self, room_tokens: int, pinned: frozenset[int]) -> list[Span]:
         """Return the spans that will leave first, each to be summarised separately."""
         stays = self.conversation.protected(pinned)
-        return self._spans.of(self.conversation.candidates, stays=stays, room_tokens=room_tokens)
+        return self._spans.of(self.conversation.index, stays=stays, room_tokens=room_tokens)
 
     def _need(self, room_tokens: int, stale: frozenset[int]) -> Need:
         """Return what the compaction has to choose for."""
@@ -263,7 +269,8 @@ class CompactionPlanner:
         verdict = self._ready.memory.judge(query, messages)
         if not verdict.retrieve or verdict.kind == "summary":
             return {}
-        self._ready.memory.follow(messages[:-1])  # a question is no answer to itself
+        behind = len(self.conversation.candidates) - 1  # a question is no answer to itself
+        self.conversation.index.follow(self._ready.memory, stop=behind)
         return self._ready.memory.scores(query)
 
     def _fit(self, candidate: Candidate, room_tokens: int) -> tuple[tuple[Piece, ...], int] | None:

@@ -41,6 +41,7 @@ from autogen_context.messages.message import SYSTEM_ROLES, Message, handle_of
 from autogen_context.messages.origin import Declared
 from autogen_context.messages.piece import RoleRules, Written, messages_of
 from autogen_context.messages.tool_schema import has_recall_tool
+from autogen_context.prioritizer.superseded import Superseded
 from autogen_context.tokens.calibrate import Calibration
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.triggers.price import (
@@ -92,7 +93,8 @@ class Engine:
             handle_key=handle_key,
             declared=Declared.of(config.people, config.program_output),
         )
-        self.files = FilesShown(setup.kinds)
+        self._superseded = Superseded(setup.kinds)
+        self.files = FilesShown(self.conversation, self._superseded)
         self.arrival = Arrival(
             counter,
             kinds=setup.kinds,
@@ -139,7 +141,7 @@ class Engine:
         clock, rewrites = self._setup.options.get("clock"), view.rewrites
         now_s = clock() if clock else None
         if view.notices.standing:
-            view = self.files.without_unseen(view, self.conversation.candidates)
+            view = self.files.without_unseen(view)
         if not view.sent and view.preamble.is_offered:
             due_tokens = self.room(view, rewrites=1).due_tokens
             view = self.with_new_preamble(view, view.tokens + due_tokens)
@@ -183,12 +185,11 @@ class Engine:
         """Return the view after the host changed its list: what stays is sent as it was."""
         if change.heads:
             return self._with_heads(view, change)
-        if change.is_cut:
-            self._writer.forget()
-            if self._has_planner:
-                self.planner.reasoned = NOTHING_REASONED
-        else:
-            self.begin_anew()
+        self._writer.forget()
+        if self._has_planner:
+            self.planner.reasoned = NOTHING_REASONED
+        if not change.is_cut:
+            self._arrived = None
         return view.realigned(change, self.conversation.candidates)
 
     def _with_heads(self, view: ContextView, change: HostChange) -> ContextView:
@@ -212,18 +213,15 @@ class Engine:
         if stated is None and not view.record.stated:
             return view
         entries = recorded_in(view.record) if stated is None else list(stated)
-        self.planner.telling.begin_with([replace(each, position=BEFORE) for each in entries])
-        self.planner.telling.follow(self.conversation.messages)
-        entries = [each for each in self.planner.telling.stated() if each.position < 0]
+        stated_now = self.planner.stated(replace(each, position=BEFORE) for each in entries)
+        entries = [each for each in stated_now if each.position < 0]
         text = told_of(entries, self.room(view).budget.notice_tokens, self._counter.text)
         return replace(view, record=record_of(entries, text))
 
     def stated_at(self, view: ContextView, positions: Container[int]) -> list[Entry]:
         """Return what still holds of messages at these positions, and of those that the host cut before."""
-        telling = self.planner.telling
-        telling.begin_with(recorded_in(view.record))
-        telling.follow(self.conversation.messages)
-        own = (each for each in telling.stated() if not each.reported)
+        stated = self.planner.stated(recorded_in(view.record))
+        own = (each for each in stated if not each.reported)
         return [each for each in own if each.position < 0 or each.position in positions]
 
     def keep(self, candidates: Iterable[Candidate]) -> None:
@@ -234,15 +232,6 @@ class Engine:
         ]
         if originals:
             self._originals.put_all(originals)
-
-    def begin_anew(self) -> None:
-        """Make all indexes again, since messages at known positions may be others."""
-        self._writer.forget()
-        self.files = FilesShown(self._setup.kinds)
-        self._ready.memory.clear()
-        self._arrived = None
-        for name in ("planner", "_finishing"):
-            self.__dict__.pop(name, None)
 
     def with_new(self, view: ContextView) -> ContextView:
         """Return the view with decisions on all units that are new or have grown, reduced on arrival."""
@@ -283,7 +272,7 @@ class Engine:
             return view
         notices, rewrites = view.notices.anew(), view.rewrites + 1
         view = replace(view, decisions=Decisions(), notices=notices, sent=0, rewrites=rewrites)
-        return self.files.without_unseen(self.with_new(view), self.conversation.candidates)
+        return self.files.without_unseen(self.with_new(view))
 
     def estimate(self, view: ContextView, room: RequestRoom, now_s: float | None) -> CostEstimate:
         """Estimate whether to compact in this turn.
@@ -338,7 +327,7 @@ class Engine:
             free, changes = 0, self._planned(view, beside, pinned)
         view = self.rewritten(view, changes)
         notices = view.notices.anew(overruled=self.planner.overruled(), waits=not free)
-        view = self.files.without_unseen(replace(view, notices=notices, sent=0), candidates)
+        view = self.files.without_unseen(replace(view, notices=notices, sent=0))
         if view.pace.retry_at_tokens:
             self._warn_of_protected(view, pinned)
         return view
@@ -402,7 +391,8 @@ class Engine:
         def in_sight() -> Iterator[Message]:  # read only if needed
             yield from messages_of(self._writer.pieces(view.decisions), messages)[:-1]
 
-        memory.follow(messages[:-1])  # a question does not answer itself
+        # a question does not answer itself
+        self.conversation.index.follow(memory, stop=len(self.conversation.candidates) - 1)
         if not memory.decide(query, in_sight()).retrieve:
             return False, None
         most_tokens = min(room.budget.retrieved_tokens, room.free_tokens)
@@ -466,7 +456,7 @@ class Engine:
 
     def is_shown(self, view: ContextView, path: str) -> bool:
         """Return True if the view shows a file."""
-        return self.files.is_shown(path, view, self.conversation.candidates)
+        return self.files.is_shown(path, view)
 
     @property
     def reasoned(self) -> Mapping[int, Reasoned]:
@@ -504,7 +494,9 @@ class Engine:
         """Plans compactions; imported on first use, which most short conversations never need."""
         from autogen_context.manager.compaction import CompactionPlanner  # noqa: PLC0415 - as said
 
-        return CompactionPlanner(self._setup, self._counter, self._ready, self.conversation)
+        return CompactionPlanner(
+            self._setup, self._counter, self._ready, self.conversation, self._superseded
+        )
 
     @cached_property
     def _finishing(self) -> "Finishing":
@@ -551,7 +543,7 @@ class Engine:
                 limit_tokens=self.room(view, rewrites=1).tokens,
                 fixed_tokens=fixed_tokens,
                 pinned=pinned,
-                stale=self.files.stale(view, self.conversation.candidates),
+                stale=self.files.stale(view),
             )
         except ContextWindowExceeded as error:
             counted, window = error.floor_tokens + fixed_tokens, self.window

@@ -65,7 +65,8 @@ class Finishing:
         """
         conversation, pace, turns = self._planner.conversation, view.pace, view.pace.turns + 1
         voices = conversation.voices
-        if not self._proposals.follow(conversation.candidates, since=max(0, pace.seen_units - 1)):
+        conversation.index.follow(self._proposals, stop=max(0, len(conversation.candidates) - 1))
+        if self._proposals.fired_at < max(0, pace.seen_units - 1):
             return pace, None, {}
         stays = frozenset(protected).union(voices.kept, voices.instructions)
         offers = offers_of(self._proposals.spans, view.decisions, stays)
@@ -127,9 +128,7 @@ class Finishing:
             seen = {**others, **filled.stays}
             seen |= {i: kept(candidates[i], Why.OTHER) for i, each in others.items() if each.hides}
             room = int(tokens * TOLD_FRACTION)
-            told = planner.telling.told(
-                planner.references.units, seen, summaries={}, room_tokens=room
-            )
+            told = planner.telling.told(candidates, seen, summaries={}, room_tokens=room)
             dropped = {
                 i: left_out(candidates[i], filled.left.get(i))
                 for i in inner

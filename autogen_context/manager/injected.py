@@ -6,20 +6,18 @@ exceed it. A preamble stands after the system prompt; one that comes later stand
 not continued anyway.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from autogen_context.budget.policy import TurnBudget
 from autogen_context.compressor.shorten import shorten_text
 from autogen_context.messages.message import SYSTEM_ROLES, Message
-from autogen_context.messages.piece import Written, same_behind_prompt
-from autogen_context.messages.tool_action import path_of
-from autogen_context.messages.tool_call import ToolKinds, actions_of
-from autogen_context.prioritizer.references import Superseded
+from autogen_context.messages.piece import Written
+from autogen_context.prioritizer.superseded import Superseded
 from autogen_context.text.fit import CountText
 from autogen_context.text.quote import named
 from autogen_context.tokens.message_counter import MessageCounter
+from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decisions
 from autogen_context.view.notice import FURTHER, RANKS, Name, Notice, PreambleOffer
 from autogen_context.view.view import ContextView, as_message
@@ -116,78 +114,38 @@ def framed(parts: Iterable[str]) -> str:
 
 
 class FilesShown:
-    """Index of the files that a conversation shows; each unit is read once, and a later view of a file supersedes the earlier."""
+    """Says which units of a conversation show a file, by what the index knows of them."""
 
-    def __init__(self, kinds: ToolKinds) -> None:
-        self._kinds = kinds
-        self._read: list[Candidate] = []
-        self._superseded = Superseded()
-        self._from_root: defaultdict[str, set[str]] = defaultdict(set)  # absolute paths by suffix
-
-    def follow(self, candidates: Sequence[Candidate]) -> None:
-        """Add the new units and remove those no longer in the conversation."""
-        same = len(self._read)
-        if same and (same > len(candidates) or self._read[-1] is not candidates[same - 1]):
-            same = same_behind_prompt(self._read, candidates, role_of)
-            self._superseded.truncate(same)
-            del self._read[same:]
-        for candidate in candidates[same:]:
-            actions = actions_of(candidate.unit, self._kinds)
-            for path in {view.path for action in actions for view in action.views}:
-                for end in ends_of(path):
-                    self._from_root[end].add(path)
-            self._superseded.add(candidate.unit, actions)
-            self._read.append(candidate)
+    def __init__(self, conversation: Conversation, superseded: Superseded) -> None:
+        self._conversation, self._superseded = conversation, superseded
 
     def units(self, path: str, *, position: int) -> frozenset[int]:
-        """Return the indices of the units before a position that show or look for a file, unless superseded.
+        """Return the indices of the units before a position that show or look for a file, unless superseded."""
+        self._conversation.index.follow(self._superseded)
+        return self._superseded.showing(path, position=position)
 
-        An absolute path and a suffix of it count as the same file.
-        """
-        file = path_of(path)
-        same = {file, *ends_of(file), *self._from_root.get(file, ())}
-        shown = (unit for each in same for unit in self._superseded.showing(each))
-        return frozenset(unit for unit in shown if self._read[unit].unit.start < position)
-
-    def stale(self, view: ContextView, candidates: Sequence[Candidate]) -> frozenset[int]:
+    def stale(self, view: ContextView) -> frozenset[int]:
         """Return the indices of the units that show a file as it was before it changed on disk."""
-        if files := view.notices.files:
-            self.follow(candidates)
+        files = view.notices.files
         units = (self.units(notice.key, position=notice.position) for notice in files)
         return frozenset[int]().union(*units)
 
-    def is_shown(self, path: str, view: ContextView, candidates: Sequence[Candidate]) -> bool:
+    def is_shown(self, path: str, view: ContextView) -> bool:
         """Return True if the view shows a file, or may show it in messages that were not read yet."""
         stop = view.decisions.stop
-        if not candidates or candidates[-1].unit.stop < stop:
-            return bool(stop)
-        self.follow(candidates)
-        shown = self.units(path, position=stop)
+        if len(self._conversation.messages) < stop:
+            return True
+        shown = self.units(path, position=stop) if stop else ()
         return any(view.decisions[unit].action != "drop" for unit in shown)
 
-    def without_unseen(self, view: ContextView, candidates: Sequence[Candidate]) -> ContextView:
+    def without_unseen(self, view: ContextView) -> ContextView:
         """Return the view without notices about files that it no longer shows in an old form."""
         notices = view.notices
-        if notices.files:
-            self.follow(candidates)
         for notice in notices.files:
             shown = self.units(notice.key, position=notice.position)
             if all(view.decisions[unit].action == "drop" for unit in shown):
                 notices = notices.withdraw(notice.name)
         return view if notices is view.notices else replace(view, notices=notices)
-
-
-def role_of(candidate: Candidate) -> str:
-    """Return the role of a unit's first message."""
-    return candidate.unit.messages[0].role
-
-
-def ends_of(path: str) -> Iterator[str]:
-    """Yield the suffixes of an absolute path; none for a relative one."""
-    end = path
-    while path.startswith("/") and "/" in end:
-        end = end.partition("/")[2]
-        yield end
 
 
 # Retrieval

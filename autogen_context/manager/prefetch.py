@@ -99,7 +99,6 @@ class Prefetcher:
 
     def forget(self, messages: Sequence[Message], spans: Collection[str]) -> None:
         """Delete what was made of these messages, and of the spans with these keys."""
-        self.memory.clear()
         if self._summaries:
             self._summaries.forget(spans)
         else:
@@ -123,9 +122,12 @@ class Prefetcher:
         """Return what to work on; called in a turn, of which nothing else is read later. ``leaving`` are the spans to summarise."""
         is_full, intents = self.is_full(room), self.intents
         spans = tuple(leaving()) if self._summaries and is_full else ()
-        known = self.ready(spans)
+        known, embeddings = self.ready(spans), None
+        if self._embedding:
+            conversation.index.follow(self._embedding)
+            embeddings = self._embedding.due(*conversation.messages[-1:])
         return Ahead(
-            embeddings=self._embedding.due(conversation.messages) if self._embedding else None,
+            embeddings=embeddings,
             spans=tuple(span for span in spans if span not in known),
             waits=room.used_tokens >= self._setup.config.compact_at_fraction * room.tokens,
             task=conversation.newest_request if self._advising and is_full else "",

@@ -6,13 +6,12 @@ provider that is absent is preserved.
 
 import asyncio
 import logging
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
 
 from autogen_context.errors import StateError
 from autogen_context.manager.parts import Setup, project_of, tracker_of
-from autogen_context.messages.piece import same_behind_prompt
 from autogen_context.messages.segment import Unit
 from autogen_context.view.decision import Candidate
 from autogen_context.view.notice import (
@@ -38,12 +37,12 @@ _LOGGER = logging.getLogger(__name__)
 
 
 class Providers:
-    """The providers of one conversation."""
+    """The providers of one conversation, and the part of its index that has its units as each of them knows them."""
 
     def __init__(self, each: Iterable[ContextProvider] = (), others: Saved | None = None) -> None:
         self.each = tuple(each)
         self.others: Saved = others or {}
-        self._units: tuple[Unit, ...] = ()
+        self.units: list[Unit] = []
         self._known: dict[str, int] = {}  # number of units each provider has seen
         self._given_up: set[str] = set()  # timed out
         self._warned: set[tuple[str, str]] = set()
@@ -135,13 +134,14 @@ class Providers:
         self._known[provider.name] = len(turn.units)
         return replace(turn, known=known)
 
-    def units(self, candidates: Sequence[Candidate]) -> tuple[Unit, ...]:
-        """Return the current units; units that replaced others count as new to every provider."""
-        units = tuple([each.unit for each in candidates])
-        same = same_behind_prompt(self._units, units, lambda unit: unit.messages[0].role)
-        if same < len(self._units):
-            self._known = {name: min(same, count) for name, count in self._known.items()}
-        self._units = units
+    def add(self, at: int, candidate: Candidate) -> None:
+        """Read the next unit, or another system prompt."""
+        self.units[at : at + 1] = [candidate.unit]
+
+    def truncate(self, units: int) -> int:
+        """Forget all units after the first ones; those in their place are new to every provider."""
+        del self.units[units:]
+        self._known = {name: min(units, known) for name, known in self._known.items()}
         return units
 
     @contextmanager

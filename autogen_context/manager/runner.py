@@ -108,6 +108,7 @@ class TurnRunner:
     ) -> None:
         config = setup.config
         self.setup, self.counter, self.providers = setup, counter, providers
+        providers.truncate(0)  # they may have known the units of another runner
         self._log = setup.log
         self._undeleted: Mapping[str, Reach] = state.undeleted
         self._bill_doubted = False  # so that repeated bills of this kind warn only once
@@ -242,7 +243,6 @@ class TurnRunner:
         view = self.engine.realigned(self.view.begun_anew() if is_told else self.view, change)
         if leaving.is_any:
             self.memo.clear()
-            self.engine.begin_anew()
             self.engine.keep(leaving.cut)
             view = self.engine.with_record(
                 replace(view, pins=view.pins - leaving.digests), leaving.stated
@@ -459,8 +459,9 @@ class TurnRunner:
     def provider_turn(self) -> ProviderTurn:
         """The turn as passed to providers."""
         engine, room = self.engine, self.engine.room(self.view)
+        engine.conversation.index.follow(self.providers)
         return ProviderTurn(
-            units=self.providers.units(engine.conversation.candidates),
+            units=tuple(self.providers.units),
             window_tokens=engine.window.limit_tokens,
             used_tokens=room.used_tokens,
             room_tokens=room.tokens,

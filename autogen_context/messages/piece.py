@@ -5,11 +5,10 @@ order, calls stay with their results, and later messages change nothing before t
 Source of the rules: the chat templates of Mistral and Gemma, which raise on any other order (read 2026-11).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, takewhile
 from operator import is_
-from typing import TypeVar
 
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 
@@ -35,7 +34,6 @@ class Written:
 
 
 Piece = Verbatim | Written
-Part = TypeVar("Part")
 
 
 def coalesce(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
@@ -78,18 +76,6 @@ def same_at_front(known: Sequence[object], given: Sequence[object]) -> int:
     if all(map(is_, known, given)):  # the usual case, twice as fast
         return min(len(known), len(given))
     return sum(1 for _ in takewhile(bool, map(is_, known, given)))
-
-
-def same_behind_prompt(
-    known: Sequence[Part], given: Sequence[Part], role_of: Callable[[Part], str]
-) -> int:
-    """Return the length of the common prefix by identity; a leading system message may have replaced another."""
-    head = 0
-    for one, other in zip(known, given, strict=False):
-        if not (role_of(one) in SYSTEM_ROLES and role_of(other) in SYSTEM_ROLES):
-            break
-        head += 1
-    return head + same_at_front(known[head:], given[head:])
 
 
 def equal_at_front(known: tuple[object, ...], given: tuple[object, ...]) -> int:

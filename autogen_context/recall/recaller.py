@@ -13,14 +13,12 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import cache
-from operator import attrgetter
 from typing import NamedTuple
 
 from autogen_context.errors import EmbeddingFailed
 from autogen_context.ledger import Ledger
-from autogen_context.messages.message import SYSTEM_ROLES, Message, joined_text
+from autogen_context.messages.message import Message, joined_text
 from autogen_context.messages.origin import is_users
-from autogen_context.messages.piece import same_at_front, same_behind_prompt
 from autogen_context.models.background import Background
 from autogen_context.models.embedder import Vectors
 from autogen_context.models.similarity import similarities
@@ -45,6 +43,7 @@ from autogen_context.recall.gate import (
 )
 from autogen_context.text.fit import CountText
 from autogen_context.text.work import QUERY_CHARS, ends_of
+from autogen_context.view.decision import Candidate
 
 logger = logging.getLogger(__name__)
 
@@ -60,45 +59,47 @@ LATEST_MESSAGES = 100  # searched for the authors of the conversation
 
 
 class Recaller:
-    """Searches one conversation; ``cosines`` adds semantic similarity to the lexical scores."""
+    """The part of a conversation's index that is searched; ``cosines`` adds semantic similarity to the lexical scores."""
 
     def __init__(self, cosines: Cosines | None = None) -> None:
         self._cosines = cosines
         self._index = LexicalIndex()
         self._messages: list[Message] = []
+        self._units: list[int] = []  # start positions of units
         self._starts: list[int] = []  # start positions of exchanges
-        self._names: Counter[str] = Counter()  # author names in message fields
-        self._openings: Counter[str] = Counter()  # author names at the start of texts
+        self._names = Counter[str]()  # author names in message fields
+        self._openings = Counter[str]()  # author names at the start of texts
         self._known = Known()
 
-    def follow(self, messages: Sequence[Message]) -> None:
-        """Add the new messages of a conversation and remove those no longer in it; the same last one stands behind the same others."""
-        for i, (old, new) in enumerate(zip(self._messages, messages, strict=False)):
-            if old.role not in SYSTEM_ROLES or new.role not in SYSTEM_ROLES:
-                break
-            if old is not new:  # a host's system prompt may change
-                self._messages[i] = new
-                self._name(old, -1)
-                self._name(new, 1)
-        known, size = self._messages, len(self._messages)
-        is_same = not known or (size <= len(messages) and messages[size - 1] is known[-1])
-        same = size if is_same else same_at_front(known, messages)
+    def add(self, at: int, candidate: Candidate) -> None:
+        """Read the next unit, or another system prompt."""
+        messages = candidate.unit.messages
+        if at < len(self._units):
+            self._name(self._messages[at], -1)
+            self._name(messages[0], 1)
+            self._messages[at] = messages[0]
+        else:
+            self._units.append(len(self._messages))
+            self.read(messages)
+
+    def read(self, messages: Iterable[Message]) -> None:
+        """Read further messages."""
+        for message in messages:
+            self._messages.append(message)
+            self._name(message, 1)
+            if begins(self._messages, len(self._messages) - 1, self._starts):
+                self._starts.append(len(self._messages) - 1)
+
+    def truncate(self, units: int) -> int:
+        """Forget all units after the first ones."""
+        same = self._units[units]
         self._index.truncate(min(same, len(self._index)))
         while self._starts and self._starts[-1] >= same:
             self._starts.pop()
-        gone = self._messages[same:]
-        del self._messages[same:]
-        for message in messages[same:]:
-            self._messages.append(message)
-            if begins(self._messages, len(self._messages) - 1, self._starts):
-                self._starts.append(len(self._messages) - 1)
-        for times, changed in ((-1, gone), (1, messages[same:])):
-            for message in changed:
-                self._name(message, times)
-
-    def clear(self) -> None:
-        """Forget the conversation, to read another one."""
-        self.follow(())
+        for message in self._messages[same:]:
+            self._name(message, -1)
+        del self._messages[same:], self._units[units:]
+        return units
 
     def _name(self, message: Message, times: int) -> None:
         """Count the names in a message so many times more."""
@@ -220,16 +221,25 @@ class Prefetch:
 
     def __init__(self, vectors: Vectors, background: Background) -> None:
         self._vectors, self._background = vectors, background
-        self._seen: list[Message] = []
+        self._units = 0
+        self._new: list[tuple[int, str]] = []  # texts that were not due yet, each with its unit
 
-    def due(self, messages: Sequence[Message]) -> "EmbeddingsDue":
-        """Return the texts of a conversation to embed, without those of the last call."""
-        new = messages[same_behind_prompt(self._seen, messages, attrgetter("role")) :]
-        self._seen = list(messages)
-        newest = messages[-1] if messages else None
-        asks = newest is not None and is_users(newest)
-        texts = tuple(text for message in new if (text := joined_text([message])))
-        return EmbeddingsDue(newest.text if newest and asks else "", texts)
+    def add(self, at: int, candidate: Candidate) -> None:
+        """Read the next unit; another system prompt is not searched."""
+        if at == self._units:
+            self._units += 1
+            texts = (joined_text([message]) for message in candidate.unit.messages)
+            self._new += [(at, text) for text in texts if text]
+
+    def truncate(self, units: int) -> int:
+        """Forget all units after the first ones."""
+        self._units, self._new = units, [each for each in self._new if each[0] < units]
+        return units
+
+    def due(self, newest: Message | None = None) -> "EmbeddingsDue":
+        """Return the texts to embed that were read since the last call; ``newest`` is the last message."""
+        texts, self._new = tuple([text for _, text in self._new]), []
+        return EmbeddingsDue(newest.text if newest and is_users(newest) else "", texts)
 
     async def embed(self, due: "EmbeddingsDue", *, timeout_s: float) -> None:
         """Embed the newest message, if a user wrote it, within a time limit; embed the others in the background."""

@@ -6,6 +6,7 @@ cut; never outcomes, protected units, or units cut before. Source: docs/decision
 
 import copy
 import math
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -142,44 +143,42 @@ class ProposedSpan(NamedTuple):
 
 
 class Proposals:
-    """Collects what a copy of a trigger proposes for one conversation; it sees each complete unit once."""
+    """The part of a conversation's index that has what a copy of a trigger proposes; it sees each complete unit once.
+
+    Attributes:
+        spans: the newest proposals.
+        fired_at: the last unit at which the trigger proposed a span; below 0 where it did not.
+    """
 
     def __init__(self, trigger: Trigger, kinds: ToolKinds) -> None:
-        self._pristine = GuardedTrigger(trigger)
-        self._kinds = kinds
-        self._begin()
+        self._pristine, self._kinds = GuardedTrigger(trigger), kinds
+        self.truncate(0)
 
-    def _begin(self) -> None:
-        self.spans: list[ProposedSpan] = []
+    def truncate(self, _units: int) -> int:
+        """Begin anew: a trigger takes nothing back."""
+        self.spans, self.fired_at = deque[ProposedSpan](maxlen=MOST_SPANS), -1
         self._trigger = copy.deepcopy(self._pristine)
         self._turns: list[int] = []  # position of the unit of each turn
-        self._shown = 0
-        self._newest: Candidate | None = None  # the last unit that was observed
+        return 0
 
-    def follow(self, candidates: Sequence[Candidate], *, since: int) -> bool:
-        """Feed new units, except the last, to the trigger; return whether it fired at or after unit ``since``."""
-        known = candidates[self._shown - 1] if 0 < self._shown < len(candidates) else None
-        if known is not self._newest:
-            self._begin()
-        fired, units = False, self._turns
-        for i in range(self._shown, len(candidates) - 1):
-            self._shown, self._newest = i + 1, candidates[i]
-            if candidates[i].unit.messages[0].role != "assistant":
-                continue
-            self._turns.append(i)
-            turn = turn_of(candidates[i].unit, len(units) - 1, kinds=self._kinds)
-            decision = self._trigger.observe(turn)
-            if scope := decision.scope:
-                span = ProposedSpan(
+    def add(self, at: int, candidate: Candidate) -> None:
+        """Feed the next unit to the trigger."""
+        if candidate.unit.messages[0].role != "assistant":
+            return
+        units = self._turns
+        units.append(at)
+        decision = self._trigger.observe(turn_of(candidate.unit, len(units) - 1, kinds=self._kinds))
+        if scope := decision.scope:
+            self.fired_at = at
+            self.spans.append(
+                ProposedSpan(
                     start=units[scope.start],
                     stop=units[scope.stop - 1] + 1,
                     outcomes=frozenset(units[turn] for turn in scope.outcomes),
                     kind=decision.kind,
                     confidence=decision.confidence,
                 )
-                self.spans = [*self.spans[1 - MOST_SPANS :], span]
-                fired |= i >= since
-        return fired
+            )
 
 
 class Offer(NamedTuple):
@@ -191,7 +190,7 @@ class Offer(NamedTuple):
 
 
 def offers_of(
-    spans: Sequence[ProposedSpan], decisions: Sequence[Decision], stays: frozenset[int]
+    spans: Iterable[ProposedSpan], decisions: Sequence[Decision], stays: frozenset[int]
 ) -> Iterator[Offer]:
     """Yield the savings of each span; units of several spans count for the first."""
     starts = list(accumulate((each.tokens_after for each in decisions), initial=0))

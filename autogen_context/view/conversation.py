@@ -7,11 +7,11 @@ digests only with a saved state, or where messages moved. A digest is of the con
 mutated its object since. A list that is refused changes nothing.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from itertools import islice
-from operator import is_
+from itertools import chain, islice
+from operator import attrgetter, is_
 from typing import Literal, NamedTuple, TypeVar
 
 from autogen_context.errors import InvalidTranscript
@@ -29,11 +29,13 @@ from autogen_context.text.work import NAME_CHARS, STATEMENT_CHARS
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.alignment import HostChange, Run, aligned
 from autogen_context.view.decision import Candidate, said_by
+from autogen_context.view.index import ConversationIndex
 from autogen_context.view.invariants import protected_of
 from autogen_context.view.protected import Protection, Voices
 
 Orphans = Literal["repair", "report", "refuse"]
 Read = TypeVar("Read")
+TOKENS = attrgetter("tokens")
 MOST_EDITED = 8  # messages replaced in place; with more, what stays is looked for by content
 PROBES = 8  # messages compared to see whether a list has the objects of the last one
 
@@ -55,13 +57,23 @@ class Conversation:
         self.history = History(host, digests, declared)
         self.messages = self.history.messages  # the whole host list
         self.candidates: list[Candidate] = []
+        self.index = ConversationIndex(self.candidates)
         self.tokens = 0
         self._counter = counter
         self._mode: Orphans = orphans
-        self.orphans: list[int] = []  # start positions of units that arrived incomplete
-        self.partly_read: list[int] = []  # positions of messages that are too long to be read whole
-        self.voices = Voices()
+        self._overview = Overview()
         self._ahead: tuple[Sequence[object], int, Compared] | None = None  # and not measured
+
+    @property
+    def overview(self) -> "Overview":
+        """Who says something where, and which messages a certificate names."""
+        self.index.follow(self._overview)
+        return self._overview
+
+    @property
+    def voices(self) -> Voices:
+        """Who says something where."""
+        return self.overview.voices
 
     @property
     def system_messages(self) -> int:
@@ -72,10 +84,9 @@ class Conversation:
     @property
     def latest_instruction(self) -> range:
         """Positions of the messages of the latest instruction unit; empty if there is none."""
-        if not self.voices.instructions:
-            return range(0)
-        unit = self.candidates[self.voices.instructions[-1]].unit
-        return range(unit.start, unit.stop)
+        said = self.voices.instructions
+        unit = self.candidates[said[-1]].unit if said else None
+        return range(unit.start, unit.stop) if unit else range(0)
 
     @property
     def newest_request(self) -> str:
@@ -106,44 +117,50 @@ class Conversation:
         compared = self._compared(payloads)
         self._ahead = None
         change, candidates = compared.change, self.candidates
-        only_grew = change.same == change.known
+        only_grew, heads = change.same == change.known, change.heads
         if only_grew and not compared.messages:
             return change
-        heads = change.heads
         same = change.known if heads else change.same
         settled = len(candidates)
         while settled and candidates[settled - 1].unit.stop > same:
             settled -= 1
         # A unit with pending tool calls may still grow.
         settled -= bool(settled and candidates[settled - 1].unit.unanswered)
-        start = candidates[settled - 1].unit.stop if settled else 0
-        open_units = [c.unit for c in candidates[settled : settled + 1] if c.unit.stop <= same]
-        taken = open_units[-1].stop if open_units else start
-        tail = [*self.messages[taken:same], *compared.messages[same - change.same :]]
-        units = extend(open_units, tail, start=taken)
-        known = {} if only_grew or heads else self._known_from(settled, change)
-        new, orphans = list[Candidate](), list[int]()
-        for unit in units:
-            candidate = same_unit(known[unit.start], unit) if unit.start in known else None
-            new.append(candidate or self._candidate(unit, orphans, last=unit is units[-1]))
+        new = self._behind(settled, same, compared, is_moved=not (only_grew or heads))
         replaced = list[Candidate]()
         for at in heads:
             unit = Unit(start=at, messages=(compared.messages[at - change.same],))
-            replaced.append(self._candidate(unit, orphans, last=False))
+            replaced.append(self._candidate(unit, last=False))
         if not (only_grew or heads):
             leaves(change)
         self.history.take(compared)
-        if settled < len(candidates):
-            self._forget_from(settled, start)
-        self.orphans += orphans
-        for candidate in replaced:
-            self.tokens += candidate.tokens - candidates[candidate.unit.start].tokens
-            candidates[candidate.unit.start] = candidate
+        self.index.truncate(settled)
+        self.tokens += sum(map(TOKENS, new)) - sum(map(TOKENS, candidates[settled:]))
+        candidates[settled:] = new
+        for at, candidate in zip(heads, replaced, strict=True):
+            self.tokens += candidate.tokens - candidates[at].tokens
+            candidates[at] = candidate
         if heads:
-            long = (each.unit.start for each in replaced if is_partly_read(each.unit.messages[0]))
-            self.partly_read = sorted({*self.partly_read}.difference(heads).union(long))
-        self._add(new)
+            self.index.replace(heads)
         return change
+
+    def _behind(
+        self, settled: int, same: int, compared: "Compared", *, is_moved: bool
+    ) -> list[Candidate]:
+        """Return the units behind the settled ones; those that stay elsewhere in a list that ``is_moved`` are not measured again."""
+        candidates, change = self.candidates, compared.change
+        start = candidates[settled - 1].unit.stop if settled else 0
+        last = candidates[settled].unit if settled < len(candidates) else None
+        grows = [last] if last and last.stop <= same else []
+        taken = grows[-1].stop if grows else start
+        tail = [*self.messages[taken:same], *compared.messages[same - change.same :]]
+        units = extend(grows, tail, start=taken)
+        known = self._known_from(settled, change) if is_moved else {}
+        return [
+            (same_unit(known.get(unit.start), unit) if known else None)
+            or self._candidate(unit, last=unit is units[-1])
+            for unit in units
+        ]
 
     def read(self, payloads: Sequence[object]) -> Sequence[Message] | None:
         """Read the host's list; return the messages that ``update`` would add, ``None`` if it would change others."""
@@ -181,36 +198,17 @@ class Conversation:
         }
         return {start: candidate for start, candidate in found.items() if start is not None}
 
-    def _add(self, new: Iterable[Candidate]) -> None:
-        candidates = self.candidates
-        for candidate in new:
-            candidates.append(candidate)
-            self.tokens += candidate.tokens
-            for position, message in enumerate(candidate.unit.messages, candidate.unit.start):
-                if is_partly_read(message):
-                    self.partly_read.append(position)
-            first = candidate.unit.messages[0]
-            if first.role != "assistant":
-                self.voices.add(len(candidates) - 1, first)
-
-    def _forget_from(self, keep: int, stop: int) -> None:
-        self.tokens -= sum(candidate.tokens for candidate in self.candidates[keep:])
-        del self.candidates[keep:]
-        for positions in (self.orphans, self.partly_read):
-            while positions and positions[-1] >= stop:
-                positions.pop()
-        self.voices.forget_from(keep)
-
-    def _candidate(self, unit: Unit, orphans: list[int], *, last: bool) -> Candidate:
+    def _candidate(self, unit: Unit, *, last: bool) -> Candidate:
         count, key = self._counter.message, self._handle_key
         if unit.faulty or (unit.unanswered and not last):
             pieces = repaired(unit, last=last)
             if any(isinstance(piece, Written) for piece in pieces):
-                orphans.append(unit.start)
                 self._refuse_orphan(unit)
-                if self._mode == "repair":
-                    tokens = sum(map(count, said_by(pieces, unit)))
-                    return Candidate(unit=unit, tokens=tokens, repairs=pieces, handle_key=key)
+                repairs = pieces if self._mode == "repair" else ()
+                tokens = sum(map(count, said_by(repairs, unit) if repairs else unit.messages))
+                return Candidate(
+                    unit=unit, tokens=tokens, repairs=repairs, handle_key=key, is_orphan=True
+                )
         return Candidate(unit=unit, tokens=sum(map(count, unit.messages)), handle_key=key)
 
     def _refuse_orphan(self, unit: Unit) -> None:
@@ -221,6 +219,44 @@ class Conversation:
                 else "a tool call without its result"
             )
             raise InvalidTranscript(index=unit.start, reason=f'{reason}, and orphans="refuse"')
+
+
+class Overview:
+    """The part of the index that each turn asks for.
+
+    Attributes:
+        voices: who says something where.
+        orphans: positions at which units begin that arrived incomplete, by unit.
+    """
+
+    def __init__(self) -> None:
+        self.voices = Voices()
+        self.orphans: dict[int, int] = {}
+        self._partly: dict[int, list[int]] = {}
+
+    @property
+    def partly_read(self) -> tuple[int, ...]:
+        """Positions of messages that are too long to be read whole, ascending."""
+        return tuple(sorted(chain.from_iterable(self._partly.values())))
+
+    def add(self, at: int, candidate: Candidate) -> None:
+        """Read the next unit, or another system prompt."""
+        unit = candidate.unit
+        if unit.messages[0].role != "assistant":
+            self.voices.add(at, unit.messages[0])
+        self._partly[at] = [i for i, m in enumerate(unit.messages, unit.start) if is_partly_read(m)]
+        if not self._partly[at]:
+            del self._partly[at]
+        if candidate.is_orphan:
+            self.orphans[at] = unit.start
+
+    def truncate(self, units: int) -> int:
+        """Forget all units after the first ones."""
+        self.voices.forget_from(units)
+        for known in (self.orphans, self._partly):
+            for at in [at for at in known if at >= units]:
+                del known[at]
+        return units
 
 
 def is_complete(candidate: Candidate) -> bool:

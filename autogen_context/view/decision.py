@@ -60,6 +60,7 @@ class Candidate:
     tokens: int
     repairs: tuple[Piece, ...] = ()  # sent instead of the messages if the unit arrived incomplete
     handle_key: bytes = field(default=b"", repr=False)
+    is_orphan: bool = False  # it arrived incomplete, repaired or not
 
     @property
     def pieces(self) -> tuple[Piece, ...]:

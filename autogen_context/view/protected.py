@@ -59,9 +59,9 @@ class Voices:
         self._leader = ""
 
     def add(self, i: int, message: Message) -> None:
-        """Add the unit at an index, which begins with this message."""
+        """Add the unit at an index, which begins with this message; another system prompt is known."""
         if message.role in SYSTEM_ROLES:
-            self.systems.append(i)
+            self.systems += [i] if i > max(self.systems[-1:], default=-1) else []
         elif is_users(message):
             if message.origin in KEPT:
                 self.kept.append(i)

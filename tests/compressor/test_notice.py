@@ -21,13 +21,14 @@ from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message, ToolCall, ToolResult, joined_text
 from autogen_context.messages.piece import Written
 from autogen_context.messages.tool_call import BY_NAME
-from autogen_context.prioritizer.references import References, Superseded, UnitText
+from autogen_context.prioritizer.superseded import Superseded
 from autogen_context.project.file_changes import touches
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
 from autogen_context.text.quote import quoted
 from autogen_context.triggers.turn import outcome_of, turn_of
 from autogen_context.view.decision import Decision, Why, kept, replaced
+from autogen_context.view.index import ConversationIndex
 from support.counting import COUNTER
 from support.outputs import OUTPUTS
 from support.units import candidates_of, read_all
@@ -73,11 +74,8 @@ class Talk:
     def __init__(self, *parts: Sequence[Message]) -> None:
         self.messages = [message for part in parts for message in part]
         self.candidates = candidates_of(self.messages)
-        references = References()
-        references.follow(self.candidates)
-        self.units: list[UnitText] = references.units
         self.telling = EvictionNotice(COUNTER, compressor=SemanticCompressor())
-        self.telling.follow(self.messages)
+        ConversationIndex(self.candidates).follow(self.telling)
 
     def told(
         self,
@@ -89,19 +87,19 @@ class Talk:
         """What is told when only these units are in sight."""
         decided: dict[int, Decision] = {i: kept(self.candidates[i], Why.NEW) for i in in_sight}
         return self.telling.told(
-            self.units, decided, summaries=summaries or {}, room_tokens=room_tokens
+            self.candidates, decided, summaries=summaries or {}, room_tokens=room_tokens
         )
 
     def log(self, room_tokens: int = 1_000) -> str:
         """What was done in it."""
         log = ActionLog()
-        for unit in self.units:
-            log.add(actions_in(unit))
+        for each in self.candidates:
+            log.add(actions_in(each.unit))
         return log.text(room_tokens=room_tokens, count=COUNTER.text)
 
     def span(self, start: int, stop: int) -> Span:
         """Some units as a span."""
-        return span_of(self.candidates, start, stop)
+        return span_of(self.candidates[start:stop], start)
 
 
 SUMMARIES = st.sampled_from(["All is done. " * 9, "[Ledger]\nLimits:\nx is 5\n\nDone.", ""])
@@ -118,16 +116,15 @@ def test_it_fits_and_is_the_same_each_time(
     messages: list[Message], room: int, in_sight: set[int], summary: str
 ) -> None:
     """Whatever is in sight, what is told has the room that it is given; learnt one by one or at once."""
-    talk, again = Talk(messages), Talk()
-    count = len(talk.units)
+    talk, count = Talk(messages), len(candidates_of(messages))
     shown = [i for i in in_sight if i < count]
     summaries = {talk.span(0, count // 2): summary, talk.span(count // 2, count): summary}
     summaries = {span: said for span, said in summaries.items() if span.start < span.stop}
     text = talk.told(shown, summaries=summaries, room_tokens=room)
     assert COUNTER.text(text) <= room
-    for stop in range(len(messages) + 1):
-        again.telling.follow(messages[:stop])
-    talk.telling = again.telling
+    talk.telling, index = Talk().telling, ConversationIndex(talk.candidates)
+    for stop in range(count + 1):
+        index.follow(talk.telling, stop=stop)
     assert talk.told(shown, summaries=summaries, room_tokens=room) == text
 
 
@@ -138,10 +135,10 @@ def test_what_was_stated_out_of_sight_is_told_and_what_is_in_sight_is_not() -> N
     assert "billing" not in talk.told([0, 1, 3])
     assert "read src/app.py" in talk.told([0, 1, 3])
     shortened = replaced(talk.candidates[1], "shorten", Why.BLOCKS, talk.candidates[1].pieces, 5)
-    told = talk.telling.told(talk.units, {1: shortened}, summaries={}, room_tokens=1_000)
+    told = talk.telling.told(talk.candidates, {1: shortened}, summaries={}, room_tokens=1_000)
     assert "billing_2024" in told
     whole = replace(shortened, pieces=(Written(message=Message(role="user", text=RULE)),))
-    told = talk.telling.told(talk.units, {1: whole}, summaries={}, room_tokens=1_000)
+    told = talk.telling.told(talk.candidates, {1: whole}, summaries={}, room_tokens=1_000)
     assert "billing_2024" not in told
 
 
@@ -293,15 +290,14 @@ def test_all_rooms_see_the_same_end(ending: str) -> None:
     write = {"command": "cp b.py a.py && python run.py"}
     for output in OUTPUTS[ending].values():
         talk = Talk(calls("bash", write, output))
-        unit, has_failed = talk.units[0].unit, ending == "failed"
+        unit, has_failed = talk.candidates[0].unit, ending == "failed"
         assert ("failed" in talk.log()) is has_failed
         assert outcome_of(turn_of(unit, 0)).failed is has_failed
         assert bool(list(touches(unit, BY_NAME))) is not has_failed
     for output in OUTPUTS[ending].values():
         shown = Talk(step("", "a.py"), step(output, "a.py"))
         superseded = Superseded()
-        for text in shown.units:
-            superseded.add(text.unit)
+        ConversationIndex(shown.candidates).follow(superseded)
         assert (superseded.by(0) is None) is ("failed" in shown.log())
 
 
@@ -321,11 +317,11 @@ def test_what_is_noted_depends_on_the_units_alone() -> None:
     talk = Talk(*(step("x", f"src/m{n}.py") for n in range(12)))
     often, once = talk.telling, Talk(*(step("x", f"src/m{n}.py") for n in range(12))).telling
     for reach in (3, 9, 5):
-        often.note(talk.units, until=reach)
-    once.note(talk.units, until=5)
+        often.note(until=reach)
+    once.note(until=5)
     told = [
         each.told(
-            talk.units,
+            talk.candidates,
             {6: kept(talk.candidates[6], Why.NEW)},
             summaries={},
             room_tokens=900,

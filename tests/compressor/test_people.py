@@ -11,8 +11,8 @@ from autogen_context.compressor.summaries import Spans
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message
 from autogen_context.messages.origin import Declared, resolved
-from autogen_context.prioritizer.references import References
 from autogen_context.testing import ChatMessage
+from autogen_context.view.index import ConversationIndex
 from support.counting import COUNTER
 from support.results import step
 from support.units import candidates_of, voices_of
@@ -43,15 +43,14 @@ def test_a_rule_is_a_persons(name: str, people: tuple[str, ...], author: str) ->
     messages = list(resolved(said, Declared.of(people)))
     candidates = candidates_of(messages)
     ledger = Ledger()
-    for span in Spans().of(candidates, stays=(), room_tokens=2_000):
+    index = ConversationIndex(candidates)
+    for span in Spans().of(index, stays=(), room_tokens=2_000):
         ledger.learn_text(span.text)
     assert {entry.author for entry in ledger} == {author}
     assert any("billing" in entry.text for entry in ledger) == (author == "person")
-    references = References()
-    references.follow(candidates)
     telling = EvictionNotice(COUNTER, compressor=SemanticCompressor())
-    telling.follow(messages)
-    told = telling.told(references.units, {}, summaries={}, room_tokens=500)
+    index.follow(telling)
+    told = telling.told(candidates, {}, summaries={}, room_tokens=500)
     assert ("Limits, by the person:\n> Never touch the table billing_2024" in told) == (
         author == "person"
     )
@@ -167,7 +166,7 @@ def test_what_is_said_again_counts_once(older: str, stays: bool) -> None:  # noq
     messages = list(resolved([says(older), says(RULES[0])]))
     candidates = candidates_of(messages)
     telling = EvictionNotice(COUNTER, compressor=SemanticCompressor())
-    telling.follow(messages)
+    ConversationIndex(candidates).follow(telling)
     found = telling.said(
         candidates, voices_of(candidates), messages, long_tokens=500, is_used=lambda _: False
     )

@@ -32,6 +32,7 @@ from autogen_context.testing import Fault, LoopbackServer, Say, ScriptedModel
 from autogen_context.testing.transcripts import transcripts
 from autogen_context.text.quote import MARK, block
 from autogen_context.view.decision import Candidate
+from autogen_context.view.index import ConversationIndex
 from autogen_context.view.invariants import protected_of
 from support.counting import Characters
 from support.prompts import client
@@ -261,7 +262,8 @@ def step(result: str, arguments: str = "{}", said: str = "") -> list[Message]:
 def spans_of(candidates: Sequence[Candidate], room_tokens: int = ROOM) -> list[Span]:
     """The spans, with what must stay."""
     protected = protected_of(candidates, frozenset(), voices_of(candidates))
-    return Spans().of(candidates, stays=protected, room_tokens=room_tokens)
+    index = ConversationIndex(candidates)
+    return Spans().of(index, stays=protected, room_tokens=room_tokens)
 
 
 TWO_TASKS = [("user", 40), ("user", 40), *[("step", 17_000)] * 6]
@@ -305,11 +307,15 @@ def test_they_lie_between_what_opens_and_what_is_newest(
 @pytest.mark.parametrize("room", [ROOM, 8_000])
 def test_what_was_cut_before_does_not_matter(room: int) -> None:
     """Also where the conversation is another one since, or has another room."""
-    cut, now = Spans(), candidates_of(talk([("user", 40), *[("step", 9_000)] * 20]))
-    assert cut.of(candidates_of(talk(TWO_TASKS * 2)), stays=(), room_tokens=ROOM)
-    cut.of(now[:9], stays=(), room_tokens=ROOM)
-    again = cut.of(now, stays=(), room_tokens=room)
-    assert again == Spans().of(now, stays=(), room_tokens=room) != []
+    cut, units = Spans(), candidates_of(talk(TWO_TASKS * 2))
+    index, now = ConversationIndex(units), talk([("user", 40), *[("step", 9_000)] * 20])
+    assert cut.of(index, stays=(), room_tokens=ROOM)
+    index.truncate(0)
+    units[:] = candidates_of(now)[:9]
+    cut.of(index, stays=(), room_tokens=ROOM)
+    units += candidates_of(now)[9:]
+    again = cut.of(index, stays=(), room_tokens=room)
+    assert again == Spans().of(ConversationIndex(units), stays=(), room_tokens=room) != []
 
 
 OPENERS = (
@@ -342,7 +348,7 @@ TURNS = st.one_of(
 def test_no_tool_and_no_model_speaks_for_a_person(turns: list[list[Message]]) -> None:
     """Whatever lines they write, a ledger and a compressor read the text of a span as what they said themselves."""
     candidates = candidates_of([message for turn in turns for message in turn])
-    text = span_of(candidates, 0, len(candidates)).text
+    text = span_of(candidates, 0).text
     ledger = Ledger()
     ledger.learn_text(text)
     assert not [e for e in ledger if e.author in AUTHORITIES and "evil" in e.text]
@@ -358,7 +364,7 @@ def test_it_has_all_that_was_said(messages: list[Message]) -> None:
     candidates = candidates_of(messages)
     if not candidates:
         return
-    at, text = 0, block(span_of(candidates, 0, len(candidates)).text)
+    at, text = 0, block(span_of(candidates, 0).text)
     for message in messages:
         for said in (
             message.text,
@@ -377,7 +383,8 @@ SECONDS = 30.0  # that are never waited for
 def spans(count: int = 2) -> list[Span]:
     """Some spans of an agent's run."""
     messages = read_all(run(60)[2:])
-    return Spans().of(candidates_of(messages), stays=(), room_tokens=10_000)[:count]
+    index = ConversationIndex(candidates_of(messages))
+    return Spans().of(index, stays=(), room_tokens=10_000)[:count]
 
 
 Answers = Callable[[str, int], Awaitable[str]]

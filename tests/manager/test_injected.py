@@ -6,13 +6,14 @@ from pathlib import PurePosixPath
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.manager.injected import FilesShown, offered, with_preamble
+from autogen_context.manager.injected import offered, with_preamble
 from autogen_context.manager.prepared import placed
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.piece import Piece, Verbatim, Written, coalesce, index_of
 from autogen_context.messages.segment import Unit
-from autogen_context.messages.tool_call import BY_NAME
+from autogen_context.prioritizer.superseded import Superseded
 from autogen_context.view.decision import Candidate
+from autogen_context.view.index import ConversationIndex
 from autogen_context.view.notice import Notice, PreambleOffer
 from autogen_context.view.view import ContextView, as_message
 from support.counting import COUNTER
@@ -29,41 +30,40 @@ def reads(path: str, at: int) -> Candidate:
     return Candidate(unit=Unit(start=2 * at, messages=messages), tokens=9)
 
 
+def shown_of(candidates: list[Candidate]) -> Superseded:
+    """What units show."""
+    shown = Superseded()
+    ConversationIndex(candidates).follow(shown)
+    return shown
+
+
 def is_end(path: str, of: str) -> bool:
     """Whether a path is what another one, from the root, ends with."""
     parts, ends = PurePosixPath(of).parts, PurePosixPath(path).parts
     return of.startswith("/") and not path.startswith("/") and parts[-len(ends) :] == ends
 
 
-@given(PATHS, PATHS, st.integers(0, 9))
-def test_a_file_is_found_under_each_of_its_names(
-    before: list[str], after: list[str], same: int
-) -> None:
-    """As it was read, or as a path from the root ends; however the host edited its past."""
-    shown, candidates = FilesShown(BY_NAME), [reads(path, n) for n, path in enumerate(before)]
-    shown.follow(candidates)
-    candidates = candidates[:same]
-    candidates += [reads(path, len(candidates) + n) for n, path in enumerate(after)]
-    shown.follow(candidates)
-    names = [*before[:same], *after]
+@given(PATHS)
+def test_a_file_is_found_under_each_of_its_names(names: list[str]) -> None:
+    """As it was read, or as a path from the root ends."""
+    shown = shown_of([reads(path, n) for n, path in enumerate(names)])
     for asked in {*names, "c.py"}:
-        found = {names[unit] for unit in shown.units(asked, position=99)}
+        found = {names[unit] for unit in shown.showing(asked, position=99)}
         expected = {name for name in names if name == asked or is_end(name, asked)}
         assert found == expected | {name for name in names if is_end(asked, name)}
         last = max((n for n, name in enumerate(names) if name == asked), default=0)
-        assert all(unit >= last or names[unit] != asked for unit in shown.units(asked, position=99))
+        assert all(
+            unit >= last or names[unit] != asked for unit in shown.showing(asked, position=99)
+        )
 
 
 def test_a_look_up_costs_its_hits_f15() -> None:
     """F15: not what else the conversation showed."""
     cost: dict[int, int] = {}
     for turns in (100, 600):
-        shown, read = FilesShown(BY_NAME), [reads(f"/r/src/m{n}.py", n) for n in range(turns)]
-        shown.follow(read)
-
+        shown = shown_of([reads(f"/r/src/m{n}.py", n) for n in range(turns)])
         with traced() as calls:
-            shown.follow(read)
-            assert shown.units("src/m7.py", position=9_999) == {7}
+            assert shown.showing("src/m7.py", position=9_999) == {7}
         cost[turns] = calls.total()
     assert cost[600] <= 1.3 * cost[100]
 

@@ -127,13 +127,15 @@ class Conversing(RuleBasedStateMachine):
 
     @rule()
     def prepare(self) -> None:
-        """A turn: both give the same, and what they give keeps the promises."""
+        """A turn: both give the same, as does who knows the state and the list alone, and what they give keeps the promises."""
+        made = self.manager()
+        made.load_state(self.keeper.save_state())
         outcome = outcome_of(self.keeper, copy.deepcopy(self.messages))
-        other = outcome_of(self.twin, self.messages)
+        other, again = outcome_of(self.twin, self.messages), outcome_of(made, self.messages)
         if isinstance(outcome, ContextWindowExceeded) or isinstance(other, ContextWindowExceeded):
-            assert str(outcome) == str(other)
+            assert str(outcome) == str(other) == str(again)
             return
-        assert outcome == other
+        assert outcome == other == again
         self.check(outcome)
         self.last, self.billable = outcome, [(self.keeper, outcome), (self.twin, other)]
 

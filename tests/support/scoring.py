@@ -6,6 +6,7 @@ from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.prioritizer.prioritizer import FOCUS_UNITS, BlockAt, Need, ValueScores
 from autogen_context.prioritizer.record import ConversationRecord
 from autogen_context.prioritizer.references import References
+from autogen_context.view.index import ConversationIndex
 from support.units import candidates_of
 
 
@@ -22,7 +23,7 @@ def record_of(messages: Sequence[Message]) -> ConversationRecord:
 def references_of(messages: Sequence[Message]) -> References:
     """The values of a conversation."""
     references = References()
-    references.follow(candidates_of(messages))
+    ConversationIndex(candidates_of(messages)).follow(references.superseded, references)
     references.cut(range(len(references.units)))
     return references
 

@@ -1,18 +1,15 @@
 """What a rewrite costs and saves, when it is worth that, and which finished spans are cut."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.tool_call import BY_NAME
-from autogen_context.testing import ChatMessage
 from autogen_context.tokens.prices import Rates, prices
-from autogen_context.triggers.hybrid import SemanticHybridTrigger
 from autogen_context.triggers.price import (
     LEAST_FRACTION,
     LEAST_TOKENS,
@@ -29,11 +26,10 @@ from autogen_context.triggers.price import (
     price_of_rewrite,
 )
 from autogen_context.triggers.turn import NOTHING, TriggerDecision, Turn, TurnRange
-from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Decision, Why
+from autogen_context.view.index import ConversationIndex
 from autogen_context.view.view import Pace
-from support.counting import COUNTER
-from support.saying import asks, call_of, says, tells
+from support.saying import says, step
 from support.units import candidates_of, read_all
 
 TENTH = Rates(cached_fraction=0.1)
@@ -153,43 +149,6 @@ def test_what_waiting_has_cost(*, rewrote: bool) -> None:
 # What triggers propose for a conversation
 
 
-def step(tool: str, path: str, result: str | None) -> list[ChatMessage]:
-    """A call, and its result where it has one yet."""
-    return [asks(call_of(path, tool, path=path)), *([tells(path, result)] if result else [])]
-
-
-PARTS = st.sampled_from(
-    [
-        *[step("read_file", "a.py", "x = 1"), step("str_replace", "b.py", "Changed.")],
-        *[step("run_tests", "", "9 passed in 0.4s"), step("read_file", "a.py", None)],
-        *[[says("Go on.", "user")], [says("Done.")], [says("Be brief.", "system")]],
-    ]
-)
-EDITS = st.lists(
-    st.tuples(st.integers(0, 40), st.lists(PARTS, max_size=12)), min_size=1, max_size=6
-)
-
-
-@settings(max_examples=20)
-@given(EDITS)
-def test_they_are_those_of_the_conversation_as_it_is(
-    edits: list[tuple[int, list[list[ChatMessage]]]],
-) -> None:
-    """Whatever the host appended, took back or changed, as if it were followed for the first time."""
-    trigger, conversation = (
-        SemanticHybridTrigger(fallback_turns=4),
-        Conversation(OpenAIChat(), COUNTER),
-    )
-    kept, payloads = Proposals(trigger, BY_NAME), list[ChatMessage]()
-    for length, new in edits:
-        payloads = [*payloads[:length], *(message for part in new for message in part)]
-        conversation.update(payloads)
-        fresh = Proposals(trigger, BY_NAME)
-        for each in (fresh, kept):
-            each.follow(conversation.candidates, since=0)
-        assert kept.spans == fresh.spans
-
-
 class Always:
     """Proposes the newest four turns at each."""
 
@@ -201,24 +160,23 @@ class Always:
         return TriggerDecision(kind="boundary", scope=scope, confidence=0.8)
 
 
-def followed(steps: int, *, shown: Sequence[int] = ()) -> tuple[list[ProposedSpan], list[bool]]:
-    """The spans for so many steps behind a task, and whether each list that was shown fired."""
-    messages = [says("Go.", "user")] + [m for n in range(steps) for m in step("f", f"{n}.py", "x")]
-    candidates = candidates_of(read_all(messages))
-    kept = Proposals(Always(), BY_NAME)
-    fired = [kept.follow(candidates[:stop], since=stop - 2) for stop in (*shown, len(candidates))]
-    return kept.spans, fired
+def followed(steps: int) -> Proposals:
+    """What is proposed after so many steps behind a task."""
+    steps_of = (step(f"{n}", "f", "x", path=f"{n}.py") for n in range(steps))
+    messages = [says("Go.", "user"), *chain.from_iterable(steps_of)]
+    made = Proposals(Always(), BY_NAME)
+    ConversationIndex(candidates_of(read_all(messages))).follow(made)
+    return made
 
 
-def test_spans_are_in_units_and_only_what_is_new_fires() -> None:
-    """A unit counts once, when another stands behind it, also one that is no turn; the newest spans are kept."""
+def test_spans_are_in_units_and_the_newest_are_kept() -> None:
+    """Where the trigger fired last is known as well."""
     first = ProposedSpan(start=1, stop=5, outcomes=frozenset({4}), kind="boundary", confidence=0.8)
-    spans, _ = followed(6)
-    assert (spans[0], len(spans)) == (first, 2)
-    assert followed(8, shown=[5, 6, 6, 7])[1] == [False, True, False, True, True]
-    assert followed(8, shown=[9])[1] == [True, False]
-    spans, _ = followed(MOST_SPANS + 20)
-    assert [span.start for span in spans] == list(range(17, MOST_SPANS + 17))
+    made = followed(6)
+    assert (made.spans[0], len(made.spans), made.fired_at) == (first, 3, 6)
+    assert followed(3).fired_at < 0
+    spans = followed(MOST_SPANS + 20).spans
+    assert [span.start for span in spans] == list(range(18, MOST_SPANS + 18))
 
 
 UNITS = [  # tokens, and whether it was cut before

@@ -204,5 +204,5 @@ def test_whatever_the_host_did_the_candidates_are_those_of_its_list(
         taken, fresh = payloads, Conversation(OpenAIChat(), COUNTER, orphans=orphans)
         fresh.update(payloads)
         assert kept.candidates == fresh.candidates
-        assert kept.orphans == fresh.orphans
+        assert kept.overview.orphans == fresh.overview.orphans
         assert kept.tokens == fresh.tokens == sum(c.tokens for c in kept.candidates)
