@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Unpack, cast
 
 from typing_extensions import override
 
+from autogen_context.argument import wrong_argument
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import StateError
 from autogen_context.manager.manager import IncrementalContextManager
@@ -34,20 +35,24 @@ UNSEEN_FRACTION = 0.125  # of the window, as an upper limit
 
 
 class Host(NamedTuple):
-    """A supported host: the package of its agents, the adapter's module, and the requirement to install."""
+    """How agents of a host are registered: ``entry`` is a function, or the ``module:function`` to import it from."""
 
-    package: str
-    module: str
-    needed: str
+    entry: "HostEntry | str"
+    needed: str = ""  # the requirement to install, where the import fails
 
 
-HOSTS: Mapping[str, Host] = {  # by the base class of its agents
-    "ChatAgent": Host("autogen_agentchat", "agentchat", "autogen-agentchat>=0.5.7"),
-    "ConversableAgent": Host("autogen", "classic", "pyautogen>=0.2.15"),
-    "Pattern": Host("autogen", "classic", "autogen>=0.9"),
-    "Team": Host("autogen_agentchat", "agentchat", "autogen-agentchat>=0.5.7"),
-    "Agent": Host("ag2", "ag2", "ag2>=1.2"),
-    "RawAgent": Host("agent_framework", "agent_framework", "agent-framework-core>=1.11"),
+ADAPTERS = __package__
+AGENTCHAT = Host(f"{ADAPTERS}.agentchat:register_agentchat", "autogen-agentchat>=0.5.7")
+CLASSIC = f"{ADAPTERS}.classic:register_classic"
+HOSTS: dict[str | type, Host] = {  # by the base class of its agents, or its package and name
+    "autogen_agentchat.ChatAgent": AGENTCHAT,
+    "autogen_agentchat.Team": AGENTCHAT,
+    "autogen.ConversableAgent": Host(CLASSIC, "pyautogen>=0.2.15"),
+    "autogen.Pattern": Host(CLASSIC, "autogen>=0.9"),
+    "ag2.Agent": Host(f"{ADAPTERS}.ag2:register_ag2", "ag2>=1.2"),
+    "agent_framework.RawAgent": Host(
+        f"{ADAPTERS}.agent_framework:register_agent_framework", "agent-framework-core>=1.11"
+    ),
 }
 REGISTERED = "agent: it is registered already; register each once"
 
@@ -57,6 +62,9 @@ class Prompt:
     """The system prompt, for hosts that keep it apart from the messages; equal for equal text."""
 
     text: str
+
+
+HostEntry = Callable[[Any, str | None, ManagerOptions], "AgentContext[Any]"]
 
 
 class AgentContext(Generic[Payload]):
@@ -132,24 +140,55 @@ def register(
         ValueError: the agent's host is not supported, the agent is registered already, or a setting is invalid.
     """
     for kind in type(agent).__mro__:
-        host = HOSTS.get(kind.__name__)
-        if host is not None and kind.__module__.partition(".")[0] == host.package:
-            try:
-                adapter = import_module(f"{__package__}.{host.module}")
-            except ImportError as error:
-                raise ValueError(
-                    f"agent: the release of {host.package} that is installed does not have all that is used of it ({error}); "
-                    f'pip install "{host.needed}"'
-                ) from error
-            entry: Callable[..., AgentContext[Any]] = getattr(adapter, f"register_{host.module}")
-            return entry(agent, model, named(options, str(getattr(agent, "name", None) or "")))
+        host = HOSTS.get(kind) or HOSTS.get(f"{kind.__module__.partition('.')[0]}.{kind.__name__}")
+        if host is not None:
+            given = named(options, str(getattr(agent, "name", None) or ""))
+            return entry_of(host)(agent, model, given)
     found = f"{type(agent).__module__}.{type(agent).__qualname__}"
     raise ValueError(
         f"agent: {found} is no agent of a known host; known are an AssistantAgent of autogen-agentchat 0.5.7 to 0.7, a "
         "ConversableAgent of classic AutoGen (autogen, pyautogen up to 0.9), and an Agent of AG2 1.x (ag2) or of Microsoft "
         "Agent Framework 1.x, and what selects the speaker in a team of AgentChat or classic AutoGen; of any other team or workflow "
-        "register the agents, each by itself; with a list of OpenAI messages use IncrementalContextManager"
+        "register the agents, each by itself; with a list of OpenAI messages use IncrementalContextManager, and for a host of your own "
+        "register_host"
     )
+
+
+def register_host(agents: type | str, entry: "HostEntry | str", *, needed: str = "") -> None:
+    """Let ``register`` take the agents of another host, in this process; a later call for the same class replaces an earlier one.
+
+    Args:
+        agents: the base class of its agents; or ``"package.Class"``, the outermost package and the name of a class, which need
+            not be imported.
+        entry: a function of an agent, the model's name or ``None``, and the options, which returns an ``AgentContext``; or the
+            ``"module:function"`` to import it from when the first agent is registered. ``completed`` makes one value of the
+            options, and ``AgentContext(OpenAIChat(), options)`` has a manager for a host that sends OpenAI's messages.
+        needed: the requirement to name where that import fails.
+
+    Raises:
+        ValueError: an argument is neither a class nor a function, nor such a name.
+    """
+    if not (isinstance(agents, type) or agents.count(".") == 1):
+        raise wrong_argument(
+            "agents", agents, "a class, or its outermost package and name as 'package.Class'"
+        )
+    if not (callable(entry) or entry.count(":") == 1):
+        raise wrong_argument("entry", entry, "a function, or where it is as 'module:function'")
+    HOSTS[agents] = Host(entry, needed)
+
+
+def entry_of(host: Host) -> "HostEntry":
+    """Return the function that registers an agent of a host; raise ``ValueError`` if it cannot be imported."""
+    if not isinstance(host.entry, str):
+        return host.entry
+    module, _, function = host.entry.partition(":")
+    try:
+        return cast("HostEntry", getattr(import_module(module), function))
+    except ImportError as error:
+        way_out = f'; pip install "{host.needed}"' if host.needed else ""
+        raise ValueError(
+            f"agent: the release of its host that is installed does not have all that is used of it ({error}){way_out}"
+        ) from error
 
 
 def named(options: ManagerOptions, agent: str) -> ManagerOptions:

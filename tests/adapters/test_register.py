@@ -23,11 +23,13 @@ from autogen_context import (
     register,
 )
 from autogen_context.adapters.agentchat import ManagedChatCompletionClient
+from autogen_context.adapters.register import HostEntry, register_host
 from autogen_context.errors import ManagerClosed
-from autogen_context.testing import Say
+from autogen_context.testing import ChatMessage, Say
 from support.agentchat import client_of, model_info, said, serving
 from support.hosts import HOSTS, built
 from support.logs import MODEL, read_log
+from support.own_host import Bot, register_bot
 
 SLIP: dict[str, Any] = {"window_token": 8_000}
 CONTEXTS: list[Callable[..., object]] = [ManagedChatCompletionContext, ContextTransform]
@@ -131,6 +133,39 @@ async def test_images_are_taken_out_and_the_request_is_still_measured() -> None:
     assert context.manager.usage.requests == 1
     assert context.last_prepared is not None
     assert context.last_prepared.certificate.counted_tokens > 300
+
+
+# A host of one's own
+
+
+@pytest.mark.parametrize(
+    "entry", [register_bot, "support.own_host:register_bot"], ids=["function", "place"]
+)
+@pytest.mark.parametrize("by", ["class", "name"])
+def test_a_host_of_ones_own_is_registered(by: str, entry: str | HostEntry) -> None:
+    """By a class, or the name of one that is not imported; an agent of a class below it is taken, with all arguments."""
+    own: type[Bot] = type("Bot", (Bot,), {"__module__": "my_framework.agents"})
+    register_host(own if by == "class" else "my_framework.Bot", entry)
+    bot = type("Small", (own,), {})()
+    context = register(bot, MODEL, window_tokens=1_000, reduce="off")
+    task: list[ChatMessage] = [{"role": "user", "content": "Sum it up: " + "a word " * 5_000}]
+    assert bot.fitted(task) != task
+    assert context.last_prepared is not None
+    assert context.last_prepared.certificate.fits
+    assert context.manager.config.reduce == "off"
+
+
+def test_a_host_that_cannot_be_registered() -> None:
+    """What is wrong is said with the way out, at once or where its adapter is imported."""
+    with pytest.raises(ValueError, match="agents='Bot': give a class, or its outermost package"):
+        register_host("Bot", register_bot)
+    with pytest.raises(ValueError, match="entry='adapter': give a function, or where it is"):
+        register_host(Bot, "adapter")
+    register_host(Bot, "nowhere.adapter:register_bot", needed="nowhere>=2")
+    with pytest.raises(ValueError, match=r'nowhere.*; pip install "nowhere>=2"'):
+        register(Bot())
+    with pytest.raises(ValueError, match="for a host of your own register_host"):
+        register(object())
 
 
 # F4, F33: settings
