@@ -12,10 +12,11 @@ import re
 import stat
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from fnmatch import translate
 from hashlib import blake2b
+from operator import attrgetter
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, cast, get_args
 
@@ -38,6 +39,11 @@ _FEW = 64  # at a few microseconds each, cheaper than switching to a thread
 # A path may become a pipe or a terminal between stat and open.
 _OPEN = open_flags("O_CLOEXEC", "O_NONBLOCK", "O_NOCTTY", "O_BINARY")
 _MAGIC = re.compile(r"[*?\[]")
+
+Proof = tuple[int, ...]
+"""What the system says of a path, device and times included; empty if that proves nothing, ``GONE`` if nothing is there."""
+GONE: Final[Proof] = (0,)
+_SAID = attrgetter("st_dev", "st_ino", "st_mode", "st_size", "st_mtime_ns", "st_ctime_ns")
 
 _Listed = dict[str, list["os.DirEntry[str]"]]
 
@@ -333,7 +339,21 @@ def _absent(path: str, times: str) -> FileState:
 
 
 def _times(found: os.stat_result) -> str:
-    return (
-        f"{found.st_dev}:{found.st_ino}:{found.st_mode:o}:{found.st_size}"
-        f":{found.st_mtime_ns}:{found.st_ctime_ns}"
-    )
+    return ":".join(map(str, _SAID(found)))
+
+
+def changed(proofs: Mapping[str, Proof], *, now_ns: int | None = None) -> dict[str, Proof]:
+    """Return the paths that may have changed, each with its new proof; of a link, what it leads to counts.
+
+    A file changed within the last clock tick can be changed again with the same metadata, so its proof is empty for now.
+    """
+    now_ns = now_ns or time.time_ns()
+    found: dict[str, Proof] = {}
+    for path, proof in proofs.items():
+        try:
+            said = _SAID(os.stat(path))
+        except (OSError, ValueError):
+            said = GONE
+        if said != proof:
+            found[path] = said if said == GONE or settled_ns(max(said[-2:])) <= now_ns else ()
+    return found

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from autogen_context.cache.files import read_regular
+from autogen_context.cache.fingerprint import Proof, changed
 from autogen_context.forks import when_forked
 from autogen_context.messages.message import Text, content_digest
 from autogen_context.messages.saved import read_saved, saved
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import answers_of, outcome_of_call
 from autogen_context.messages.tool_call import ToolKinds, actions_of
-from autogen_context.project.index import Proof, changed
 from autogen_context.project.secrets import without_secrets
 from autogen_context.project.thread import in_thread, wait_for
 from autogen_context.text.quote import named

@@ -10,13 +10,13 @@ import os
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from operator import attrgetter
 from pathlib import Path
 from time import time_ns
 
 from pydantic import TypeAdapter
 
 from autogen_context.cache.files import OWN_RULES_FILE, RULES_FILE, levels, read_regular
+from autogen_context.cache.fingerprint import GONE, Proof, changed
 from autogen_context.cache.values import Cache
 from autogen_context.messages.message import content_digest
 from autogen_context.project.documents import Document, DocumentKind, named_by_kind, read_document
@@ -24,33 +24,11 @@ from autogen_context.project.secrets import without_secrets
 from autogen_context.project.symbols import Symbols, family_of, symbols_of
 
 DocumentsByKind = Mapping[DocumentKind, tuple[Document, ...]]
-Proof = tuple[int, ...]  # metadata of a path; empty if it proves nothing
 
 MOST_BYTES = 1024 * 1024  # of one file
 BINARY_BYTES = 8_192  # from the start; a zero byte among them marks a binary file
-SETTLED_NS = 2_000_000_000  # the coarsest timestamps of any file system
 BATCH = 64  # files read at a time
 KIND, SCHEMA = "project", 6  # of cache entries
-
-SAID = attrgetter("st_mtime_ns", "st_ctime_ns", "st_size", "st_mode", "st_dev", "st_ino")
-GONE: Proof = (0, 0)
-
-
-def changed(proofs: Mapping[str, Proof], *, now_ns: int | None = None) -> dict[str, Proof]:
-    """Return the paths that may have changed, each with its new proof.
-
-    A file written within the last clock tick can be rewritten with the same metadata, so its proof is empty for now.
-    """
-    settled_ns = (now_ns or time_ns()) - SETTLED_NS
-    found: dict[str, Proof] = {}
-    for path, proof in proofs.items():
-        try:
-            now = SAID(os.stat(path))  # noqa: PTH116 - faster, for thousands of files per turn
-        except (OSError, ValueError):
-            now = GONE
-        if now != proof:
-            found[path] = now if max(now[0], now[1]) < settled_ns else ()
-    return found
 
 
 def files_below(root: Path, most_files: int) -> tuple[frozenset[str], dict[str, Proof]]:

@@ -259,7 +259,6 @@ def notice_of(name: str, what: str, lines: Sequence[str] = ()) -> Notice:
     return Notice(topic=TOPIC, key=name, text=text, detail="\n".join(lines))
 
 
-@lru_cache(MOST_FILES)
 def digest_of(name: str) -> str:
     """Return a short digest of the name of a file; a state has those of all source files."""
     return content_digest(name).hex()[:DIGEST_CHARS]

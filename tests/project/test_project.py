@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from typing_extensions import override
 
 from autogen_context.cache.cache import ContextCache
+from autogen_context.cache.fingerprint import COARSE_TICK_NS, changed
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message
-from autogen_context.project.index import SETTLED_NS, changed, read_text
+from autogen_context.project.index import read_text
 from autogen_context.project.project import ProjectContext, ProjectView
 from support.tree import PRICE, README, SHOP, Counting, grown, trees
 from support.waiting import tick, until
@@ -273,7 +274,7 @@ def test_what_was_written_just_now_proves_nothing(tmp_path: Path) -> None:
     file = grown(tmp_path / "root", PLAIN) / "plain.py"
     path = str(file)
     assert changed({path: changed({path: ()})[path]}) == {path: ()}
-    later_ns = time.time_ns() + 2 * SETTLED_NS
+    later_ns = time.time_ns() + COARSE_TICK_NS
     proof = changed({path: ()}, now_ns=later_ns)
     assert proof[path]
     assert changed(proof) == {}

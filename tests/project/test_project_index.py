@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.cache.cache import ContextCache
-from autogen_context.project.index import SETTLED_NS, Index
+from autogen_context.cache.fingerprint import COARSE_TICK_NS
+from autogen_context.project.index import Index
 from support.tree import grown
 from support.waiting import tick
 
@@ -25,11 +26,11 @@ def index_of(root: Path, most_files: int = 5_000) -> Index:
     return Index(root, cache=ContextCache(), most_files=most_files)
 
 
-@pytest.mark.parametrize("settled_ns", [0, SETTLED_NS], ids=["old files", "young files"])
+@pytest.mark.parametrize("tick_ns", [0, COARSE_TICK_NS], ids=["old files", "young files"])
 @settings(max_examples=15)
 @given(EDITS, st.lists(EDITS, max_size=3))
 def test_piece_by_piece_is_as_all_at_once(
-    settled_ns: int,
+    tick_ns: int,
     first: list[tuple[str, str | None]],
     bursts: list[list[tuple[str, str | None]]],
 ) -> None:
@@ -53,14 +54,14 @@ def test_piece_by_piece_is_as_all_at_once(
             assert index.files == fresh.files
 
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("autogen_context.project.index.SETTLED_NS", settled_ns)
+        patch.setattr("autogen_context.cache.fingerprint.TICK_NS", tick_ns)
         check(Path(folder).resolve())
 
 
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are old as soon as the clock has ticked."""
-    monkeypatch.setattr("autogen_context.project.index.SETTLED_NS", 0)
+    monkeypatch.setattr("autogen_context.cache.fingerprint.TICK_NS", 0)
 
 
 @pytest.mark.usefixtures("settled")
