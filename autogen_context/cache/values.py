@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar, runtime_checkable
 
 from autogen_context.cache.entry import decoded, encoded
 from autogen_context.cache.tier import CacheLimits, Memory, Scope, SharedTier, Tier
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 ResultT = TypeVar("ResultT")
 
+QUICK_KINDS: Final = frozenset({"reduction"})  # made anew sooner than read from a disk or a server
 _FOLDER = "values"
 _KIND = re.compile(r"[a-z][a-z0-9_-]{0,40}")
 _VALUE_BYTES = 200  # approximate memory overhead of a value
@@ -141,7 +142,7 @@ class Values:
         with self._changing:
             self._unwanted.pop(name, None)
             memory.put(name, data, size_bytes=len(data) + _VALUE_BYTES)
-        if self._disk is not None or self._shared is not None:
+        if self._is_stored(kind):
             self._due.append((kind, name, data))
             self._thread.submit(self._write)
 
@@ -149,7 +150,7 @@ class Values:
         """Load the values under these keys from disk and server into memory."""
         memory = self._memory_of(kind)
         missing = [name for key in keys if (name := self._name(kind, key)) not in memory]
-        if missing and (self._disk is not None or self._shared is not None):
+        if missing and self._is_stored(kind):
             await self._in_thread(partial(self._read, kind, missing))
 
     def forget(self, kind: str, keys: Collection[str], /) -> None:
@@ -158,9 +159,14 @@ class Values:
         memory = self._memory_of(kind)
         with self._changing:
             memory.forget(names)
-            if names and (self._disk is not None or self._shared is not None):
+            if names and self._is_stored(kind):
                 self._unwanted |= dict.fromkeys(names, mark)  # not even if it is being read
                 self._thread.submit(self._delete, kind, names, mark)
+
+    def drop(self) -> None:
+        """Empty the memory; what is on disk and on the server stays there."""
+        with self._changing:
+            self._memories.clear()
 
     def _delete(self, kind: str, names: Collection[str], mark: object) -> None:
         self._write()  # what is due may be one of them
@@ -175,6 +181,10 @@ class Values:
             for name in due:
                 if self._unwanted.get(name) is mark:
                     del self._unwanted[name]
+
+    def _is_stored(self, kind: str) -> bool:
+        """Whether values of a kind are anywhere but in memory."""
+        return kind not in QUICK_KINDS and (self._disk is not None or self._shared is not None)
 
     def _name(self, kind: str, key: str) -> str:
         """Return the stored name of a value: a digest, so that keys may have any length and characters."""

@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Literal
 
+from autogen_context.cache.values import Cache, Forgets
 from autogen_context.compressor.code import without_padding
 from autogen_context.compressor.json_text import JSON
 from autogen_context.compressor.kinds import OUTPUT, reducer_for, tight_output
@@ -24,6 +25,7 @@ from autogen_context.messages.message import (
     Message,
     ToolCall,
     ToolResult,
+    content_digest,
     handle_of,
 )
 from autogen_context.messages.origin import is_users
@@ -46,20 +48,71 @@ WANTED = 60  # names taken from the call and the task, those of the call first
 ARGUMENT_CHARS = 400  # of an argument; a longer one is content
 TASK_CHARS = 20_000  # of a task that are searched for names; the rest is content
 
+KIND, SCHEMA = "reduction", "1"  # in the cache
+WAYS = ("result", "file", "cut")
+LEAST_CACHED_CHARS = (
+    1_000  # a look-up costs some 30 µs, restructuring a result 600, a cut 6,000 (2026-11-28)
+)
+
 LEAST_LEFT = 480  # characters; if fewer are new, the beginning is kept as well
 LEAST_ABOVE = 160  # characters of replaced lines; a mark and finding its lines cost about two
 PLACES = 4  # positions remembered per line, the latest ones
 
 
-def tightened(text: str, *, shows_file: bool = False) -> str:
+class Reductions:
+    """Reductions of texts by content and target, in a cache: a result is often shown again, and a compaction reduces all anew.
+
+    What a cache returns is believed if it has the mark that was put on it: a cache of a user's own may return anything.
+    """
+
+    def __init__(self, cache: Cache | None) -> None:
+        self._cache = cache
+
+    def made(self, text: str, way: str, *target: str, make: Callable[[], str]) -> str:
+        """Return the reduction of a text in some way and to some target, from the cache, or else as it is made."""
+        if self._cache is None or len(text) < LEAST_CACHED_CHARS:
+            return make()
+        key = _key_of(text, way)
+        match self._cache.remembered(KIND, key):
+            case [str(mark), str(short)] if mark == _mark_on(key, *target, short):
+                return short or text
+            case _:
+                short = make() or text
+        kept_text = "" if short == text else short
+        self._cache.remember(KIND, key, [_mark_on(key, *target, kept_text), kept_text])
+        return short
+
+    def forget(self, messages: Iterable[Message]) -> None:
+        """Delete what was made of the results of messages."""
+        texts = {result.text for message in messages for result in message.results}
+        if isinstance(self._cache, Forgets):
+            self._cache.forget(KIND, [_key_of(text, way) for text in texts for way in WAYS])
+
+
+def _key_of(text: str, way: str) -> str:
+    return content_digest(way, text).hex()
+
+
+def _mark_on(key: str, *parts: str) -> str:
+    return content_digest(SCHEMA, key, *parts).hex()
+
+
+NOT_CACHED = Reductions(None)
+
+
+def tightened(text: str, *, shows_file: bool = False, known: Reductions = NOT_CACHED) -> str:
     """Return a result without redundancy: padding, terminal codes, repeated lines, JSON whitespace. Unchanged if there is none."""
     tight = without_padding(text) if shows_file else tight_output(text)
     if tight == text and (shows_file or not JSON.recognises(text, ())):
         return text  # only JSON can still get smaller
-    reducer = reducer_for(text)
-    if reducer is None or (shows_file and reducer.kind != "code"):
-        return text  # agents edit files by their exact text
-    return reducer.tighten(text)
+
+    def make() -> str:
+        reducer = reducer_for(text)
+        if reducer is None or (shows_file and reducer.kind != "code"):
+            return text  # agents edit files by their exact text
+        return reducer.tighten(text)
+
+    return known.made(text, "file" if shows_file else "result", make=make)
 
 
 def wanted_of(call: ToolCall | None, task: str) -> frozenset[str]:
@@ -81,6 +134,7 @@ def cut(
     task: str = "",
     shows_file: bool = False,
     handle_key: bytes = b"",
+    known: Reductions = NOT_CACHED,
 ) -> tuple[str, str]:
     """Cut a result to its token limit; return it with the handle of its original, or the text and no handle if it fits."""
     tokens = count(text)
@@ -93,7 +147,9 @@ def cut(
     handle = handle_of(original, key=handle_key)
     mark = mark_of(count(original), handle)
     room = TextLimit(tokens=most - count(mark) - 1, count=count, wanted=wanted_of(call, task))
-    short = f"{reducer.cut(text, room)}\n{mark}"
+    target = text, str(tokens), str(room.tokens), *sorted(room.wanted)
+    short = known.made(original, "cut", *target, make=lambda: reducer.cut(text, room))
+    short = f"{short}\n{mark}"
     return (short, handle) if len(short) < len(text) else (text, "")
 
 
@@ -178,8 +234,10 @@ class Arrival:
         keep: Callable[[str, str], None],
         compressor: Compressor,
         reducers: Sequence[GuardedReducer] = (),
+        cache: Cache | None = None,
         handle_key: bytes = b"",
     ) -> None:
+        self.reductions = Reductions(cache)
         self._handle_key = handle_key
         self._reducers = reducers
         self._on_arrival = compressor.on_arrival
@@ -302,7 +360,8 @@ class Arrival:
         shows_file = call is not None and bool(action_of(call, self._kinds).views)
         short, handle, own = self._by_own(original, call, shows_file=shows_file)
         if not own:
-            short = self._above.without(tightened(original, shows_file=shows_file))
+            tight = tightened(original, shows_file=shows_file, known=self.reductions)
+            short = self._above.without(tight)
         if self.mode == "lossy" and not handle:
             task = self._instruction.text.strip() if self._instruction else ""
             short, handle = cut(
@@ -313,6 +372,7 @@ class Arrival:
                 task=task,
                 shows_file=shows_file,
                 handle_key=self._handle_key,
+                known=self.reductions,
             )
         sent = self._on_arrival(original, short, count=count)
         if sent not in (short, original):

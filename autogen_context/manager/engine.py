@@ -101,6 +101,7 @@ class Engine:
             keep=originals.put_text,
             compressor=setup.compressor,
             reducers=setup.reducers,
+            cache=setup.cache,
             handle_key=handle_key,
         )
         self._setup, self._counter, self._ready = setup, counter, ready

@@ -88,7 +88,7 @@ class IncrementalContextManager:
             reported to the agent.
         project: a folder or a ``ProjectContext``: its context is sent after the system prompt, updates before the newest
             message.
-        cache: stores what models produced (summaries, advice, embeddings) and what was read of project files; a
+        cache: stores what models produced (summaries, advice, embeddings), reductions, and what was read of project files; a
             ``ContextCache``, which agents may share, with a folder to keep it for later processes. Default: in memory.
         providers: your own ``ContextProvider`` objects; their context is sent before the newest message.
         events: a file, or an ``EventLog`` that agents may share: records what each turn sent, and why.
@@ -429,6 +429,7 @@ class IncrementalContextManager:
         finally:
             if self._kept is not None:
                 self._kept.memo.end()
+            self._setup.own_cache.drop()
             if self._setup.log is not None:
                 await asyncio.to_thread(self._setup.log.log.flush)
 

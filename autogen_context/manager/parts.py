@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, cast
 from autogen_context.argument import listed, wrong_argument
 from autogen_context.budget.manager import TokenBudgetManager
 from autogen_context.budget.policy import BudgetPolicy, GuardedBudget
+from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.originals import DiskOriginals, Entry, OriginalStore, OriginalTier
-from autogen_context.cache.tier import Scope
+from autogen_context.cache.tier import CacheLimits, Scope
 from autogen_context.cache.values import Guarded, TakesCache
 from autogen_context.compressor.compressor import SemanticCompressor, guarded
 from autogen_context.compressor.protocol import Extracting
@@ -45,6 +46,7 @@ if TYPE_CHECKING:  # imported only when used
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
 
+OWN_LIMITS = CacheLimits(kind_bytes=4 * 1024 * 1024)  # of a conversation that is given no cache
 PARTS: Mapping[str, tuple[str, str]] = {
     "budget": (
         "for_compaction",
@@ -86,7 +88,8 @@ class Setup:
     prioritizer: ContextPrioritizer | GuardedPrioritizer
     compressor: Extracting
     reducers: tuple[GuardedReducer, ...]
-    cache: "Cache | None"  # of what a model said
+    cache: "Cache"
+    own_cache: ContextCache  # used if none was given
     log: "TurnLog | None"
     cuts_finished: bool  # when that pays
     judges_finished: bool  # finished work is looked for, to cut it or to report it
@@ -110,12 +113,9 @@ def setup_of(
     )
     log = turn_log(config, rates, options.get("events"), options.get("metrics"))
     cuts = cuts_finished(config, options.get("triggers"))
-    cache = options.get("cache")
-    if cache is None and (compressor or options.get("model_client")):
-        from autogen_context.cache.cache import ContextCache  # noqa: PLC0415 - for who has a model
-
-        cache = ContextCache()
-    if log is not None and cache is not None:
+    given, own_cache = options.get("cache"), ContextCache(limits=OWN_LIMITS)
+    cache = own_cache if given is None else given
+    if log is not None and (given is not None or compressor or options.get("model_client")):
         log.follow(cache)
     return Setup(
         config=config,
@@ -129,7 +129,8 @@ def setup_of(
         prioritizer=prioritizer_of(options.get("prioritizer")),
         compressor=guarded(compressor or SemanticCompressor()),
         reducers=tuple(map(GuardedReducer, options.get("reducers", ()))),
-        cache=None if cache is None else Guarded(cache, scope=scope),
+        cache=Guarded(cache, scope=scope),
+        own_cache=own_cache,
         log=log,
         cuts_finished=cuts,
         judges_finished=cuts or config.dry_run,

@@ -26,6 +26,7 @@ from autogen_context.errors import (
     ChangeRefused,
     ContextWindowExceeded,
     InvalidTranscript,
+    OriginalNotFound,
     TurnUnderWay,
 )
 from autogen_context.forks import when_forked
@@ -252,6 +253,7 @@ class TurnRunner:
         self.view = view  # before anything is deleted: where that fails, the view follows the list
         if leaving.is_any:
             try:
+                self.engine.arrival.reductions.forget(leaving.messages)
                 self.prefetcher.forget(leaving.messages, leaving.spans)
             except Exception:  # noqa: BLE001 - any that a user's cache or vectors may raise
                 logger.warning("a cache could not delete what was made of deleted messages")
@@ -299,6 +301,9 @@ class TurnRunner:
                 stated = [e for e in recorded_in(self.view.record) if e.text not in gone]
                 self.view = self.engine.with_record(self.view, stated)
             self.memo.clear()
+            for each in wanted.handles:
+                with suppress(OriginalNotFound):
+                    self.engine.arrival.reductions.forget(self.originals.get(each))
             self._delete(dict.fromkeys(wanted.handles, "all"))
             with self._asking:
                 self.__dict__.pop("recall_tool", None)

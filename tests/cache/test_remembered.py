@@ -5,7 +5,7 @@ import json
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from threading import Event
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from autogen_context import IncrementalContextManager
 from autogen_context.cache.cache import ContextCache
-from autogen_context.cache.tier import CacheLimits
+from autogen_context.cache.tier import CacheLimits, Scope
 from autogen_context.cache.values import Cache
 from autogen_context.config.config import ContextConfig
 from autogen_context.prioritizer.category import Category
@@ -23,6 +23,7 @@ from support.entries import ANY_TEXT, JSON
 from support.holding import LONGEST_S
 from support.own_tier import OwnTier
 from support.prompts import client, text_in
+from support.saying import asks, call_of, says, tells
 from support.waiting import until
 from support.working import Summarising, step
 
@@ -209,6 +210,67 @@ async def test_a_cache_that_fails_or_lies_costs_a_model_s_answer(
         assert await run(Failing(answer)) == without
         told = [record for record in caplog.records if "a cache failed" in record.getMessage()]
         assert len(told) == isinstance(answer, Exception)
+
+
+ROWS = json.dumps([{"name": f"row_{n}", "size": n} for n in range(400)], indent=4)
+SHOWN = [
+    HISTORY[0],
+    asks(call_of("c1", "list_rows", table="users"), text="I look."),
+    tells("c1", ROWS),
+]
+ASKING: list[dict[str, Any]] = [
+    {"type": "function", "function": {"name": "recall_context", "parameters": {}}}
+]
+
+
+def reduced(cache: Cache | None, tools: list[dict[str, Any]]) -> IncrementalContextManager:
+    """A manager after the first turn of a conversation with a large result, which shows it in fewer tokens."""
+    keeper = IncrementalContextManager(window_tokens=60_000, counter=Characters(), cache=cache)
+    turn = keeper.prepare_nowait(SHOWN, tools)
+    shown = str(turn.messages[-1]["content"])
+    assert "row_7" in shown
+    assert len(shown) < len(ROWS)
+    return keeper
+
+
+@pytest.mark.parametrize("tools", [[], ASKING], ids=["tightened", "cut"])
+def test_a_result_that_is_reduced_goes_through_the_cache(tools: list[dict[str, Any]]) -> None:
+    """Also without a model; what is shown again, by another agent as well, is not reduced again, and comes out the same."""
+    cache = ContextCache(scope=Scope(agent="team"))
+    one = reduced(cache, tools)
+    before = cache.stats()
+    other = reduced(cache, tools)
+    after = cache.stats()
+    assert before.not_remembered == after.not_remembered > 0
+    assert after.remembered > before.remembered
+    assert one.save_state()["view"] == other.save_state()["view"]
+
+
+def test_a_cache_that_lies_reduces_nothing() -> None:
+    """Not even by saying that there is nothing of a result, or with another one's reduction."""
+    plain = reduced(None, []).save_state()["view"]
+    answers: list[object] = ["x" * 2_000, ["x", None], ["y", "z"], OSError("gone"), [1, 2], {}]
+    for answer in answers:
+        assert reduced(Failing(answer), []).save_state()["view"] == plain
+    swapped, own = OwnCache(), OwnCache()
+    reduced(own, ASKING)
+    rows = [*own.kept.items()]
+    swapped.kept = {key: value for (key, _), (_, value) in zip(rows, reversed(rows), strict=True)}
+    assert (
+        reduced(swapped, ASKING).save_state()["view"] == reduced(None, ASKING).save_state()["view"]
+    )
+
+
+def test_the_reduction_of_what_is_forgotten_is_forgotten(tmp_path: Path) -> None:
+    """In memory; it is nowhere else, since it is made sooner than it is read from a disk."""
+    cache = ContextCache(tmp_path)
+    keeper = reduced(cache, ASKING)
+    keeper.prepare_nowait([*SHOWN, says("Go on.")], ASKING)
+    missed = cache.stats().not_remembered
+    keeper.forget(SHOWN[2])
+    reduced(cache, ASKING)
+    assert cache.stats().not_remembered > missed
+    assert not [*tmp_path.rglob("reduction")]
 
 
 class Gated(OwnTier):
