@@ -41,7 +41,7 @@ OTHERS = frozenset(
 )
 
 STRONG = r"(?<![a-z])pass(?![a-z])|passw(?:or)?d|passphrase|passwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|credentials?"
-WEAK = r"token|pwd|auth|salt|(?:encryption|signing|account|shared|master|nonce|logged_in)[_-]?key"
+WEAK = r"token|pwd|auth|salt|(?:encryption|signing|application|account|shared|master|nonce|logged_in)[_-]?key"
 KIND = re.compile(STRONG + "|" + WEAK, re.IGNORECASE)
 HINTS = ("pass", "secret", "key", "credential", "token", "pwd", "auth", "salt")
 PRIVATE = re.compile(
@@ -57,9 +57,12 @@ FORMS = re.compile(
     | (?<![\w-])eyJ[\w-]{10,2000}+\.eyJ[\w-]{10,2000}+\.[\w-]{10,2000}   # a signed token of JSON
     | \b(?:shp(?:at|ss|ca|pa)|dop_v1|doo_v1|gsk|whsec|lin_api|r8)_[A-Za-z0-9]{20,255}
     | \b(?:dapi[0-9a-f]{32} | xai-[A-Za-z0-9]{20,255} | xapp-\d-[A-Za-z0-9-]{20,255} | AGE-SECRET-KEY-1[A-Z0-9]{20,255})
+    | \b(?:LTAI[A-Za-z0-9]{16,30} | pat[A-Za-z0-9]{14}\.[0-9a-f]{64} | dt0[a-z]\d\d\.[A-Z0-9]{24}\.[A-Z0-9]{64} | ops_eyJ[\w-]{20,2000}
+      | \d/\d{13,19}:[0-9a-f]{32} | access_token\$\w{1,20}\$[0-9a-z]{16}\$[0-9a-f]{32})\b   # Alibaba, Airtable, Dynatrace, 1Password, Asana
+    | (?<=webhook\.office\.com/webhookb2/)[\w@/-]{40,400}
     | (?<=://)[0-9a-fA-F]{32,128}(?=@)                                 # a token in an address
     | \$(?:[156y]|2[aby]|apr1)\$[A-Za-z0-9./$=,]{20,255}                 # a password's hash
-    | (?<=[Bb]earer\ )[A-Za-z0-9._~+/-]{16,2000}=* | (?<=[Bb]asic\ )[A-Za-z0-9+/]{12,2000}=*
+    | (?<=[Bb]earer\ )[A-Za-z0-9._~+/-]{16,2000}=* | (?<=[Bb]asic\ )(?=[a-z]*+[^a-z\s])[A-Za-z0-9+/]{12,2000}=*
     """,
     re.VERBOSE,
 )
@@ -69,6 +72,7 @@ PLACES = re.compile(  # where credentials stand, whatever they look like
     | (?:\s|^)(?:-u|--user|--login|--proxy-user)[ =]["']?[^\s:"']{1,80}:(?!//)(?P<user>[^\s"']{3,200})
     | (?:\s|^)--?(?:(?:[a-z-]{0,30}-|store|key)?(?:pass(?:word|phrase|wd)?|secret)|token|api-?key|auth-?token|access-?key)[ =]["']?(?P<option>[^\s"'-][^\s"']{3,200})
     | \becho\ (?:-n\ )?["']?(?P<piped>[^\s"'|]{3,200})["']?\ ?\|\ ?(?:sudo\ -S|(?:sudo\ )?chpasswd|[^\n|]{0,200}?--(?:password-)?stdin\b)
+    | [?&;](?:[\w-]{1,20}-)?[Ss]ignature=(?P<signed>[^\s&"'<>`)\]}]{16,1000})
     | [?&;](?:[\w.-]{1,40})=(?P<query>[^\s&"'<>`)\]}]{16,1000})
     """,
     re.VERBOSE | re.MULTILINE,

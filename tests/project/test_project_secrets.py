@@ -57,6 +57,18 @@ SECRETS = {
     "unquoted, unnamed": ("paste kJ8sLq0Zx7Bv2Nm4Pw6Rt9Yc1Hd3 there", "kJ8sLq0Zx7Bv"),
     "pass": ("DB_PASS=letmein99", "letmein99"),
     "pass, in quotes": ("'pass': 'letmein'", "letmein"),
+    "Alibaba": ("LTAI" + "w8BFcqgMjkiTOstrHJij", "w8BFcqg"),
+    "Airtable": ("pat" + "Kj6rgQvIE5FxaE." + "49a7" * 16, "49a749a7"),
+    "Dynatrace": ("dt0c01." + "DZ5J" * 6 + "." + "KGDC" * 16, "KGDCKGDC"),
+    "1Password": ("ops_" + "eyJ" + "q8W7" * 40, "q8W7q8W7"),
+    "Asana": ("1/7087785964330172:" + "acb8" * 8, "acb8acb8"),
+    "Braintree": ("access_token$" + "production$" + "dzeq" * 4 + "$" + "b55c" * 8, "b55cb55c"),
+    "channel of Teams": (
+        "https://x.webhook.office.com/webhookb2/" + "9ee1f49c@8c0d/IncomingWebhook/" + "a1b2" * 8,
+        "a1b2a1b2",
+    ),
+    "signed address": ("https://h/b/o?X-Goog-Signature=" + "8128" * 32, "81288128"),
+    "header of an application": ("-H 'DD-APPLICATION-KEY: " + "99f0" * 10 + "'", "99f099f0"),
     "shop": ("use shpat_" + "0123456789abcdef" * 2, "0123456789abcdef"),
     "host": ("dop_v1_" + "0123456789abcdef" * 4, "0123456789abcdef"),
     "data": ("dapi" + "0123456789abcdef" * 2, "0123456789abcdef"),
@@ -109,6 +121,7 @@ SECRETS = {
     ),
 }
 HARMLESS = [
+    "basic authentication is off",
     "API_KEY = os.environ['API_KEY']",
     "export API_KEY=$OTHER_KEY",
     "API_KEY=<your-key>",
@@ -368,6 +381,7 @@ def test_hostile_texts_end(text: str) -> None:
 
 
 FORMS_AGAIN = (
+    "LTAI", "pata.", "dt0c01.A", "ops_eyJ", "1/7:", "access_token$a$", "webhookb2/", "?a-Signature=", "?a-", "basic ", "basic a",
     "<password", "<password ", "<password>x<", 'name="password" ', "name: password\n", "name: password\nvalue: ", 'key="passwordpassword',
     "define('password', '", "ENV password ", "machine a login ", "default login a password ", "'password': ", "?password=", "&password=&",
     ";pwd=", "a=b password=", " -D", "--set password=", "identified by '", "setpassword('", "password=a\npassword=b ", "password ", "password\t \t",
