@@ -20,6 +20,7 @@ class ChatSettings:
     base_url: str = ""  # of an OpenAI-compatible endpoint; empty for OpenAI's own
     base_url_file: str = ""  # the file that named it
     api_key: str = ""
+    key_file: str = ""  # the file that named it, and no URL: whoever wrote it may have an account that is told what is asked
     limit_tokens: int = DEFAULT_LIMIT  # of a request
     knowledge: Path | None = None
     embeddings: str = ""  # embedding model at the endpoint, or LOCAL

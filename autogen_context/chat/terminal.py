@@ -362,6 +362,7 @@ def model_line(settings: ChatSettings) -> str:
             "The scripted model answers, since there is neither OPENAI_API_KEY nor OPENAI_BASE_URL."
         )
     named = f" (named in {settings.base_url_file})" if settings.base_url_file else ""
+    named = f" (with the key in {settings.key_file})" if settings.key_file else named
     return (
         f"{settings.model} answers{f' at {settings.base_url}' if settings.base_url else ''}{named}."
     )

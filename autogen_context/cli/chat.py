@@ -32,11 +32,12 @@ SENT_NOWHERE = frozenset({URL, "OPENAI_MODEL", "OPENAI_LOG"})
 
 
 class Endpoint(NamedTuple):
-    """Where the model is asked: URL, empty for OpenAI's own, key, and the file that named the URL."""
+    """Where the model is asked: URL, empty for OpenAI's own, key, and the files that named the URL and the key."""
 
     base_url: str
     api_key: str
     file: str = ""
+    key_file: str = ""
 
 
 def run_chat(
@@ -62,6 +63,7 @@ def run_chat(
         model=model or variables.get("OPENAI_MODEL") or DEFAULT_MODEL,
         base_url=endpoint.base_url,
         base_url_file=endpoint.file,
+        key_file=endpoint.key_file,
         api_key=endpoint.api_key,
         limit_tokens=int(said) if limit is None else limit,
         knowledge=knowledge,
@@ -108,10 +110,10 @@ def endpoint_of(
     key = environ.get(KEY, "")
     if url := base_url or environ.get(URL):
         require_address("--base-url" if base_url else URL, url)
-        return Endpoint(url, key or in_file.get(KEY, ""))
+        return with_key(url, key, in_file)
     url = in_file.get(URL, "")
     if not url:
-        return Endpoint("", key or in_file.get(KEY, ""))
+        return with_key("", key, in_file)
     require_address(f"{URL} in {ENV_FILE}", url)
     sent = [name for name, value in environ.items() if name.startswith("OPENAI_") and value]
     if own := sorted({*sent} - SENT_NOWHERE, key=lambda name: (name != KEY, name)):
@@ -121,3 +123,9 @@ def endpoint_of(
         )
         return Endpoint("", key)
     return Endpoint(url, in_file.get(KEY, ""), ENV_FILE)
+
+
+def with_key(url: str, key: str, in_file: Mapping[str, str]) -> Endpoint:
+    """Return the endpoint at a URL that no file named, with a key, or else that of the file."""
+    named = "" if key else in_file.get(KEY, "")
+    return Endpoint(url, key or named, key_file=ENV_FILE if named else "")

@@ -197,6 +197,7 @@ _RUN = re.compile(  # a call in a text: a block of code, a tag, an action, JSON,
 )
 _LEADING = re.compile(r"\s*")
 _TAG_ON_A_LINE = re.compile(rf"^[ \t]*{_TAG.pattern}", re.MULTILINE)
+_FENCE_ON_A_LINE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*(?P<tag>[A-Za-z]\w{0,63})", re.MULTILINE)
 _LABEL_ON_A_LINE = re.compile(r"^(?P<label>[^\s:][^\n:]{0,99}):[ \t]*$", re.MULTILINE)
 
 
@@ -212,13 +213,15 @@ def frame_of(text: str, asked: Message | None) -> Origin | None:
 
 
 def has_output(text: str) -> bool:
-    """Whether a text has, on lines of its own, a tag or a label of output, or ends in the prompt of a shell."""
+    """Whether a text has, on lines of its own, a tag, a label or a fence of output, or ends in the prompt of a shell."""
     tags = (found["tag"] for found in _TAG_ON_A_LINE.finditer(text) if not found["close"])
     labels = (found["label"] for found in _LABEL_ON_A_LINE.finditer(text))
+    fences = (found["tag"].lower() for found in _FENCE_ON_A_LINE.finditer(text))
     return (
         _PROMPT.search(text[-_PROMPT_CHARS:]) is not None
         or any(map(names_output, tags))
         or any(map(names_output, labels))
+        or not _RAW.isdisjoint(fences)
     )
 
 

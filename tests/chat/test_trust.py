@@ -120,6 +120,13 @@ def test_a_file_is_believed_with_its_own_key_alone(chat: Chatting, listener: Lis
     assert OWN_KEY not in "".join(listener.seen) + shown
 
 
+def test_a_key_of_a_file_is_named(chat: Chatting) -> None:
+    """Whoever has the account behind it may read what is asked; of a key of the environment nothing is said."""
+    Path(".env").write_text("OPENAI_API_KEY=key-of-file\n")
+    assert "gpt-4o-mini answers (with the key in .env)." in chat(said="exit\n")
+    assert "gpt-4o-mini answers." in chat(said="exit\n", OPENAI_API_KEY=OWN_KEY)
+
+
 def test_a_url_that_a_person_names_has_the_key(chat: Chatting, listener: Listener) -> None:
     """On the command line, as ever."""
     Path(".env").write_text("OPENAI_BASE_URL=http://127.0.0.1:9/v1\n")
