@@ -77,11 +77,11 @@ class Calibration:
         The rest comes from the first bill, which has the fewest messages, unless the last one shows that it has grown.
         """
         bill, highest = self.first or last, self._highest_ratio
-        if self._beside(bill) < last.billed - highest * (last.counted - last.fixed):
+        if self._outside(bill) < last.billed - highest * (last.counted - last.fixed):
             bill = last
-        return max(0, self._beside(bill)) + highest * max(0, counted - bill.fixed)
+        return max(0, self._outside(bill)) + highest * max(0, counted - bill.fixed)
 
-    def _beside(self, bill: Bill) -> int:
+    def _outside(self, bill: Bill) -> int:
         """Return the most that was billed for the part outside messages."""
         text = max(0, bill.counted - bill.fixed - bill.assumed)
         return bill.billed - whole(self.lowest_ratio * text)
@@ -124,7 +124,7 @@ class Calibration:
         """Return the calibration updated with a bill, or this one if the bill is implausible."""
         if not self.believes(bill):
             return self
-        if self.before and self.last and bill.billed < self.before.least_beside(bill, self.last):
+        if self.before and self.last and bill.billed < self.before.least_if_offset(bill, self.last):
             return self.before.after(bill)
         settled, steepest, last = replace(self, before=None), self.steepest, self.last
         if last is not None and last.rewrites == bill.rewrites:
@@ -135,7 +135,7 @@ class Calibration:
         before = settled if above else None
         return replace(self, first=self.first or bill, last=bill, steepest=steepest, before=before)
 
-    def least_beside(self, bill: Bill, other: Bill) -> int:
+    def least_if_offset(self, bill: Bill, other: Bill) -> int:
         """Return the least that a request is billed if the excess of ``other`` over the highest ratio is a constant offset."""
         text = max(0, bill.counted - bill.assumed)
         offset = other.billed - self._highest_ratio * other.counted

@@ -75,7 +75,7 @@ class Discovery:
         parts = urlsplit(base_url)
         self.address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
-    async def ask(self, model: str) -> ModelLimit | None:
+    async def ask(self, model: str, /) -> ModelLimit | None:
         """Return the limits of ``model``, or ``None`` if the endpoint fails or does not know it."""
         try:
             async with asyncio.timeout(self._timeout_s):
@@ -88,8 +88,8 @@ class Discovery:
             reason = f"HTTP {status}" if status else type(error).__name__
             if isinstance(error, TimeoutError) or type(error) is ValueError:
                 reason = str(error) or "no answer in time"
-            told = "%s returned no limits for %r: %s; the next source is used"
-            _LOGGER.warning(told, self.address, model, reason)
+            warning = "%s returned no limits for %r: %s; the next source is used"
+            _LOGGER.warning(warning, self.address, model, reason)
             return None
 
     def _client(self) -> "AsyncOpenAI":

@@ -14,16 +14,13 @@ from contextlib import suppress
 from functools import cache
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple, Self, cast
+from typing import Annotated, NamedTuple, Protocol, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from autogen_context.argument import require_several, require_whole, wrong_argument
 from autogen_context.messages.message import Text
 from autogen_context.messages.saved import faults
-
-if TYPE_CHECKING:  # imported only when an endpoint is used
-    from autogen_context.tokens.discovery import Discovery
 
 _LOGGER = logging.getLogger(__name__)
 _VARIABLE = "MODEL_LIMIT_"
@@ -140,6 +137,16 @@ def shipped_text(package: Path = Path(__file__).parent.parent) -> str:
     )
 
 
+class LimitSource(Protocol):
+    """Asks somebody for the limits of a model, as ``Discovery`` asks an endpoint; ``address`` names whom."""
+
+    address: str
+
+    async def ask(self, model: str, /) -> ModelLimit | None:
+        """Return the limits of a model, or ``None`` if they are not known there; never raises."""
+        ...
+
+
 class LookupStep(NamedTuple):
     """One source in a look-up, its limit if it has one, and a note on its basis or why there is none."""
 
@@ -217,7 +224,7 @@ class ModelLimits:
         files: tables of limits, the first that has a model wins; default ``standard_files()``. Any other missing
             file logs a warning.
         environ: environment variables to read; default the process's.
-        discovery: an endpoint to ask. Only ``alookup`` sends requests; ``lookup`` uses what they returned.
+        discovery: whom to ask, such as a ``Discovery``. Only ``alookup`` sends requests; ``lookup`` uses what they returned.
         default_tokens: input limit of unknown models.
         ttl_s: how long an answer is cached, in seconds.
         clock: a monotonic clock, in seconds.
@@ -231,7 +238,7 @@ class ModelLimits:
         *,
         files: Sequence[str | PathLike[str]] | None = None,
         environ: Mapping[str, str] | None = None,
-        discovery: "Discovery | None" = None,
+        discovery: LimitSource | None = None,
         default_tokens: int = 8192,
         ttl_s: float = 3600.0,
         clock: Callable[[], float] = time.monotonic,
@@ -364,18 +371,18 @@ class ModelLimits:
         with suppress(ValueError):
             if (tokens := int(value)) > 0:
                 return tokens
-        told = (
+        warning = (
             "environment variable %s=%.60r is not a positive integer and is ignored; "
             "write the input limit in tokens, as in %s=8192"
         )
-        self._warn(told, variable, value, variable)
+        self._warn(warning, variable, value, variable)
         return 0
 
-    def _warn(self, told: str, *values: object) -> None:
+    def _warn(self, warning: str, *values: object) -> None:
         """Log a warning, once."""
-        if (told, *values) not in self._warned:
-            self._warned.add((told, *values))
-            _LOGGER.warning(told, *values)
+        if (warning, *values) not in self._warned:
+            self._warned.add((warning, *values))
+            _LOGGER.warning(warning, *values)
 
 
 def answer(row: ModelLimit, model: str, source: str) -> ModelLimit:

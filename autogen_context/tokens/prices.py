@@ -60,7 +60,7 @@ class Rates:
         new = (tokens - cached_tokens) * (self.write_fraction if is_written else 1)
         return cached_tokens * self.cached_fraction + new
 
-    def standing_tokens(self, tokens: int) -> float:
+    def resend_cost_tokens(self, tokens: int) -> float:
         """Return the cost of resending the same tokens; an incomplete last block counts as cached."""
         return self.cost_tokens(tokens, tokens if self._caches(tokens) else 0)
 

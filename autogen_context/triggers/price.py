@@ -94,7 +94,7 @@ def price_of_rewrite(rewrite: Rewrite, rates: Rates, *, is_cold: bool = False) -
     sent = 0 if is_cold else window - rewrite.new_tokens
     held = rates.cost_tokens(window, rates.cached_tokens(sent))
     cut = rates.cost_tokens(left, rates.cached_tokens(min(sent, rewrite.untouched_tokens)))
-    saving = rates.standing_tokens(window) - rates.standing_tokens(left)
+    saving = rates.resend_cost_tokens(window) - rates.resend_cost_tokens(left)
     return RewritePrice(
         rewrite=rewrite, cost_tokens=cut - held + saving, saving_tokens=saving, is_cold=is_cold
     )

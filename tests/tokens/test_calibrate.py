@@ -99,8 +99,8 @@ def test_a_bill_above_its_bound_waits_for_another(
     assert believed.before == (settled if above else None)
     assert believed.after(high) == replace(believed, before=None)
     if above and settled.believes(again):
-        beside = settled.least_beside(again, high)
-        expected = settled if again.billed < beside else replace(believed, before=None)
+        least = settled.least_if_offset(again, high)
+        expected = settled if again.billed < least else replace(believed, before=None)
         assert believed.after(again) == expected.after(again)
 
 

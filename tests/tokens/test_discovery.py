@@ -13,7 +13,7 @@ from autogen_context.cli.limits import asked, one
 from autogen_context.testing.transport import ReceivedRequest, Transport
 from autogen_context.testing.wire import Reply, json_reply
 from autogen_context.tokens.discovery import Discovery
-from autogen_context.tokens.limits import ModelLimits
+from autogen_context.tokens.limits import ModelLimit, ModelLimits, limit_of
 
 SLOW, DROP = "slow", "drop"
 Route = object  # JSON, a page as bytes, a status, or one of the two behaviours above
@@ -200,6 +200,23 @@ async def test_a_users_word_comes_before_the_endpoints() -> None:
     assert await without.alookup("gpt-4o") == without.lookup("gpt-4o")
     with pytest.raises(ValueError, match="give the model's name"):
         await without.alookup("")
+
+
+class Registry:
+    """A source of limits of one's own, such as a company's list of models."""
+
+    address = "registry"
+
+    async def ask(self, model: str, /) -> ModelLimit | None:
+        """Know one model."""
+        return limit_of(model, "registry", window_tokens=5000) if model == "ours" else None
+
+
+async def test_a_source_of_ones_own_stands_where_an_endpoint_does() -> None:
+    """``discovery=`` takes any object that is asked for a model; what it does not know has the next source."""
+    subject = ModelLimits(files=(), environ={}, discovery=Registry())
+    assert (await subject.alookup("ours")).input_tokens == 5000
+    assert (await subject.alookup("other")).source == "default"
 
 
 async def test_only_the_given_key_is_sent_and_none_is_told(

@@ -38,7 +38,7 @@ def test_a_request(rates: Rates, tokens: int, cached: int, costs: tuple[float, .
     """What of it is cached; what it costs at first, sent again, and in a conversation that goes on."""
     assert rates.cached_tokens(tokens) == cached
     found = (rates.cost_tokens(tokens, 0), rates.cost_tokens(tokens, cached))
-    assert (*found, rates.standing_tokens(tokens)) == pytest.approx(costs)
+    assert (*found, rates.resend_cost_tokens(tokens)) == pytest.approx(costs)
 
 
 @given(price=EVERY_PRICE, tokens=TOKENS, shared=TOKENS)
@@ -143,5 +143,5 @@ def test_how_a_name_is_priced(model: str, row: tuple[str, float | None]) -> None
     price = price_of(model)
     assert (price.provider, price.input_per_million) == row
     if price.provider in TABLE.engines.values():
-        assert price.cached_fraction == price.standing_tokens(2_000) == 0
+        assert price.cached_fraction == price.resend_cost_tokens(2_000) == 0
         assert price.cost_tokens(2_000, price.cached_tokens(1_600)) == 400

@@ -61,7 +61,7 @@ def billed(rates: Rates, price: RewritePrice, *, turns: int, is_rewritten: bool)
     sent = 0 if price.is_cold else rewrite.window_tokens - rewrite.new_tokens
     shared = min(sent, rewrite.untouched_tokens) if is_rewritten else sent
     first = rates.cost_tokens(tokens, rates.cached_tokens(shared))
-    return first + (turns - 1) * rates.standing_tokens(tokens)
+    return first + (turns - 1) * rates.resend_cost_tokens(tokens)
 
 
 @given(rewrites(), PLAIN)
