@@ -2,7 +2,7 @@
 
 Promise: every path that sends the content of a file goes through ``without_secrets``; a line stays a line. Linear in the text.
 
-Secrets are recognized by the form that a service gives its keys (the detectors of ``detect-secrets``), by a telling name, by
+Secrets are recognized by the form that a service gives its keys (the detectors of ``detect-secrets``), by its name, by
 the place where credentials stand (an address, a query, an option of a command), and by looking random. A word without digits or
 quotes is hidden only where no variable can stand (``ENTRIES``, ``COMMANDS``), or where the text is one of settings;
 docs/decisions/0017-project-context.md.
@@ -11,38 +11,30 @@ docs/decisions/0017-project-context.md.
 import math
 import re
 from collections import Counter
+from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 from typing import Any
 
 HIDDEN = "[hidden]"
 
-LEAST_CHARS = 4  # of a quoted value with a telling name
+LEAST_CHARS = 4  # of a quoted value whose name says so
 LEAST_KEY_CHARS = 6  # of a value that looks like a key
-LEAST_BITS = 3.5  # entropy per character of a value without a telling name; words have less
+LEAST_BITS = 3.5  # entropy per character of a value without a name; words have less
 LEAST_DRAWN_CHARS, LEAST_BITS_DRAWN = 32, 4.5  # of a value with blanks and signs
 LEAST_CHANGES = 0.35  # of neighbours of different kinds (upper, lower, digit) in an unquoted value; .62 if it is random
 LEAST_DIGITS = 2
 MOST_DIGITS_OF_A_PORT = 5
-LEAST_CHANGES_OF_TWO = (
-    0.3  # the same where there are capitals or small letters alone; .4 if it is random
-)
+LEAST_CHANGES_OF_TWO = 0.3  # the same with capitals or small letters alone; .4 if it is random
 LEAST_DIGITS_OF_TWO = 4
 # Of detect-secrets: no secrets (addresses), slower than linear (tokens of JSON; its own form is below), names that ``NAMED`` has.
 OTHERS = frozenset(
-    {
-        "IPPublicDetector",
-        "JwtTokenDetector",
-        "PrivateKeyDetector",
-        "CloudantDetector",
-        "SoftlayerDetector",
-    }
-    | {"IbmCloudIamDetector", "IbmCosHmacDetector"}
-)
+    ("IPPublicDetector", "JwtTokenDetector", "PrivateKeyDetector", "CloudantDetector")
+) | {"SoftlayerDetector", "IbmCloudIamDetector", "IbmCosHmacDetector"}
 
 STRONG = r"(?<![a-z])pass(?![a-z])|passw(?:or)?d|passphrase|passwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|credentials?"
 WEAK = r"token|pwd|auth|salt|(?:encryption|signing|application|account|shared|master|nonce|logged_in)[_-]?key"
-KIND = re.compile(STRONG + "|" + WEAK, re.IGNORECASE)
+SECRET_NAME = re.compile(STRONG + "|" + WEAK, re.IGNORECASE)
 HINTS = ("pass", "secret", "key", "credential", "token", "pwd", "auth", "salt")
 PRIVATE = re.compile(
     r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY[A-Z ]{0,20}-----(?:[^-]|-(?!----)){0,20000}+(?:-----END [A-Z ]{0,40}-----)?"
@@ -99,7 +91,7 @@ ENTRIES = tuple(
         # XML: an element of this name, and one that has it in an attribute
         rf"<{ENDING}(?:\s[^<>\n]{{0,200}})?>(?P<value>[^<>\s]{{1,200}})(?=</)",
         rf"""\b(?:key|name)=["']{ENDING}["'][^<>\n]{{0,100}}>(?P<value>[^<>\s]{{1,200}})(?=</)""",
-        # XML, JSON, YAML: name and value beside each other, or on two lines
+        # XML, JSON, YAML: name and value next to each other, or on two lines
         rf"""\b(?:key|name)["']? ?[:=] ?["']?{ENDING}["']?,?\s{{1,40}}["']?value["']? ?[:=] ?{QUOTED}""",
         rf"^[ \t]*+(?:- )?name: {ENDING}\s{{1,40}}value: {WORD}[ \t\r]*+$",
         # a call that sets it, or has a default for it, as PHP's define('DB_PASSWORD', '…')
@@ -118,7 +110,7 @@ ENTRIES = tuple(
         # SQL; a call of the method that sets it
         rf"\b(?P<name>identified) by {QUOTED}",
         rf"\bset_?(?P<name>password|passphrase|secret)\( ?{QUOTED} ?\)",
-        # a line that only a shell or a file of settings has: no blank beside the sign, no quotes, nothing before and behind
+        # a line that only a shell or a file of settings has: no blank next to the sign, no quotes, nothing before and behind
         rf"^(?:export )?{ENDING}={WORD}[ \t\r]*+$",
     )
 )
@@ -126,7 +118,7 @@ SETTING = re.compile(  # a line of a text of settings: .ini, YAML, properties, r
     rf"^[ \t]*+(?:- )?{ENDING}(?:[ \t]*+[:=]>?|[ \t])[ \t]*+{WORD};?[ \t\r]*+(?:(?<=[ \t])[#;].*+)?$",
     re.IGNORECASE | re.MULTILINE,
 )
-TELLING = re.compile("pass|secret|key|pwd|identified", re.IGNORECASE)  # what all of these contain
+ANY_NAME = re.compile("pass|secret|key|pwd|identified", re.IGNORECASE)  # what all of these contain
 FENCE = re.compile(r"^([ \t]*+```.*+)$", re.MULTILINE)
 LEAST_SETTINGS = 0.7  # of the lines of such a text; code has calls, prose has sentences
 MOST_CHARS_OF_A_SETTING = 300  # that are looked at
@@ -139,7 +131,7 @@ IS_SETTING = re.compile(
     """,
     re.VERBOSE,
 )
-# What stands behind a telling name in a schema, a type, a switch or prose; a path and an address lead to a secret and are none.
+# What stands behind such a name in a schema, a type, a switch or prose; a path and an address lead to a secret and are none.
 OF_A_SCHEMA = re.compile(
     r"(?:str|string|text|bytes|bool|boolean|int|integer|number|float|object|array|any|null|nil|none|undefined|void|true|false"
     r"|required|requisite|optional|sufficient|include|default|enabled?|disabled?|files?|env|prompt|ask|hidden|plain|empty|invalid|unknown"
@@ -180,11 +172,11 @@ PLACE_HOLDER = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 STANDS_FOR = r"changeit|change|your|my|example|placeholder|dummy|none|null|true|false|todo|insert|replace|enter|sample|here|x{3,}"
-BESIDE = (
+WORDS_WITH_IT = (
     r"password|passphrase|passwd|pass|secret|token|access|private|public|client|username|user|name|keys?|api|auth|app|id"
     r"|this|with|value|string|the|an?|it|me|in|to|sk|pk|ghp|hf|proj|live|test|db|\d{1,3}(?!\w)"
 )
-WORDS = re.compile(rf"(?:[\W_]|{STANDS_FOR}|{BESIDE})++", re.IGNORECASE)
+WORDS = re.compile(rf"(?:[\W_]|{STANDS_FOR}|{WORDS_WITH_IT})++", re.IGNORECASE)
 STANDS = re.compile(STANDS_FOR, re.IGNORECASE)
 # Some lines; of a long one up to 500 characters, to a comma or a blank where there is one: the forms of others are not linear.
 PIECES = re.compile(
@@ -199,26 +191,41 @@ ADDRESS_HOLDERS = frozenset({"password", "pass", "passwd", "secret", "token"})
 def without_secrets(text: str) -> str:
     """Return a text with everything that looks like a secret replaced."""
     text = PRIVATE.sub(HIDDEN, text) if "PRIVATE KEY" in text else text
-    text = COMMANDS.sub(place_hidden, PLACES.sub(place_hidden, FORMS.sub(form_hidden, text)))
+    text = FORMS.sub(form_hidden, text)
+    for form in (PLACES, COMMANDS):
+        text = without(text, form, is_in_its_place)
     text = "".join(map(without_known, PIECES.findall(text)))
-    text = BARE.sub(bare_hidden, UNNAMED.sub(unnamed_hidden, text))
+    for form in (UNNAMED, BARE):
+        text = without(text, form, is_drawn)
     lines = text.split("\n")
-    for at, line in enumerate(lines):  # most have no telling name
+    for at, line in enumerate(lines):  # most have no word for a secret
         lowered = line.lower()
         if any(hint in lowered for hint in HINTS):
-            lines[at] = NAMED.sub(named_hidden, SHELL.sub(shell_hidden, line))
+            lines[at] = without(without(line, SHELL, is_exported), NAMED, is_named)
     return without_entries("\n".join(lines))
+
+
+def without(text: str, form: re.Pattern[str], is_secret: Callable[[re.Match[str]], bool]) -> str:
+    """Return a text with what a form finds hidden where it is a secret: its last group, or all of it if it has none."""
+
+    def hidden(found: re.Match[str]) -> str:
+        if not is_secret(found):
+            return found[0]
+        whole, (start, stop) = found.start(), found.span(found.lastindex or 0)
+        return found[0][: start - whole] + HIDDEN + found[0][stop - whole :]
+
+    return form.sub(hidden, text)
 
 
 def without_entries(text: str) -> str:
     """Return a text with the words replaced that stand for a secret in formats, where code would have a variable."""
-    if not TELLING.search(text):
+    if not ANY_NAME.search(text):
         return text
     for form in ENTRIES:
-        text = form.sub(entry_hidden, text)
+        text = without(text, form, is_entry)
     parts = FENCE.split(text)  # a page of documentation has settings among prose
     return "".join(
-        SETTING.sub(entry_hidden, part) if SETTING.search(part) and is_of_settings(part) else part
+        without(part, SETTING, is_entry) if SETTING.search(part) and is_of_settings(part) else part
         for part in parts
     )
 
@@ -258,101 +265,87 @@ def known_forms() -> tuple[re.Pattern[str], ...]:
 
 def form_hidden(found: re.Match[str]) -> str:
     """Hide a known form: its groups, if it has any that took part, else the whole."""
-    spans = [found.span(n) for n in range(1, (found.re.groups or 0) + 1) if found[n]]
-    whole, start = found[0], found.start()
-    values = [group for group in found.groups() if group] or [whole]
+    spans = [found.span(n) for n in range(1, found.re.groups + 1) if found[n]] or [found.span()]
+    values = [found.string[start:stop] for start, stop in spans]
     if any(is_place_holder(value) or value.lower() in ADDRESS_HOLDERS for value in values):
-        return whole
-    if not spans:
-        return HIDDEN
-    first, last = min(spans), max(spans, key=lambda span: span[1])
-    return whole[: first[0] - start] + HIDDEN + whole[last[1] - start :]
-
-
-def place_hidden(found: re.Match[str]) -> str:
-    """Hide what stands where credentials do, unless it is a placeholder; of a query only what looks random."""
-    group, at = found.lastgroup, int(found.lastindex or 0)
-    value = re.sub(r"%\w\w", "", found[at]) if group == "query" else found[at]
-    is_held = is_place_holder(value) or HIDDEN in value
-    is_held |= value.rstrip(".,").lower() in ADDRESS_HOLDERS
-    is_held |= group == "option" and OF_A_SCHEMA.fullmatch(value) is not None
-    is_number = value.isdecimal() and len(value) <= MOST_DIGITS_OF_A_PORT
-    is_user = group in ("user", None) and (
-        is_number or f" {value}:{value}" in found[0]
-    )  # -u 1000:1000
-    if is_held or is_user or (group == "query" and not looks_random(value)):
         return found[0]
-    return hidden_in(found, at)
+    first, last, at = min(spans)[0], max(stop for _, stop in spans), found.start()
+    return found[0][: first - at] + HIDDEN + found[0][last - at :]
 
 
-def hidden_in(found: re.Match[str], group: int | str) -> str:
-    """Return what was found with one of its groups hidden."""
-    start, stop = found.start(group) - found.start(), found.end(group) - found.start()
-    return found[0][:start] + HIDDEN + found[0][stop:]
+def is_in_its_place(found: re.Match[str]) -> bool:
+    """Whether what stands where credentials do is no placeholder; of a query only what looks random."""
+    group = found.lastgroup
+    value = found[found.lastindex or 0]
+    if group == "query":
+        value = re.sub(r"%\w\w", "", value)
+        return looks_random(value) and not is_held(value)
+    is_number = value.isdecimal() and len(value) <= MOST_DIGITS_OF_A_PORT
+    is_user = is_number or f" {value}:{value}" in found[0]  # -u 1000:1000
+    if (group == "option" and OF_A_SCHEMA.fullmatch(value)) or (
+        group in ("user", None) and is_user
+    ):
+        return False
+    return not is_held(value)
 
 
-def entry_hidden(found: re.Match[str]) -> str:
-    """Hide the value of an entry, unless it is a placeholder, a label or a word of a schema."""
+def is_held(value: str) -> bool:
+    """Whether a value is a placeholder, hidden already, or the word for one."""
+    is_word = value.rstrip(".,").lower() in ADDRESS_HOLDERS
+    return is_word or HIDDEN in value or is_place_holder(value)
+
+
+def is_entry(found: re.Match[str]) -> bool:
+    """Whether the value of an entry is no placeholder, no label and no word of a schema."""
     name, value = re.split(r"[.:/]", found["name"])[-1], found["value"]
-    is_held = is_place_holder(value) or HIDDEN in value or OF_A_SCHEMA.fullmatch(value)
-    return found[0] if is_held or is_label(value, name) else hidden_in(found, "value")
+    is_none = is_place_holder(value) or HIDDEN in value or OF_A_SCHEMA.fullmatch(value)
+    return not (is_none or is_label(value, name))
 
 
 def is_label(value: str, name: str) -> bool:
     """Return True for a value that says its name again, such as ``"password": "Password"``, or names a kind of secret."""
     words, own = (re.sub(r"[\W_]+", "", each).lower() for each in (value, name))
-    return words in own or own in words or KIND.fullmatch(value) is not None
+    return words in own or own in words or SECRET_NAME.fullmatch(value) is not None
 
 
-def shell_hidden(found: re.Match[str]) -> str:
-    """Hide the value of ``export API_KEY=…`` unless it is a placeholder or taken from elsewhere."""
+def is_exported(found: re.Match[str]) -> bool:
+    """Whether the value of ``export API_KEY=…`` is no placeholder and not taken from elsewhere."""
     value = found["value"]
-    hides = len(value) >= LEAST_KEY_CHARS and not is_place_holder(value) and "(" not in value
-    return found["lead"] + HIDDEN if hides else found[0]
+    return len(value) >= LEAST_KEY_CHARS and "(" not in value and not is_place_holder(value)
 
 
-def named_hidden(found: re.Match[str]) -> str:
-    """Hide the value of an assignment, default or entry whose name and value indicate a secret."""
-    value, quote, name = found["quoted"] or found["bare"], found["quote"] or "", found["name"]
+def is_named(found: re.Match[str]) -> bool:
+    """Whether name and value of an assignment, default or entry indicate a secret."""
+    value, name = found["quoted"] or found["bare"], found["name"]
+    if OF_A_PLACE.search(name) or is_place_holder(value):
+        return False
     is_next = found["sign"].lstrip("\"')]").startswith(",")  # of a list
-    if OF_A_PLACE.search(name):
-        return found[0]
-    hides = looks_like_a_key(value) and not (is_next and not quote)
-    hides |= bool(quote) and looks_drawn(value)
-    if found["strong"] and quote and not is_next:
-        hides |= len(value) >= LEAST_CHARS and not is_label(value, name)
-    if not hides or is_place_holder(value):
-        return found[0]
-    return f"{name}{found['sign']}{quote}{HIDDEN}{quote}"
+    if not found["quote"]:
+        return looks_like_a_key(value) and not is_next
+    is_strong = found["strong"] and not is_next and len(value) >= LEAST_CHARS
+    is_said = is_strong and not is_label(value, name)
+    return bool(is_said) or looks_like_a_key(value) or looks_salted(value)
 
 
-def unnamed_hidden(found: re.Match[str]) -> str:
-    """Hide a quoted value that looks random, whatever its name."""
-    quote, value = found[1], found[2]
+def is_drawn(found: re.Match[str]) -> bool:
+    """Whether a value looks random, whatever its name: in quotes (the second group) it may have fewer signs of that."""
+    value = found[found.lastindex or 0]
+    if not found.lastindex:
+        return looks_random(value) and not is_place_holder(value)
     is_path = value.count("/") + value.count("-") > len(value) // 8
-    hides = looks_like_a_key(value) and not is_path and bits(value) >= LEAST_BITS
-    return f"{quote}{HIDDEN}{quote}" if hides else found[0]
-
-
-def bare_hidden(found: re.Match[str]) -> str:
-    """Hide an unquoted value that looks random."""
-    value = found[0]
-    hides = looks_random(value) and not is_place_holder(value)
-    return HIDDEN if hides else value
+    return looks_like_a_key(value) and not is_path and bits(value) >= LEAST_BITS
 
 
 def looks_random(value: str) -> bool:
     """Return True for a value that mixes letters and digits as no name does."""
     kinds = [kind_of(char) for char in value if char.isalnum()]
     changes = sum(one != other for one, other in pairwise(kinds)) / max(1, len(kinds) - 1)
-    digits, is_hex = (
-        kinds.count("digit"),
-        HEX.fullmatch(value) is not None,
-    )  # commits, digests, UUIDs
+    digits = kinds.count("digit")
     if len(set(kinds)) == len(KINDS):
         mixes = digits >= LEAST_DIGITS and changes >= LEAST_CHANGES
-    else:
-        mixes = digits >= LEAST_DIGITS_OF_TWO and changes >= LEAST_CHANGES_OF_TWO and not is_hex
+    else:  # commits, digests and UUIDs are hexadecimal
+        mixes = digits >= LEAST_DIGITS_OF_TWO and changes >= LEAST_CHANGES_OF_TWO
+        mixes = mixes and HEX.fullmatch(value) is None
     return mixes and bits(value) >= LEAST_BITS
 
 
@@ -378,7 +371,7 @@ def is_place_holder(value: str) -> bool:
     return WORDS.fullmatch(value) is not None and STANDS.search(value) is not None
 
 
-def looks_drawn(value: str) -> bool:
+def looks_salted(value: str) -> bool:
     """Return True for a text of all kinds of characters in which words are not to be seen, such as a salt."""
     kinds = {kind_of(char) for char in value if char.isalnum()}
     has_signs = sum(not char.isalnum() for char in value) > len(value) // 8

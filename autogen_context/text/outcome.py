@@ -23,9 +23,7 @@ LINE_CHARS = 400  # of a line that is looked at; a longer one is cut
 HEAD_LINES, TAIL_LINES = 4, 5  # where the frame of an output stands
 LAST_LINES = 3  # that may be a program's last word
 AFTER_CRASH = 4  # lines behind the report of a crash, such as its message and a hint
-AFTER_TRACE = (
-    1  # lines behind an exception that may belong to its message; with more the program went on
-)
+AFTER_TRACE = 1  # lines behind an exception that may be of its message; with more it went on
 MOST_STATUS = 255  # a greater number that is returned is something else
 OF_HTTP = range(200, 207)  # "return code: 200"
 BRIEF_CHARS, BRIEF_LINES = 1_000, 20  # of an output that is nothing but a message
@@ -46,7 +44,7 @@ class ProgramOutcome:
 
     Attributes:
         ending: ``unknown`` unless the output has evidence.
-        lines: of a failure the lines that tell why, the most telling last; else empty.
+        lines: of a failure the lines that say why, the clearest last; else empty.
         evidence: where that was found.
         has_run: false if it was not even started: an unknown command, a missing script, no tests.
     """
@@ -113,9 +111,9 @@ def weighed(
             return UNKNOWN
     if code == 0:
         return ProgramOutcome(ending="succeeded", evidence="status")
-    telling = found.lines if found.failed else tuple(filter(is_error_line, lines[-TAIL_LINES:]))
+    shown = found.lines if found.failed else tuple(filter(is_error_line, lines[-TAIL_LINES:]))
     return ProgramOutcome(
-        ending="failed", lines=(line, *telling), evidence="status", has_run=found.has_run
+        ending="failed", lines=(line, *shown), evidence="status", has_run=found.has_run
     )
 
 
@@ -125,7 +123,7 @@ def is_error_line(line: str) -> bool:
 
 
 def most_telling(lines: Iterable[str]) -> str:
-    """Return the line that tells most about a failure: the last one with an error's name, else the last one."""
+    """Return the line that says most of a failure: the last one with an error's name, else the last one."""
     last = named = ""
     for line in lines:
         last = line
@@ -165,6 +163,7 @@ _ALONE = re.compile(  # without a noun: nothing but closing signs behind it
     rf"{_NUMBER.format('code')}[^\w;]*\Z",
     re.IGNORECASE,
 )
+_MAY_STATE = re.compile("exit|return|rc|with|errorlevel|sig", re.IGNORECASE)
 _REVERSED = re.compile(  # collect2; a shell of a job
     r"\breturned (\d{1,5}) exit status\b|\A\[\d{1,4}\] {0,3}[+-]? +(?:\d{1,10} +)?[Ee]xit (\d{1,3})\b"
 )
@@ -186,9 +185,7 @@ _HARNESS = re.compile(  # a sentence in brackets, as harnesses put it below what
 def status_in(lines: list[str], *, is_content: bool) -> tuple[int, str] | None:
     """Return the exit status that the frame of an output states, with its line; a failure if two statuses differ."""
     edges = lines[:HEAD_LINES] + lines[max(HEAD_LINES, len(lines) - TAIL_LINES) :]
-    if (
-        is_content
-    ):  # the shown text may end with such a line; the frame is the first line, or a harness's own
+    if is_content:  # the text may end so too; the frame is the first line, or a harness's own
         edges = [line for line in edges if _HARNESS.match(line) or line is lines[0]]
     found = [(code, line) for line in edges if (code := status_of(line)) is not None]
     return next((each for each in found if each[0]), found[0] if found else None)
@@ -196,9 +193,7 @@ def status_in(lines: list[str], *, is_content: bool) -> tuple[int, str] | None:
 
 def status_of(line: str) -> int | None:
     """Return the exit status that a line states, ``None`` if it states none; 128 stands for an unnumbered signal."""
-    if not any(
-        word in line.lower() for word in ("exit", "return", "rc", "with", "errorlevel", "sig")
-    ):
+    if _MAY_STATE.search(line) is None:
         return None
     match = _STATED.search(line) or _ALONE.search(line)
     if match is not None:
@@ -228,22 +223,8 @@ _STATES: Mapping[str, Ending] = {
 }
 _OUTPUTS = frozenset({"stdout", "stderr", "output", "result", "message", "content"})
 _NOTHING = frozenset(
-    {
-        "",
-        "0",
-        "-",
-        "no",
-        "none",
-        "null",
-        "nil",
-        "n/a",
-        "false",
-        "ok",
-        "success",
-        "no error",
-        "no errors",
-    }
-)
+    ("", "0", "-", "no", "none", "null", "nil", "n/a", "false", "ok", "success")
+) | {"no error", "no errors"}
 _STATE_FIELDS = frozenset({"status", "state", "outcome", "statuscode", "httpstatus"})
 _FRAME_FIELDS = _STATUSES | _SUCCESSES | _FAULTS | _STATE_FIELDS
 _MESSAGES = frozenset({"message", "code", "detail", "type"})  # of a fault that is an object
@@ -265,20 +246,15 @@ def fields_of(output: str) -> Mapping[str, object] | None:
 
 def of_fields(fields: Mapping[str, object], *, is_content: bool) -> ProgramOutcome:
     """Return the outcome that the fields of a result state: a status first, then flags, then the output that it holds."""
-    inner = [
-        cast("Mapping[str, object]", value) for value in fields.values() if isinstance(value, dict)
-    ]
+    inner = [cast("Mapping[str, object]", v) for v in fields.values() if isinstance(v, dict)]
     rows = [fields, *(inner if len(fields) <= MOST_FIELDS else ())]
-    plain = [
-        {re.sub(r"[\W_]", "", key).lower(): value for key, value in row.items()} for row in rows
-    ]
+    plain = [{re.sub(r"[\W_]", "", key).lower(): v for key, v in row.items()} for row in rows]
     if is_content and not is_frame(plain):
         return UNKNOWN
     said = [v for row in plain for k, v in row.items() if k in _OUTPUTS and isinstance(v, str)]
     lines = [line for text in said for line in lines_in(text)]
-    codes = [
-        code for row in plain for key in _STATUSES if (code := whole(row.get(key))) is not None
-    ]
+    numbers = [whole(row.get(key)) for row in plain for key in _STATUSES]
+    codes = [code for code in numbers if code is not None]
     found = UNKNOWN if is_content else of_lines(lines)
     if codes:
         code = next(filter(None, codes), 0)
@@ -287,19 +263,17 @@ def of_fields(fields: Mapping[str, object], *, is_content: bool) -> ProgramOutco
         return UNKNOWN
     endings = dict(flags_in({k: v for k, v in plain[0].items() if not is_content or says(v)}))
     if "failed" in endings:
-        telling = [line for line in (endings["failed"], *found.lines) if line]
-        return ProgramOutcome(ending="failed", lines=tuple(telling), evidence="fields")
+        lines = [line for line in (endings["failed"], *found.lines) if line]
+        return ProgramOutcome(ending="failed", lines=tuple(lines), evidence="fields")
     if "succeeded" in endings and not found.failed:
         return ProgramOutcome(ending="succeeded", evidence="fields")
     return found
 
 
 def is_frame(rows: list[dict[str, object]]) -> bool:
-    """Return True if a record has a status beside an output, or nothing else: data may have fields of these names too."""
-    own = rows[0].keys()
-    return own <= _FRAME_FIELDS or bool(
-        own & _OUTPUTS and any(r.keys() & _FRAME_FIELDS for r in rows)
-    )
+    """Return True if a record has a status next to an output, or nothing else: data may have fields of these names too."""
+    own, framed = rows[0].keys(), any(row.keys() & _FRAME_FIELDS for row in rows)
+    return own <= _FRAME_FIELDS or (framed and not _OUTPUTS.isdisjoint(own))
 
 
 def says(value: object) -> bool:
@@ -331,9 +305,8 @@ def is_fault(value: object) -> bool:
 
 def text_of(row: Mapping[str, object]) -> str:
     """Return the text of a fault: its message, or the value of the first key that has one."""
-    value: object = next(
-        (row[key] for key in (*sorted(_FAULTS), *sorted(_OUTPUTS)) if row.get(key)), ""
-    )
+    keys = (*sorted(_FAULTS), *sorted(_OUTPUTS))
+    value: object = next((row[key] for key in keys if row.get(key)), "")
     if isinstance(value, dict):
         inner = cast("dict[str, object]", value)
         value = next((v for v in (inner.get("message"), *inner.values()) if isinstance(v, str)), "")
@@ -436,14 +409,11 @@ def of_lines(lines: list[str]) -> ProgramOutcome:
         return tests
     if tests.succeeded:
         last = of_last_word(lines)
-        is_told = any(is_error_line(line) and not is_of_tests(line) for line in lines[-LAST_LINES:])
-        return last if last.failed else UNKNOWN if is_told else tests
+        errs = any(is_error_line(line) and not is_of_tests(line) for line in lines[-LAST_LINES:])
+        return last if last.failed else UNKNOWN if errs else tests
     listed = sum(_LISTED.match(line) is not None for line in lines)
-    if listed >= _MANY and 2 * listed > len(
-        lines
-    ):  # lines of something, as grep -n and cat -n print them
-        return UNKNOWN
-    return of_last_word(lines)
+    is_listing = listed >= _MANY and 2 * listed > len(lines)  # as grep -n and cat -n print them
+    return UNKNOWN if is_listing else of_last_word(lines)
 
 
 def is_of_tests(line: str) -> bool:
@@ -455,18 +425,17 @@ def of_last_word(lines: list[str]) -> ProgramOutcome:
     """Return a failure if a program ended with an error: a signal, an uncaught exception, a diagnostic, a refusal."""
     lines = ["" if is_of_none(line) else line for line in lines]
     ends = lines[-TAIL_LINES:]
-    told = [line for line in ends if _SIGNAL.fullmatch(line)]
+    shown = [line for line in ends if _SIGNAL.fullmatch(line)]
     opens = [at for at, line in enumerate(lines) if _CRASH.match(line) or _EXCEPTION.match(line)]
     if opens and ends_in_trace(lines, opens[-1]):
         trace = next((at for at in opens[::-1] if _CRASH.match(lines[at])), opens[-1])
-        told = [*lines[trace : trace + 1], *exceptions_in(lines[trace + 1 :]), *told]
-    told += [line for line in diagnostics_in(lines) if line not in told]
-    refused = [line for line in lines[-1:] if _REFUSED.fullmatch(line)]
-    told += [line for line in refused if line not in told]
-    if not told:
+        shown = [lines[trace], *filter(_EXCEPTION.match, lines[trace + 1 :]), *shown]
+    shown += [line for line in diagnostics_in(lines) if line not in shown]
+    shown += [line for line in filter(_REFUSED.fullmatch, lines[-1:]) if line not in shown]
+    if not shown:
         return UNKNOWN
-    started = _STARTING.search(told[-1]) is None
-    return ProgramOutcome(ending="failed", lines=tuple(told), evidence="lines", has_run=started)
+    started = _STARTING.search(shown[-1]) is None
+    return ProgramOutcome(ending="failed", lines=tuple(shown), evidence="lines", has_run=started)
 
 
 def is_last_word(lines: list[str]) -> bool:
@@ -483,11 +452,6 @@ def ends_in_trace(lines: list[str], start: int) -> bool:
     return behind <= (AFTER_TRACE if _EXCEPTION.match(lines[start]) else AFTER_CRASH)
 
 
-def exceptions_in(lines: list[str]) -> list[str]:
-    """Return the lines that name an exception."""
-    return [line for line in lines if _EXCEPTION.match(line)]
-
-
 def diagnostics_in(lines: list[str]) -> list[str]:
     """Return the diagnostics of a compiler or build tool; those of other programs count as their last word only."""
     found = [(at, line) for at, line in enumerate(lines) if _DIAGNOSTIC.match(line)]
@@ -500,12 +464,12 @@ def of_message(lines: list[str]) -> ProgramOutcome:
     """Return a failure if a short output is nothing but the message of one."""
     lines = ["" if is_of_none(line) else line for line in lines]
     first = lines[0] if lines else ""
-    told = [line for line in lines[:1] if _OPENS.match(line) or _DIAGNOSTIC.match(line)]
-    told += [line for line in lines[:2] if _SAYS.search(line) or _EXCEPTION.match(line)]
-    told += [line for line in lines[-1:] if _REFUSED.fullmatch(line) or _SIGNAL.fullmatch(line)]
-    if not told or _LISTED.match(first):
+    shown = [line for line in lines[:1] if _OPENS.match(line) or _DIAGNOSTIC.match(line)]
+    shown += [line for line in lines[:2] if _SAYS.search(line) or _EXCEPTION.match(line)]
+    shown += [line for line in lines[-1:] if _REFUSED.fullmatch(line) or _SIGNAL.fullmatch(line)]
+    if not shown or _LISTED.match(first):
         return UNKNOWN
-    return ProgramOutcome(ending="failed", lines=tuple(dict.fromkeys(told)), evidence="lines")
+    return ProgramOutcome(ending="failed", lines=tuple(dict.fromkeys(shown)), evidence="lines")
 
 
 # Test summaries: counts, else the words that runners begin a line with
@@ -559,9 +523,9 @@ def of_tests(lines: list[str]) -> ProgramOutcome:
     good += shares.values()
     marked = [line for line in lines if _FAILED.match(line) and not _ZERO.match(line)]
     if sum(bad) or marked:
-        told = marked or [line for line in lines if _COUNT.search(line) or _SHARE.search(line)]
-        named = [line for line in lines if is_error_line(line) and line not in told]
-        return ProgramOutcome(ending="failed", lines=(*told[-3:], *named[-3:]), evidence="tests")
+        counts = marked or [line for line in lines if _COUNT.search(line) or _SHARE.search(line)]
+        named = [line for line in lines if is_error_line(line) and line not in counts]
+        return ProgramOutcome(ending="failed", lines=(*counts[-3:], *named[-3:]), evidence="tests")
     if sum(good):
         return ProgramOutcome(ending="succeeded", evidence="tests")
     if good or any(_NOT_RUN.search(line) for line in lines):
@@ -577,7 +541,7 @@ def is_sentence(line: str) -> bool:
 
 
 def shares_in(lines: list[str]) -> dict[int, int]:
-    """Return how many of each total passed, as last said: the lines before tell of progress."""
+    """Return how many of each total passed, as last said: the lines before report progress."""
     shares: dict[int, int] = {}
     for line in lines:
         share = _SHARE.search(line)
