@@ -271,7 +271,7 @@ class Terminal:
         )
         selected = session.provider.selected
         rows = [
-            ("told", "", "", f"[{each.entry.source}], score {each.score:.2f}") for each in selected
+            ("entry", "", "", f"[{each.entry.source}], score {each.score:.2f}") for each in selected
         ]
         for action, reason, count, before, after in session.decisions():
             tokens = f"{before:,}" if before == after else f"{before:,} → {after:,}"

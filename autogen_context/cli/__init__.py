@@ -20,28 +20,28 @@ def print_lines(*lines: str) -> None:
     sys.stdout.writelines(f"{printable(line)}\n" for line in lines)
 
 
-def tell(kind: str, text: str) -> None:
+def remark(kind: str, text: str) -> None:
     """Print an error or a warning on standard error, on one line."""
     sys.stderr.write(f"autogen-context: {kind}: {printable(' '.join(text.split()))}\n")
 
 
-class Telling(logging.Handler):
-    """Prints what is logged as ``tell`` does."""
+class RemarkHandler(logging.Handler):
+    """Prints what is logged as ``remark`` does."""
 
     @override
     def emit(self, record: logging.LogRecord) -> None:
         """Print a record."""
-        tell(record.levelname.lower(), record.getMessage())
+        remark(record.levelname.lower(), record.getMessage())
 
 
 @contextmanager
-def telling() -> Generator[None]:
-    """Print what the package warns of and logs while the block runs as ``tell`` does."""
-    logger, handler = logging.getLogger("autogen_context"), Telling(logging.WARNING)
+def remarks_shown() -> Generator[None]:
+    """Print what the package warns of and logs while the block runs as ``remark`` does."""
+    logger, handler = logging.getLogger("autogen_context"), RemarkHandler(logging.WARNING)
     logger.addHandler(handler)
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        tell("warning", str(message))
+        remark("warning", str(message))
 
     with warnings.catch_warnings():
         warnings.showwarning = show

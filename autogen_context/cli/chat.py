@@ -21,7 +21,7 @@ from autogen_context.argument import require_address
 from autogen_context.cache.files import read_regular
 from autogen_context.chat.settings import DEFAULT_LIMIT, DEFAULT_MODEL, ChatSettings
 from autogen_context.chat.terminal import Terminal
-from autogen_context.cli import tell
+from autogen_context.cli import remark
 
 ENV_FILE = ".env"
 MOST_BYTES = 64 * 1024  # of it
@@ -93,11 +93,11 @@ def settings_in(file: Path) -> Mapping[str, str]:
     except FileNotFoundError:
         return {}
     except OSError as error:
-        tell("warning", f"{file} is not used: {error.strerror}")
+        remark("warning", f"{file} is not used: {error.strerror}")
         return {}
     own = getattr(os, "geteuid", lambda: found.st_uid)()
     if found.st_uid not in (own, 0) or found.st_mode & stat.S_IWOTH:
-        tell("warning", f"{file} is not used: it is another user's, or others may write it")
+        remark("warning", f"{file} is not used: it is another user's, or others may write it")
         return {}
     values = dotenv_values(stream=StringIO(text), interpolate=False)
     return {name: value for name, value in values.items() if value}
@@ -117,7 +117,7 @@ def endpoint_of(
     require_address(f"{URL} in {ENV_FILE}", url)
     sent = [name for name, value in environ.items() if name.startswith("OPENAI_") and value]
     if own := sorted({*sent} - SENT_NOWHERE, key=lambda name: (name != KEY, name)):
-        tell(
+        remark(
             "warning",
             f"{URL} in {ENV_FILE} is not used, since {own[0]} is set elsewhere; name it with --base-url",
         )

@@ -6,7 +6,7 @@ Promise: only the event log is read; its control characters are never printed.
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from autogen_context.cli import one_of, print_json, print_lines, tell, waiting
+from autogen_context.cli import one_of, print_json, print_lines, remark, waiting
 from autogen_context.report.events import DAMAGED, Run, read_events, runs_of
 from autogen_context.report.explained import Explained, KeepingCost, explained
 
@@ -29,7 +29,7 @@ def runs_in(file: Path) -> list[Run]:
     with waiting("reading the log"):
         events = list(read_events(file))
     if damaged := sum(event["event"] == DAMAGED for event in events):
-        tell("warning", f"damaged lines that were skipped in {file}: {damaged:,}")
+        remark("warning", f"damaged lines that were skipped in {file}: {damaged:,}")
     return runs_of(events)
 
 

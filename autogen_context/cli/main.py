@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Annotated, Literal, cast
 
 from autogen_context import __version__
-from autogen_context.cli import tell, telling
+from autogen_context.cli import remark, remarks_shown
 from autogen_context.errors import ContextError, MissingExtra
 
 try:
     from typer import Argument, Exit, Option, Typer, TyperException, echo
     from typer.main import get_command
 except ImportError:  # the command exists without the cli extra: name the extra
-    tell("error", str(MissingExtra("cli", needed_for="the command line")))
+    remark("error", str(MissingExtra("cli", needed_for="the command line")))
     sys.exit(2)
 
 Action = Callable[[], int | None]  # runs after parsing; returns the exit code, if it is not 0
@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         read = get_command(app).main(argv, prog_name="autogen-context", standalone_mode=False)
         # --help, --version and completion return an exit code, a subcommand the action to run.
-        with telling():
+        with remarks_shown():
             code = read if isinstance(read, int) else cast(Action, read)() or 0
         sys.stdout.flush()  # a closed pipe shows here, not at exit
     except BrokenPipeError:  # e.g. ``head``: the flush at exit must not fail too
@@ -53,10 +53,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except TyperException as error:
-        tell("error", f"{error.format_message()} (see autogen-context --help)")
+        remark("error", f"{error.format_message()} (see autogen-context --help)")
         return 2
     except (ContextError, ValueError, OSError) as error:
-        tell("error", text_of(error))
+        remark("error", text_of(error))
         return 2
     return code
 

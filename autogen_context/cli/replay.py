@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from autogen_context.cli import one_of, print_json, print_lines, tell
+from autogen_context.cli import one_of, print_json, print_lines, remark
 from autogen_context.cli.recording import STANDARD_INPUT, RecordedConversation, read_recording
 from autogen_context.cli.report import write_page
 from autogen_context.config.config import ContextConfig
@@ -63,7 +63,7 @@ def show_replay(
         warnings.simplefilter("always")
         done = replay_all(conversations, loaded, record_text=page is not None)
     for text in dict.fromkeys(str(warning.message) for warning in caught):
-        tell("warning", text)
+        remark("warning", text)
     title = "standard input" if file == STANDARD_INPUT else Path(file).name
     if as_json:
         print_json(facts(done))

@@ -31,14 +31,14 @@ def make_report(log: Path, output: Path | None, *, as_json: bool) -> None:
 def serve_report(log: Path, port: int, *, as_json: bool) -> None:
     """Serve the page of a log until Ctrl-C, and print its URL."""
 
-    def told(url: str) -> None:
+    def begun(url: str) -> None:
         if as_json:
             print_json({"url": url})
         else:
             print_lines(f"The page is at {url}", "It follows the run; Ctrl-C ends it.")
         sys.stdout.flush()
 
-    follow(log, told=told, port=port)
+    follow(log, begun=begun, port=port)
 
 
 def write_page(runs: Iterable[Run], *, title: str, page: Path) -> None:

@@ -84,9 +84,9 @@ class EventLog:
         """The number of events lost."""
         return self._writer.lost
 
-    def put(self, told: EventBuilder) -> bool:
+    def put(self, builder: EventBuilder) -> bool:
         """Queue an event for writing, without waiting; return False if the queue is full."""
-        return self._writer.put(told)
+        return self._writer.put(builder)
 
     def flush(self, timeout_s: float = EXIT_S) -> bool:
         """Wait until all queued events are written; return False on timeout."""
@@ -111,11 +111,11 @@ class Writer:
         self._queue = Queue[EventBuilder](MOST_WAITING)
         self._thread: threading.Thread | None = None
 
-    def put(self, told: EventBuilder) -> bool:
+    def put(self, builder: EventBuilder) -> bool:
         """Queue an event, without waiting; return False if the queue is full."""
         with self._lock:
             try:
-                self._queue.put_nowait(told)
+                self._queue.put_nowait(builder)
             except Full:
                 self._lose(1, "the queue is full")
                 return False
@@ -193,7 +193,7 @@ class LogFile:
             try:
                 self._append(event)
             except Exception as error:  # noqa: BLE001 - a failing log loses events, never the agent
-                lost = lost + 1
+                lost += 1
                 why = str(error) if isinstance(error, PermissionError) else type(error).__name__
                 self._stretch += 1
         return lost, why

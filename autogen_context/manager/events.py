@@ -24,7 +24,7 @@ from autogen_context.manager.injected import OPENING
 from autogen_context.manager.prepared import Prepared
 from autogen_context.messages.identifiers import is_telling, values_of
 from autogen_context.messages.message import SYSTEM_ROLES, Message, joined_text
-from autogen_context.messages.piece import Piece, Written
+from autogen_context.messages.piece import Piece, Written, messages_of, shifted
 from autogen_context.messages.segment import Unit
 from autogen_context.models.completion import Complete
 from autogen_context.tokens.prices import Price
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 TEXT_CHARS = 200  # recorded of a unit's text, if text is recorded
 MOST_TOOL_LISTS = 8  # whose last requests are remembered
-SECTIONS = ("system", "pinned", "people", "model", "tools", "told", "retrieved")
+SECTIONS = ("system", "pinned", "people", "model", "tools", "notices", "retrieved")
 
 
 class TurnTaken(NamedTuple):
@@ -122,7 +122,9 @@ class TurnLog:
             known[same:], self._decisions = taken.new, decisions
         if self._cache and (counts := self._cache.counts) != self._cache_counts:
             since = map(sub, counts, self._cache_counts)
-            self._tell("cache", **dict(zip(("hits", "misses", "invalidated"), since, strict=True)))
+            self._record(
+                "cache", **dict(zip(("hits", "misses", "invalidated"), since, strict=True))
+            )
             self._cache_counts = counts
 
     def impossible(
@@ -130,7 +132,7 @@ class TurnLog:
     ) -> None:
         """Record a turn that could not be prepared."""
         self._header["turn"] += 1
-        self._tell(
+        self._record(
             "impossible",
             ms=milliseconds(perf_counter() - started_s),
             limit=error.limit_tokens,
@@ -155,21 +157,21 @@ class TurnLog:
         """Record what the provider billed for a turn; ``None`` cached tokens are not reported by the host."""
         turn = next((turn for known, turn in self._certificates if known is certificate), None)
         numbers = {"prompt": prompt_tokens, "cached": cached_tokens, "believed": believed}
-        self._tell("usage", turn=turn, **numbers)
+        self._record("usage", turn=turn, **numbers)
 
     def asked_back(self, handle: str, query: str, *, found: bool) -> None:
         """Record that the agent asked for evicted content; a handle that may be free text is not recorded."""
         shown = handle if handle.isalnum() and len(handle) < TEXT_CHARS else ""
-        self._tell("asked_back", handle=shown, query_chars=len(query), found=found)
+        self._record("asked_back", handle=shown, query_chars=len(query), found=found)
 
     def summary(self, why: str) -> None:
         """Record the check of a model's summary; ``why`` is the reason for rejecting it, or empty."""
-        self._tell("summary", used=not why, why=why)
+        self._record("summary", used=not why, why=why)
 
     def timed(self, complete: Complete, what: str) -> Complete:
         """Wrap a model so that its calls are recorded."""
 
-        async def told(prompt: str, /) -> str:
+        async def timed(prompt: str, /) -> str:
             started_s, why = perf_counter(), ""
             try:
                 with self._metrics.model_call(what) if self._metrics else nullcontext():
@@ -179,20 +181,20 @@ class TurnLog:
                 raise
             finally:
                 ms = milliseconds(perf_counter() - started_s)
-                self._tell("model_call", what=what, ms=ms, ok=not why, why=why)
+                self._record("model_call", what=what, ms=ms, ok=not why, why=why)
 
-        return told
+        return timed
 
     @property
     def _now(self) -> Header:
         return {**self._header, "at": round(time(), 6)}
 
-    def _tell(self, event: str, **told: object) -> None:
-        said = {**self._now, "event": event, **told}
-        self._put(lambda _: said)
+    def _record(self, event: str, **facts: object) -> None:
+        made = {**self._now, "event": event, **facts}
+        self._put(lambda _: made)
 
-    def _put(self, told: EventBuilder) -> bool:
-        return self.log.put(told if self._metrics is None else self._metrics.fed(told))
+    def _put(self, builder: EventBuilder) -> bool:
+        return self.log.put(builder if self._metrics is None else self._metrics.fed(builder))
 
 
 def milliseconds(seconds: float) -> float:
@@ -224,21 +226,14 @@ class UnitSent:
     unit: Unit
     decision: Decision
     before: tuple[int, int]
-    told: UnitEvent
+    event: UnitEvent
     tokens: Mapping[str, int]  # sent, by section
 
     @property
     def messages(self) -> list[Message]:
         """The messages sent of it."""
-        said = list[Message]()
-        for piece in self.decision.pieces:
-            if isinstance(piece, Written):
-                said.append(piece.message)
-            else:
-                said += self.unit.messages[
-                    piece.start - self.unit.start : piece.stop - self.unit.start
-                ]
-        return said
+        start = self.unit.start
+        return messages_of((shifted(p, -start) for p in self.decision.pieces), self.unit.messages)
 
 
 class SentBefore(NamedTuple):
@@ -262,9 +257,8 @@ class TurnEvents:
         self._sections: Counter[str] = Counter()
         self._cut: float | None = None
         self._named: dict[str, int] = {}  # value -> last unit in which the model used it
-        self._sent: dict[
-            int, SentBefore
-        ] = {}  # the last request with each list of tools, by its tokens
+        # The last request with each list of tools, by its tokens.
+        self._sent: dict[int, SentBefore] = {}
 
     def event(self, turn: TurnTaken, stretch: int) -> Event:
         """Return the event of a turn, also when it is asked for again; the first one of a ``stretch`` lists all units."""
@@ -272,7 +266,7 @@ class TurnEvents:
             self._last = turn, self._made(turn)
         event = self._last[1]
         if stretch != self._stretch:
-            event["since"], event["units"] = 0, [unit.told for unit in self._units]
+            event["since"], event["units"] = 0, [unit.event for unit in self._units]
         self._stretch = stretch
         return cast("Event", event)
 
@@ -283,7 +277,7 @@ class TurnEvents:
         counted, prefix = certificate.counted_tokens, self._prefix(turn, first)
         cached = price.cached_tokens(prefix)
         sections = {name: self._sections[name] for name in SECTIONS}
-        sections["told"] += turn.preamble_tokens
+        sections["notices"] += turn.preamble_tokens
         return {
             **turn.header,
             "event": "turn",
@@ -320,15 +314,15 @@ class TurnEvents:
     def _quality(self, before: Sequence[UnitSent], units: Sequence[UnitEvent]) -> QualityEvent:
         """Measure a compaction: ``before`` are the units before it, ``units`` those it decided on."""
         lines = [
-            (len(line), any(self._named.get(value, i) > i for value in telling(line)))
+            (len(line), any(self._named.get(value, i) > i for value in names_in(line)))
             for i, unit in enumerate(before)
-            if unit.decision.action != "drop" and unit.told["section"] in ("model", "tools")
+            if unit.decision.action != "drop" and unit.event["section"] in ("model", "tools")
             for line in joined_text(unit.messages).splitlines()
         ]
         ranked = [(unit["score"], unit) for unit in units if unit["score"] is not None]
         shortened = {unit["unit"] for unit in units if unit["action"] == "shorten"}
         values = [
-            (telling(joined_text(unit.unit.messages)), telling(joined_text(unit.messages)))
+            (names_in(joined_text(unit.unit.messages)), names_in(joined_text(unit.messages)))
             for unit in self._units
             if unit.decision.start in shortened
         ]
@@ -372,8 +366,8 @@ class TurnEvents:
                 self._sections.subtract(old.tokens)
             if old is None or old.decision.sent != decision.sent:
                 first = min(first, i)
-            if old is None or old.told != new.told:
-                changed.append(new.told)
+            if old is None or old.event != new.event:
+                changed.append(new.event)
         if not goes_on:
             scores = [d.rank.score for d in decisions if d.rank and d.action != "drop"]
             self._cut = min(scores, default=None)
@@ -383,11 +377,11 @@ class TurnEvents:
     def _unit_sent(
         self, unit: Unit, decision: Decision, pinned: frozenset[int], before: tuple[int, int]
     ) -> UnitSent:
-        told, retrieved = before if decision.before else (0, 0)
+        notices, retrieved = before if decision.before else (0, 0)
         section, calls, rank = section_of(unit, pinned), unit.messages[0].calls, decision.rank
-        tokens = Counter({"told": told, "retrieved": retrieved})
-        own = "told" if decision.action == "drop" else section
-        tokens[own] += decision.tokens_after - told - retrieved
+        tokens = Counter({"notices": notices, "retrieved": retrieved})
+        own = "notices" if decision.action == "drop" else section
+        tokens[own] += decision.tokens_after - notices - retrieved
         event = UnitEvent(
             unit=decision.start,
             stop=decision.stop,
@@ -405,7 +399,7 @@ class TurnEvents:
         )
         if self._record_text:
             event["text"] = joined_text(unit.messages)[:TEXT_CHARS]
-        return UnitSent(unit, decision, (told, retrieved), event, tokens)
+        return UnitSent(unit, decision, (notices, retrieved), event, tokens)
 
     def _prefix(self, turn: TurnTaken, first: int) -> int:
         """Return the tokens shared with the last request with these tools, tools included; ``first`` is the first unit that differs.
@@ -425,7 +419,7 @@ class TurnEvents:
         at = min((preamble.at for preamble in (past, now) if preamble.text), default=0)
 
         def stands_before(unit: UnitSent) -> bool:
-            return unit.told["section"] == "system" or unit.told["stop"] <= at
+            return unit.event["section"] == "system" or unit.event["stop"] <= at
 
         is_same = past.text == now.text and (past.at == now.at or not now.text)
         if is_same and not any(map(stands_before, units[first : first + 1])):
@@ -438,8 +432,8 @@ def tokens_of(units: Iterable[UnitSent]) -> int:
     return sum(unit.decision.tokens_after for unit in units)
 
 
-def telling(text: str) -> frozenset[str]:
-    """Return the distinctive values in a text: paths, identifiers, numbers."""
+def names_in(text: str) -> frozenset[str]:
+    """Return the values in a text that name one thing: paths, identifiers, numbers."""
     return frozenset(filter(is_telling, values_of(text)))
 
 

@@ -35,10 +35,10 @@ MILLION = 1_000_000
 # Source: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-metrics (read 2026-11)
 TOKEN_BUCKETS = [float(4**power) for power in range(14)]
 SECOND_BUCKETS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30]
-Kind = Literal["counter", "gauge", "histogram"]
+InstrumentKind = Literal["counter", "gauge", "histogram"]
 USAGE = "gen_ai.client.token.usage"
 PROVIDERS = {"Google": "gcp.gemini", "xAI": "x_ai"}  # others: the name in lower case
-INSTRUMENTS: Mapping[str, tuple[Kind, str, str]] = {
+INSTRUMENTS: Mapping[str, tuple[InstrumentKind, str, str]] = {
     "tokens": ("counter", "{token}", "Input tokens sent, by section, as counted here"),
     "cost": ("counter", "{token}", "Estimated price of what was sent, in uncached input tokens"),
     "cost.dollars": ("counter", "USD", "The same in dollars, if the model's price is known"),
@@ -105,16 +105,16 @@ class Metrics:
         """Flush this log at process exit."""
         self._logs.add(log)
 
-    def fed(self, told: EventBuilder) -> EventBuilder:
+    def fed(self, builder: EventBuilder) -> EventBuilder:
         """Wrap an event so that building it also records metrics, under the span that is current now."""
         now_in, is_new = self._now_in(), True
 
         def both(stretch: int) -> Event:
             nonlocal is_new
-            event = told(stretch)
+            event = builder(stretch)
             try:
                 if is_new:
-                    self._tell(event, now_in)
+                    self._record_event(event, now_in)
             except Exception as error:  # noqa: BLE001 - a provider may raise anything; the log continues
                 logger.warning("metrics failed: %s", type(error).__name__)
             is_new = False
@@ -138,7 +138,7 @@ class Metrics:
                 span.set_status(self._trace.StatusCode.ERROR)
                 raise
 
-    def _tell(self, event: Event, now_in: "Context") -> None:
+    def _record_event(self, event: Event, now_in: "Context") -> None:
         """Record the measurements of an event, and the spans of a turn."""
         named = {
             "gen_ai.agent.name": event.get("agent"),
@@ -243,7 +243,9 @@ def why_of(turn: "TurnEvent") -> str:
     return turn["estimate"].why if turn["estimate"] else ""
 
 
-def recorder_of(meter: "Meter", name: str, kind: Kind, unit: str, said: str) -> "Recorder":
+def recorder_of(
+    meter: "Meter", name: str, kind: InstrumentKind, unit: str, said: str
+) -> "Recorder":
     """Create an instrument and return the method that records a value."""
     name = name if name == USAGE else f"{NAME}.{name}"
     if kind == "counter":

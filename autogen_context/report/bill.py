@@ -101,22 +101,17 @@ def bill_of(run: Run) -> list[TurnRecord]:
         if turn["compacted"]:
             cut = {(unit["action"], at) for at, unit in units.items() if unit["action"] in CUT}
         new = Counter(action for action, _ in cut - cut_before)
-        tools = turn["fixed"]
+        tools, sent = turn["fixed"], turn["sent"]
         happened, detail = in_words(turn, new, sent_before.get(tools, 0))
+        shared = min(whole_before.get(tools, 0), whole)
+        counted, prefix = round(scale * turn["counted"]), round(scale * sent["prefix"])
         records.append(
             TurnRecord(
                 turn=turn["turn"],
                 limit_tokens=turn["limit"],
                 room_tokens=round(scale * room_in(turn)),
-                whole=billed(
-                    price, history["messages"], whole, min(whole_before.get(tools, 0), whole)
-                ),
-                sent=billed(
-                    price,
-                    turn["sent"]["messages"],
-                    round(scale * turn["counted"]),
-                    round(scale * turn["sent"]["prefix"]),
-                ),
+                whole=billed(price, history["messages"], whole, shared),
+                sent=billed(price, sent["messages"], counted, prefix),
                 sliding=sliding,
                 compacted=turn["compacted"],
                 happened=happened,
@@ -184,9 +179,8 @@ def billed(price: Price, messages: int, tokens: int, shared_tokens: int) -> Bill
 def in_words(turn: TurnEvent, new: Mapping[str, int], before_tokens: int) -> tuple[str, str]:
     """Describe what a turn did to ``new`` units, and why; ``before_tokens`` is the size of the previous request."""
     lost, estimate = before_tokens - turn["sent"]["prefix"], turn["estimate"]
-    repaired = sum(
-        unit["action"] == "repair" and turn["since"] <= unit["unit"] for unit in turn["units"]
-    )
+    new_units = (unit for unit in turn["units"] if turn["since"] <= unit["unit"])
+    repaired = sum(unit["action"] == "repair" for unit in new_units)
     done = [f"repaired {repaired:,}"] if repaired else []
     if turn["compacted"]:
         why = "cold" if estimate and estimate.price.is_cold else estimate.why if estimate else ""
@@ -202,9 +196,8 @@ def in_words(turn: TurnEvent, new: Mapping[str, int], before_tokens: int) -> tup
 
 def sliding_window(run: Run, price: Price, *, scale: float = 1.0) -> Iterator[BilledRequest]:
     """Yield each turn's request if only the system prompt and the newest units that fit were sent; ``scale`` as of the bill."""
-    before = dict[
-        int, tuple[int, int]
-    ]()  # by tools, the last request: its tokens, and the first message of its window
+    # By tools, the last request: its tokens, and the first message of its window.
+    before = dict[int, tuple[int, int]]()
     for turn, units in run.states():
         head = list(takewhile(lambda each: each["section"] == "system", units.values()))
         fixed = turn["fixed"] + sum(each["before"] for each in head)

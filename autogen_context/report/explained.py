@@ -113,13 +113,9 @@ def life_of(run: Run, message: int, *, until: int) -> list[Change]:
 
 def keeping(unit: UnitEvent, now: TurnEvent, requests: int) -> KeepingCost:
     """Return the cost of sending a unit in full in this many requests."""
-    price = now["price"]
-    cached, write, dollars = (
-        price["cached_fraction"],
-        price["write_fraction"],
-        price["input_per_million"],
-    )
-    tokens = max(0, unit["before"] - unit["after"])
+    price, tokens = now["price"], max(0, unit["before"] - unit["after"])
+    cached, write = price["cached_fraction"], price["write_fraction"]
+    dollars = price["input_per_million"]
     total = tokens * (write + max(0, requests - 1) * cached)
     return KeepingCost(
         tokens=tokens,

@@ -96,17 +96,17 @@ def version_of(log: Path) -> str:
     return f"{now.st_ino}-{now.st_size}-{now.st_mtime_ns}"
 
 
-def follow(log: Path, *, told: Callable[[str], None], port: int = 0) -> None:
+def follow(log: Path, *, begun: Callable[[str], None], port: int = 0) -> None:
     """Serve the page of a log, which need not exist yet, until ``KeyboardInterrupt``.
 
     Args:
         log: the event log.
-        told: called with the URL before serving begins.
+        begun: called with the URL before serving begins.
         port: on the loopback interface; 0 picks a free one.
 
     Raises:
         OSError: the port is in use.
     """
     with PageServer(log, port=port) as server:
-        told(server.url)
+        begun(server.url)
         server.serve_forever()

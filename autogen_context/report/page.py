@@ -38,7 +38,7 @@ SECTIONS = {
     "people": "people",
     "model": "model",
     "tools": "tools",
-    "told": "notices",
+    "notices": "notices",
     "retrieved": "retrieved",
 }
 DONE = {
@@ -76,14 +76,11 @@ def page_of(
         from jinja2 import Environment  # noqa: PLC0415 - optional
     except ImportError as error:
         raise MissingExtra("cli", needed_for="writing a page") from error
-    told = [run for run in runs if run.turns]
-    if not told and version is None:
+    begun = [run for run in runs if run.turns]
+    if not begun and version is None:
         raise ValueError("no turn was recorded yet; let the agent run for a turn first")
-    records = [bill_of(run) for run in told] if bills is None else bills
-    both = [
-        (run, [record for record in bill if record.sent])
-        for run, bill in zip(told, records, strict=True)
-    ]
+    pairs = zip(begun, map(bill_of, begun) if bills is None else bills, strict=True)
+    both = [(run, [record for record in bill if record.sent]) for run, bill in pairs]
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["number"] = "{:,.0f}".format
     room = files("autogen_context.report")
@@ -170,13 +167,12 @@ def lives_of(run: Run) -> list[tuple[int, int | None, list[tuple[int, UnitEvent]
     ended: list[tuple[int, int, list[tuple[int, UnitEvent]]]] = []
     lives: dict[int, list[tuple[int, UnitEvent]]] = {}
     for at, turn in enumerate(run.turns):
-        told = {unit["unit"]: unit for unit in turn["units"]}
+        listed = {unit["unit"]: unit for unit in turn["units"]}
         for start in taken_back(lives, turn["since"]):
-            changes = lives[start]
-            again = told.get(start)
-            if again is None or again["role"] != changes[-1][1]["role"]:
+            again = listed.get(start)
+            if again is None or again["role"] != lives[start][-1][1]["role"]:
                 ended.append((start, at, lives.pop(start)))
-        for start, unit in told.items():
+        for start, unit in listed.items():
             changes = lives.setdefault(start, [])
             if not changes or changes[-1][1] != unit:
                 changes.append((at, unit))
@@ -238,11 +234,11 @@ def billed_in_words(usage: Sequence[Event]) -> str:
     if not usage:
         return ""
     said = f"The provider billed {sum_of(usage, 'prompt'):,} input tokens"
-    told = [event for event in usage if event.get("cached") is not None]
-    if not told:
+    known = [event for event in usage if event.get("cached") is not None]
+    if not known:
         return f"{said}; how many of them were cached, this host does not report."
-    missing = f" (of {len(usage) - len(told):,} requests not reported)" if told != usage else ""
-    return f"{said}, {sum_of(told, 'cached'):,} of them cached{missing}."
+    missing = f" (of {len(usage) - len(known):,} requests not reported)" if known != usage else ""
+    return f"{said}, {sum_of(known, 'cached'):,} of them cached{missing}."
 
 
 def accumulated(requests: Iterable[BilledRequest | None]) -> list[float]:
@@ -255,11 +251,8 @@ def asked_in_words(event: Event, units: Iterable[UnitEvent]) -> str:
     handle = str(event.get("handle"))
     unit = next((unit for unit in units if handle and unit["handle"] == handle), None)
     name = f" of {unit['tool'] or unit['role']}, message {unit['unit']:,}" if unit else ""
-    by = (
-        f"the original{name} ({handle})"
-        if handle
-        else f"a query of {event.get('query_chars')} characters"
-    )
+    query = f"a query of {event.get('query_chars')} characters"
+    by = f"the original{name} ({handle})" if handle else query
     found = "found" if event.get("found") else "nothing found"
     return visible(f"turn {event.get('turn')}: {by}, {found}")
 
@@ -288,15 +281,11 @@ def left_by_reason(units: Iterable[UnitEvent]) -> list[tuple[str, str, int, int]
     for unit in sorted(units, key=lambda unit: unit["after"] - unit["before"]):
         if unit["after"] < unit["before"]:
             found[unit["action"], _NUMBER.sub("", visible(unit["reason"]))].append(unit)
-    rows = [
-        (
-            DONE.get(action) or visible(action),
-            visible(gone[0]["reason"]),
-            len(gone),
-            sum_of(gone, "before") - sum_of(gone, "after"),
-        )
-        for (action, _), gone in found.items()
-    ]
+    rows: list[tuple[str, str, int, int]] = []
+    for (action, _), gone in found.items():
+        saved = sum_of(gone, "before") - sum_of(gone, "after")
+        done = DONE.get(action) or visible(action)
+        rows.append((done, visible(gone[0]["reason"]), len(gone), saved))
     return sorted(rows, key=lambda row: -row[3])
 
 
@@ -344,13 +333,8 @@ def sections_svg(columns: Sequence[TurnEvent]) -> str:
     ticks = "".join(f"M{x} 0V{MARGIN - 5}" for x in at)
     limit = f"M0 {level(limits[0], most)}{stepped(limits)}"
     # Each section reaches down to the bottom, where those before it are drawn over it.
-    return drawing(
-        [
-            *reversed(parts),
-            f'<path class="limit" d="{limit}"/>',
-            f'<path class="ticks" d="{ticks}"/>',
-        ]
-    )
+    lines = f'<path class="limit" d="{limit}"/><path class="ticks" d="{ticks}"/>'
+    return drawing([*reversed(parts), lines])
 
 
 def prices_svg(so_far: Mapping[str, Sequence[float]]) -> str:

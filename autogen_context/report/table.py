@@ -5,8 +5,9 @@ Promise: a table fits 80 columns, is plain text in a pipe, and conveys nothing b
 
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import zip_longest
-from typing import Literal, TextIO
+from typing import Literal
 
 from autogen_context.errors import MissingExtra
 from autogen_context.report import printable
@@ -30,26 +31,15 @@ CONVERSATION_HEADERS = (
 )
 
 
-def print_turns(
-    records: Sequence[TurnRecord],
-    *,
-    every: int | None = None,
-    file: TextIO | None = None,
-) -> None:
-    """Print the turns of a conversation and their totals.
-
-    Args:
-        records: the turns, oldest first.
-        every: show every n-th of the turns in which nothing happened; 1 shows all, ``None`` chooses.
-        file: the output; by default, standard output.
-    """
+def print_turns(records: Sequence[TurnRecord], *, every: int | None = None) -> None:
+    """Print the turns of a conversation, oldest first, and their totals; ``every`` as of ``sampled``."""
     shown = sampled(records, every=every)
     styles = ["bold red" if r.sent is None else "bold" * (r.happened != HOLD) for r in shown]
     rows = [turn_row(record) for record in shown]
-    print_table(TURN_HEADERS, rows, texts=("what happened",), styles=styles, file=file)
+    print_table(TURN_HEADERS, rows, texts=("what happened",), styles=styles)
     if len(shown) < len(records):
-        say(f"{len(records) - len(shown):,} turns in which it held are not shown.", file)
-    print_totals(totals_of(records), file=file)
+        say(f"{len(records) - len(shown):,} turns in which it held are not shown.")
+    print_totals(totals_of(records))
 
 
 def turn_row(record: TurnRecord) -> Sequence[str]:
@@ -60,10 +50,10 @@ def turn_row(record: TurnRecord) -> Sequence[str]:
     return *history, *sent, ratio, record.happened
 
 
-def print_totals(totals: Totals, *, file: TextIO | None = None) -> None:
+def print_totals(totals: Totals) -> None:
     """Print totals: sending everything next to what was sent."""
     headers = ("totals", "sending everything", "as sent")
-    print_table(headers, totals_rows(totals), texts=("totals",), file=file)
+    print_table(headers, totals_rows(totals), texts=("totals",))
 
 
 def totals_rows(totals: Totals) -> Iterator[Sequence[str]]:
@@ -84,7 +74,7 @@ def totals_rows(totals: Totals) -> Iterator[Sequence[str]]:
     yield "  ratio", "1.00", in_hundredths(totals.price_ratio)
 
 
-def print_conversations(named: Sequence[tuple[str, Totals]], *, file: TextIO | None = None) -> None:
+def print_conversations(named: Sequence[tuple[str, Totals]]) -> None:
     """Print one row for each conversation."""
     rows = [
         (
@@ -100,8 +90,7 @@ def print_conversations(named: Sequence[tuple[str, Totals]], *, file: TextIO | N
         )
         for number, (name, totals) in enumerate(named, 1)
     ]
-    headers, texts = CONVERSATION_HEADERS, ("conversation",)
-    print_table(headers, rows, texts=texts, overflow="ellipsis", file=file)
+    print_table(CONVERSATION_HEADERS, rows, texts=("conversation",), overflow="ellipsis")
 
 
 def print_table(
@@ -111,7 +100,6 @@ def print_table(
     texts: Collection[str],
     overflow: Literal["fold", "ellipsis"] = "fold",
     styles: Sequence[str] = (),
-    file: TextIO | None = None,
 ) -> None:
     """Print rows after an empty line, at most as wide as the terminal, or 80 columns if there is none.
 
@@ -131,20 +119,18 @@ def print_table(
         is_text = header in texts
         table.add_column(header, justify="left" if is_text else "right", no_wrap=not is_text)
     for row, style in zip_longest(rows, styles):
-        cells = [
-            Text(printable(cell), no_wrap=overflow == "ellipsis", overflow=overflow) for cell in row
-        ]
-        table.add_row(*cells, style=style)
-    console = Console(file=file or sys.stdout, highlight=False)
+        texts_in = partial(Text, no_wrap=overflow == "ellipsis", overflow=overflow)
+        table.add_row(*map(texts_in, map(printable, row)), style=style)
+    console = Console(highlight=False)
     with console.capture() as capture:
         console.print(table)
     lines = [line.rstrip() for line in capture.get().splitlines()]  # rich pads the last column
-    say("\n".join(["", *lines]), file)
+    say("\n".join(["", *lines]))
 
 
-def say(line: str, file: TextIO | None) -> None:
+def say(line: str) -> None:
     """Print a line of text."""
-    (file or sys.stdout).write(f"{line}\n")
+    sys.stdout.write(f"{line}\n")
 
 
 def cached_percent(requests: BilledRequest | Sum) -> str:

@@ -11,9 +11,7 @@ from autogen_context.testing.script import Answer
 from autogen_context.testing.usage import Usage
 from autogen_context.testing.wire import ApiError, Cut, Json, Reply, event_reply, json_reply
 
-FIRST_CREATED = (
-    1_700_000_000  # Unix time in seconds; each answer is created a second after the previous one
-)
+FIRST_CREATED = 1_700_000_000  # Unix time in seconds; each answer comes a second after the last
 PIECES = 16  # chunks of a streamed text, at most, so that a large text does not take too long
 SHORTEST_PIECE = 8  # characters
 CUT_OFF = "This answer is never received whole: the connection is closed in the middle of it."

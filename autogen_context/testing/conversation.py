@@ -106,6 +106,6 @@ _TOOLS: tuple[tuple[str, str, str, Callable[[Random, int], str]], ...] = (
     ("read_file", "I read {}.", "path", _code_line),
     ("search", "Where is {} used?", "query", _search_line),
     ("run_tests", "I run the tests of {}.", "path", _test_line),
-    ("list_files", "What lies beside {}?", "path", _listing_line),
+    ("list_files", "What lies next to {}?", "path", _listing_line),
     ("read_log", "What did {} write to the log?", "query", _log_line),
 )

@@ -27,10 +27,8 @@ def embeddings(request: JsonObject, *, count: CountTokens) -> dict[str, Json]:
     """Return the response to an embeddings request; raise ``ApiError`` if it is invalid."""
     texts, dimensions = _texts(request.get("input")), request.get("dimensions") or DIMENSIONS
     if not isinstance(dimensions, int) or not 1 <= dimensions <= MOST_DIMENSIONS:
-        text = (
-            f"Invalid value for 'dimensions' = {dimensions}. Must be from 1 to {MOST_DIMENSIONS}."
-        )
-        raise ApiError(text, param="dimensions")
+        must = f"Must be from 1 to {MOST_DIMENSIONS}."
+        raise ApiError(f"Invalid value for 'dimensions' = {dimensions}. {must}", param="dimensions")
     rows: list[Json] = []
     for index, text in enumerate(texts):
         vector = embed(text, dimensions=dimensions)

@@ -8,11 +8,11 @@ Source: https://platform.openai.com/docs/api-reference/responses (read 2026-11).
 
 from collections.abc import Mapping, Sequence
 
+from autogen_context.testing.answers import FIRST_CREATED
 from autogen_context.testing.script import Answer
 from autogen_context.testing.wire import ApiError, ChatMessage, Json, JsonObject, is_object_list
 
 RESPONSES_PATH = "/v1/responses"
-FIRST_CREATED = 1_700_000_000  # Unix time in seconds
 
 
 class StoredResponses:
@@ -33,11 +33,9 @@ class StoredResponses:
                 )
             before = known
         instructions = body.get("instructions")
-        head: list[ChatMessage] = (
-            [{"role": "system", "content": instructions}] if instructions else []
-        )
-        tools = body.get("tools")
-        functions: list[Json] = []
+        system: ChatMessage = {"role": "system", "content": instructions}
+        head = [system] if instructions else []
+        tools, functions = body.get("tools"), list[Json]()
         for tool in tools if is_object_list(tools) else []:
             kind = tool.get("type")
             functions.append({"type": kind, "function": {k: tool[k] for k in tool if k != "type"}})
@@ -49,10 +47,8 @@ class StoredResponses:
         response_id = f"resp_{answer.number:06d}"
         messages = chat["messages"]
         if body.get("store") is not False and is_object_list(messages):
-            own = (
-                messages[1:] if body.get("instructions") else messages
-            )  # instructions are not kept
-            self._kept[response_id] = [*own, answer.as_message()]
+            kept = messages[1:] if body.get("instructions") else messages  # without instructions
+            self._kept[response_id] = [*kept, answer.as_message()]
         usage = answer.usage
         return {
             "id": response_id,
@@ -122,16 +118,13 @@ def chat_content(content: Json) -> Json:
     """Return the content of an item as that of a chat message."""
     if not is_object_list(content):
         return content
-    texts = ("input_text", "output_text")
-    parts: list[Json] = []
-    for part in content:
-        is_text = part.get("type") in texts
-        parts.append({"type": "text", "text": part.get("text")} if is_text else as_chat_part(part))
-    return parts
+    return [chat_part(part) for part in content]
 
 
-def as_chat_part(part: Mapping[str, Json]) -> Json:
-    """Return a part that is no text: an image, or what the chat rules then refuse."""
+def chat_part(part: Mapping[str, Json]) -> Json:
+    """Return a part as that of a chat message: a text, an image, or what the chat rules then refuse."""
+    if part.get("type") in ("input_text", "output_text"):
+        return {"type": "text", "text": part.get("text")}
     if part.get("type") == "input_image":
         return {"type": "image_url", "image_url": {"url": part.get("image_url")}}
     return dict(part)

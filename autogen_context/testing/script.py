@@ -69,14 +69,12 @@ class Answer:
 
     def as_message(self) -> ChatMessage:
         """Return the answer as a new OpenAI assistant message."""
+        calls = [
+            {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}}
+            for c in self.calls
+        ]
         message: ChatMessage = {"role": "assistant", "content": self.text}
-        if self.calls:
-            functions = [(c.id, {"name": c.name, "arguments": c.arguments}) for c in self.calls]
-            message["tool_calls"] = [
-                {"id": call_id, "type": "function", "function": function}
-                for call_id, function in functions
-            ]
-        return message
+        return message | ({"tool_calls": calls} if calls else {})
 
 
 class ScriptEnded(ContextError):

@@ -94,7 +94,7 @@ def test_every_command(folder: Path) -> None:
     chat.say("/help", "/branch", "Ctrl-C")
     chat.say("My name is Ann.", "Ann")
     chat.say("What does the Borin pump cost?", r"1007 euros\. \[borin\.md\]", "Sources: borin.md")
-    chat.say("/context", "knowledge", "40 %", r"of 1,500 tokens", r"told +\[borin\.md\]")
+    chat.say("/context", "knowledge", "40 %", r"of 1,500 tokens", r"entry +\[borin\.md\]")
     chat.say("/why Borin", "keep", r"\[borin\.md\] is in the last request")
     chat.say("/pin Ann", "Pinned")
     chat.say("/facts", r"1\. My name is Ann")

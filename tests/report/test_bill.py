@@ -2,7 +2,7 @@
 
 import io
 import sys
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -196,8 +196,8 @@ def test_a_request_that_fills_its_limit_is_not_rejected() -> None:
 
 def printed(records: list[TurnRecord], every: int | None = None) -> str:
     """What is printed where there is no terminal."""
-    file = io.StringIO()
-    print_turns(records, every=every, file=file)
+    with redirect_stdout(io.StringIO()) as file:
+        print_turns(records, every=every)
     return file.getvalue()
 
 
@@ -219,8 +219,8 @@ def test_the_table_is_plain_and_fits_80_columns(monkeypatch: pytest.MonkeyPatch)
 def test_foreign_names_are_shown_as_they_are() -> None:
     """No markup, no escape sequences, no line breaks; too long a name is cut, not its numbers."""
     totals = totals_of([quiet(1)])
-    file = io.StringIO()
-    print_conversations([("[b]x[/b]\x1b[2J\n", totals), ("n" * 200, totals)], file=file)
+    with redirect_stdout(io.StringIO()) as file:
+        print_conversations([("[b]x[/b]\x1b[2J\n", totals), ("n" * 200, totals)])
     lines = file.getvalue().splitlines()
     assert "[b]x[/b]?[2J?" in lines[4]
     assert lines[5].split()[-5:] == ["234,567", "0", "0", "0", "1.00"]

@@ -345,7 +345,7 @@ def test_what_is_told_of_sections_and_the_prefix_is_what_is_sent(
         }
         assert turn["sections"]["system"] == found["system"]
         assert turn["sections"]["people"] == found["user"]
-        assert turn["sections"]["told"] == tokens(told)
+        assert turn["sections"]["notices"] == tokens(told)
         assert (turn["sections"]["pinned"] > 0) == (8 <= turn["turn"] < 29)
     assert len(last) == min(every, 2)
 

@@ -68,7 +68,7 @@ def test_the_page_has_the_numbers_of_the_log(run: Run) -> None:
     assert f"The provider billed {counted:,} input tokens" in page
     assert "how many of them were cached, this host does not report" in page
     assert page == page_of([run], title="run")
-    drawn = [f'<path class="s-{name}"' for name in ("told", "tools", "people", "system")]
+    drawn = [f'<path class="s-{name}"' for name in ("notices", "tools", "people", "system")]
     places = [page.index(path) for path in drawn]
     assert places == sorted(places)  # each reaches to the bottom, the smaller before the larger
 
