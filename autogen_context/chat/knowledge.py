@@ -27,12 +27,7 @@ from autogen_context.errors import CompletionFailed, EmbeddingFailed
 from autogen_context.models.completion import Complete
 from autogen_context.models.embedder import Vectors
 from autogen_context.models.similarity import similarities
-from autogen_context.prioritizer.attention import (
-    LexicalIndex,
-    fused,
-    relatedness,
-    relevances,
-)
+from autogen_context.prioritizer.attention import LexicalIndex, fused, relatedness, relevances
 from autogen_context.project.secrets import without_secrets
 from autogen_context.recall.facts import Fact, Facts
 from autogen_context.text.quote import bracketed
@@ -118,17 +113,20 @@ class Knowledge:
             files = [f"{glob.escape(str(self.folder))}/**"]
             seen = await asyncio.to_thread(self._files.read, files)
             read = partial(read_folder, str(self.folder))
-            found = await self._cache.get_or_build(
-                f"{FOLDER}: {self.folder}", read, depends_on=files
-            )
-            self._have(found)
+            key = f"{FOLDER}: {self.folder}"
+            found = await self._cache.get_or_build(key, read, depends_on=files)
+            entries = [KnowledgeEntry(*each) for each in found["entries"]]
+            if entries != self.entries:  # the files were not only touched
+                self.entries, self._meanings, self.fault = entries, (), ""
+                self.sources = frozenset(bracketed(entry.source) for entry in entries)
+                self._index = LexicalIndex(found["lengths"], found["postings"])
             self._seen = seen
         if self._vectors is not None and not self._meanings and not self.fault:
             texts = [f"{entry.title}\n{entry.text}" for entry in self.entries]
             try:
                 self._meanings = await self._vectors.vectors(texts)
             except EmbeddingFailed as error:
-                self.fault = f"Words alone decide which entries are told: {error}"
+                self.fault = f"Words alone decide which entries are used: {error}"
 
     async def look_into(self, question: str, fits: Callable[[str], bool]) -> None:
         """Fetch a question's alternative wordings, if the prompt ``fits``, and embedding; on failure, search by words alone."""
@@ -153,11 +151,11 @@ class Knowledge:
         """
         near, meant = self._near(question), dict[int, float]()
         for before in earlier if len(near) != 1 else ():
-            told = [*self._near(before)]
-            if 0 < len(told) <= MOST_ENTRIES:
-                texts = [weighed(self.entries[at]) for at in told]
-                held = relevances(shown_ends(question), texts)
-                meant = {at: s for at, s in zip(told, held, strict=True) if s >= GOES_ON_SCORE}
+            found = [*self._near(before)]
+            if 0 < len(found) <= MOST_ENTRIES:
+                texts = [weighed(self.entries[at]) for at in found]
+                scored = zip(found, relevances(shown_ends(question), texts), strict=True)
+                meant = {at: score for at, score in scored if score >= GOES_ON_SCORE}
                 break
         if meant and not 0 < len(near) <= MOST_ENTRIES:
             near = meant
@@ -178,13 +176,6 @@ class Knowledge:
             scores = dict(enumerate(fused(words, [*near])))
         least = max(LEAST_SCORE, NEAR_FRACTION * max(scores.values(), default=0.0))
         return {at: score for at, score in scores.items() if score >= least}
-
-    def _have(self, found: Folder) -> None:
-        entries = [KnowledgeEntry(*each) for each in found["entries"]]
-        if entries != self.entries:  # the files were not only touched
-            self.entries, self._meanings, self.fault = entries, (), ""
-            self.sources = frozenset(quotable(entry.source) for entry in entries)
-            self._index = LexicalIndex(found["lengths"], found["postings"])
 
 
 def weighed(entry: KnowledgeEntry) -> str:
@@ -267,9 +258,8 @@ class KnowledgeProvider:
         """Update the entries from the folder and prepare the search for the newest question."""
         await self._knowledge.refresh()
         room = turn.window_tokens - FRAME_TOKENS
-        await self._knowledge.look_into(
-            next(questions(turn), ""), lambda prompt: self._count(prompt) <= room
-        )
+        question = next(questions(turn), "")
+        await self._knowledge.look_into(question, lambda prompt: self._count(prompt) <= room)
 
     def turn(self, turn: ProviderTurn, /) -> ProviderUpdate:
         """Return notices for the newest question, and withdraw those of earlier questions."""
@@ -292,15 +282,15 @@ class KnowledgeProvider:
 
     def _within(self, entry: KnowledgeEntry, room_tokens: int) -> Notice | None:
         """Return an entry as a notice, shortened to fit, or ``None`` if too little of it would fit."""
-        head = Notice(key=entry.source, text=ENTRY.format(source=quotable(entry.source)))
+        head = Notice(key=entry.source, text=ENTRY.format(source=bracketed(entry.source)))
 
         def count(detail: str) -> int:
             return self._count(replace(head, detail=detail).told)
 
         text = f"{entry.title}\n{entry.text}".strip()
         short = shorten_text(text, room_tokens=room_tokens, count=count)
-        is_told = short == text or (short and room_tokens >= LEAST_ENTRY)
-        return replace(head, detail=short) if is_told else None
+        is_enough = short == text or (short and room_tokens >= LEAST_ENTRY)
+        return replace(head, detail=short) if is_enough else None
 
     def _stated(self, question: str, room_tokens: int) -> str:
         """Return the user's facts that fit, chosen by constraint first, then relevance to the question, then recency."""
@@ -323,8 +313,3 @@ def questions(turn: ProviderTurn) -> Iterator[str]:
         for each in reversed(unit.messages):
             if each.role == "user" and not each.own and each.text.strip():
                 yield each.text
-
-
-def quotable(source: str) -> str:
-    """Return a source name for square brackets."""
-    return bracketed(source)

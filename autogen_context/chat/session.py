@@ -27,13 +27,7 @@ from autogen_context.budget.manager import TokenBudgetManager
 from autogen_context.budget.policy import Section
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.vectors import VectorStore
-from autogen_context.chat.knowledge import (
-    CITED,
-    ENTRY,
-    Knowledge,
-    KnowledgeProvider,
-    quotable,
-)
+from autogen_context.chat.knowledge import CITED, ENTRY, Knowledge, KnowledgeProvider
 from autogen_context.chat.scripted import SCRIPTED, ApproximateCounter, answer
 from autogen_context.chat.settings import LOCAL, ChatSettings, shown
 from autogen_context.config.config import ContextConfig
@@ -50,6 +44,7 @@ from autogen_context.models.embedder import (
 from autogen_context.recall.facts import Fact, Facts
 from autogen_context.testing.script import ScriptedModel
 from autogen_context.testing.server import LoopbackServer, ServedRequest
+from autogen_context.text.quote import bracketed
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Decision, Why
 
@@ -126,9 +121,7 @@ class ChatSession:
             VectorStore(embedder, cache=cache) if embedder else None,
             self._complete if settings.expand else None,
         )
-        self.provider = KnowledgeProvider(
-            self.knowledge, lambda text: self._counter.count(text).tokens
-        )
+        self.provider = KnowledgeProvider(self.knowledge, lambda t: self._counter.count(t).tokens)
         self._sources = frozenset[str]()  # of the entries that answers named
         self._host = AgentChatFormat()
         self._opened = AsyncExitStack()
@@ -208,8 +201,8 @@ class ChatSession:
         plan = TokenBudgetManager(limit, profile="strict").allocate("").allocations
         prepared, used = self.context.last_prepared, Counter[str]()
         for message in self._sent:
-            told = "knowledge" if message.text.startswith(OPENING) else "conversation"
-            part = "system" if message.role == "system" else told
+            said = "knowledge" if message.text.startswith(OPENING) else "conversation"
+            part = "system" if message.role == "system" else said
             used[part] += self._counter.message(message)
         used["margin"] = max(0, limit - (prepared.certificate.bound.tokens if prepared else 0))
         return [Share(name, used[name], plan[section]) for name, section in SECTIONS.items()]
@@ -239,7 +232,7 @@ class ChatSession:
         sent = [message.text for message in self._sent]
         for entry in self.knowledge.entries:
             if text.casefold() in f"{entry.source}\n{entry.title}\n{entry.text}".casefold():
-                head = ENTRY.format(source=quotable(entry.source))
+                head = ENTRY.format(source=bracketed(entry.source))
                 where = "in" if any(head in each for each in sent) else "not in"
                 score = f", score {scores[entry.source]:.2f}" if entry.source in scores else ""
                 lines.append(f"[{entry.source}] is {where} the last request{score}.")
@@ -383,9 +376,8 @@ class ChatSession:
     async def _complete(self, prompt: str) -> str:
         """Return the chat model's completion of a prompt."""
         url, key = self.settings.base_url or None, self.settings.api_key
-        client = CompletionClient(
-            self.settings.model, base_url=url, api_key=key, timeout_s=SEARCH_S
-        )
+        model = self.settings.model
+        client = CompletionClient(model, base_url=url, api_key=key, timeout_s=SEARCH_S)
         return await client.complete(prompt)
 
 

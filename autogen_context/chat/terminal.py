@@ -190,11 +190,8 @@ class Terminal:
             await self._answering
         except asyncio.CancelledError:
             self._console.print()
-            self._say(
-                "Stopped. Press Enter to ask again."
-                if self._waits
-                else "Stopped; what came is kept."
-            )
+            kept = "Press Enter to ask again." if self._waits else "What came is kept."
+            self._say(f"Stopped. {kept}")
         except Exception as error:  # noqa: BLE001 - a model client may raise anything
             self._console.print()
             self._say(f"No answer: {reason_of(error, self._settings)}")
@@ -222,9 +219,7 @@ class Terminal:
     # Commands
 
     async def _help(self, _: str) -> None:
-        rows = [
-            (f"{name} {each.usage}".strip(), each.help) for name, each in self._commands.items()
-        ]
+        rows = [(f"{name} {c.usage}".strip(), c.help) for name, c in self._commands.items()]
         self._table([*rows, ("exit", "end the chat, as Ctrl-D does")])
         self._say("Esc Enter begins another line; Ctrl-C ends an answer.")
 
@@ -269,9 +264,9 @@ class Terminal:
             f"The last request has at most {bound.tokens:,} of {session.settings.limit_tokens:,} tokens. "
             "A section may use what others leave unused."
         )
-        selected = session.provider.selected
         rows = [
-            ("entry", "", "", f"[{each.entry.source}], score {each.score:.2f}") for each in selected
+            ("entry", "", "", f"[{each.entry.source}], score {each.score:.2f}")
+            for each in session.provider.selected
         ]
         for action, reason, count, before, after in session.decisions():
             tokens = f"{before:,}" if before == after else f"{before:,} → {after:,}"
@@ -311,9 +306,8 @@ class Terminal:
     async def _model(self, name: str) -> None:
         settings = self._session.settings
         if name and settings.is_scripted:
-            raise ValueError(
-                "the scripted model answers; set OPENAI_API_KEY or OPENAI_BASE_URL for another"
-            )
+            way = "set OPENAI_API_KEY or OPENAI_BASE_URL for another"
+            raise ValueError(f"the scripted model answers; {way}")
         if name:
             await self._changed(replace(settings, model=name))
         self._say(model_line(self._session.settings))
@@ -332,9 +326,8 @@ class Terminal:
     def _greet(self) -> None:
         settings = self._settings
         knowledge = f", knowledge from {settings.knowledge}" if settings.knowledge else ""
-        self._say(
-            f"{model_line(settings)} Limit {settings.limit_tokens:,} tokens{knowledge}. /help lists the commands."
-        )
+        limit = f"Limit {settings.limit_tokens:,} tokens{knowledge}"
+        self._say(f"{model_line(settings)} {limit}. /help lists the commands.")
 
     def _say(self, line: str) -> None:
         """Print a line of the chat itself, dimmed."""
@@ -358,14 +351,12 @@ class Terminal:
 def model_line(settings: ChatSettings) -> str:
     """Say which model answers."""
     if settings.is_scripted:
-        return (
-            "The scripted model answers, since there is neither OPENAI_API_KEY nor OPENAI_BASE_URL."
-        )
+        why = "since there is neither OPENAI_API_KEY nor OPENAI_BASE_URL"
+        return f"The scripted model answers, {why}."
+    place = f" at {settings.base_url}" if settings.base_url else ""
     named = f" (named in {settings.base_url_file})" if settings.base_url_file else ""
     named = f" (with the key in {settings.key_file})" if settings.key_file else named
-    return (
-        f"{settings.model} answers{f' at {settings.base_url}' if settings.base_url else ''}{named}."
-    )
+    return f"{settings.model} answers{place}{named}."
 
 
 async def made_ready(settings: ChatSettings) -> "ChatSession":

@@ -56,9 +56,8 @@ def run_chat(
     variables = {**in_file, **os.environ}
     said = variables.get("MAX_TOKENS") or str(DEFAULT_LIMIT)
     if limit is None and not said.isdecimal():
-        raise ValueError(
-            f"MAX_TOKENS={said}: give a whole number of tokens, such as {DEFAULT_LIMIT}"
-        )
+        give = f"give a whole number of tokens, such as {DEFAULT_LIMIT}"
+        raise ValueError(f"MAX_TOKENS={said}: {give}")
     settings = ChatSettings(
         model=model or variables.get("OPENAI_MODEL") or DEFAULT_MODEL,
         base_url=endpoint.base_url,
@@ -75,10 +74,9 @@ def run_chat(
         logging.getLogger().setLevel(logging.CRITICAL)
         logging.getLogger("autogen_context.chat.knowledge").setLevel(logging.WARNING)
     else:
-        log = os.open(
-            LOG, os.O_CREAT | os.O_APPEND | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0), 0o600
-        )
-        logging.basicConfig(stream=os.fdopen(log, "a", encoding="utf-8"), level=logging.DEBUG)
+        flags = os.O_CREAT | os.O_APPEND | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)
+        log = os.fdopen(os.open(LOG, flags, 0o600), "a", encoding="utf-8")
+        logging.basicConfig(stream=log, level=logging.DEBUG)
     return asyncio.run(Terminal(settings).run(load=load))
 
 
@@ -117,10 +115,8 @@ def endpoint_of(
     require_address(f"{URL} in {ENV_FILE}", url)
     sent = [name for name, value in environ.items() if name.startswith("OPENAI_") and value]
     if own := sorted({*sent} - SENT_NOWHERE, key=lambda name: (name != KEY, name)):
-        remark(
-            "warning",
-            f"{URL} in {ENV_FILE} is not used, since {own[0]} is set elsewhere; name it with --base-url",
-        )
+        why = f"since {own[0]} is set elsewhere; name it with --base-url"
+        remark("warning", f"{URL} in {ENV_FILE} is not used, {why}")
         return Endpoint("", key)
     return Endpoint(url, in_file.get(KEY, ""), ENV_FILE)
 

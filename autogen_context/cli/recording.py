@@ -230,10 +230,10 @@ def as_openai(value: object) -> list[JsonObject]:
 
 def user_part(part: object) -> JsonObject:
     """Convert a part of a user message: a text, or an image stored as base64 data."""
-    if is_object(part):
-        url = f"data:image/png;base64,{part.get('data')}"
-        return {"type": "image_url", "image_url": {"url": url}}
-    return {"type": "text", "text": part}
+    if not is_object(part):
+        return {"type": "text", "text": part}
+    url = f"data:image/png;base64,{part.get('data')}"
+    return {"type": "image_url", "image_url": {"url": url}}
 
 
 def call(value: object) -> JsonObject:

@@ -79,11 +79,11 @@ def show_replay(
 
 def print_many(done: Sequence[Replayed], title: str) -> None:
     """Print a row for each conversation, and the totals."""
-    turns = sum(len(one.records) for one in done)
+    records = [record for one in done for record in one.records]
     models = ", ".join(sorted({one.model for one in done}))
-    print_lines(f"{title}: {len(done):,} conversations, {turns:,} turns for {models}")
+    print_lines(f"{title}: {len(done):,} conversations, {len(records):,} turns for {models}")
     print_conversations([(one.id, totals_of(one.records)) for one in done])
-    print_totals(totals_of([record for one in done for record in one.records]))
+    print_totals(totals_of(records))
     print_lines("", "Show the turns of one with --conversation and its number or id.")
 
 
@@ -142,13 +142,8 @@ def replayed(
         log.flush(LONGEST_S)
         runs = runs_of(read_events(log.path)) if log.path.exists() else []
     run = replace(runs[0], id=conversation.id) if runs else Run(id=conversation.id)
-    return Replayed(
-        id=conversation.id,
-        model=model,
-        counted_by=MessageCounter.for_model(model).source,
-        run=run,
-        records=bill_of(run),
-    )
+    source = MessageCounter.for_model(model).source
+    return Replayed(id=run.id, model=model, counted_by=source, run=run, records=bill_of(run))
 
 
 def model_of(conversation: RecordedConversation, config: ContextConfig) -> str:

@@ -40,8 +40,9 @@ def described(value: object) -> object:
     """Return a stable representation of a value that JSON does not support; an address in memory is no content."""
     if isinstance(value, bytes | bytearray):
         return blake2b(bytes(value), digest_size=16).hexdigest()
-    if is_dataclass(value) and not isinstance(value, type):
-        return dict(given_fields(value))
+    if is_dataclass(value) and not isinstance(value, type):  # without fields at their defaults
+        known = defaults_of(cast("Hashable", type(value)))
+        return {name: now for name, default in known if (now := getattr(value, name)) != default}
     if isinstance(value, Mapping):
         return dict(cast("Fields", value))
     dump = cast("Callable[..., Fields] | None", getattr(value, "model_dump", None))
@@ -50,15 +51,8 @@ def described(value: object) -> object:
     kind = type(value)
     if isinstance(value, AbstractSet):
         return sorted(map(canonical, cast("AbstractSet[object]", value)))
-    is_told = (kind.__str__, kind.__repr__) != (object.__str__, object.__repr__)
-    return f"{kind.__name__}:{value}" if is_told else kind.__name__
-
-
-def given_fields(record: object) -> list[tuple[str, object]]:
-    """Return the names and values of a record's fields that are not at their defaults."""
-    known = defaults_of(cast("Hashable", type(record)))
-    found = ((name, getattr(record, name), default) for name, default in known)
-    return [(name, now) for name, now, default in found if now != default]
+    has_words = (kind.__str__, kind.__repr__) != (object.__str__, object.__repr__)
+    return f"{kind.__name__}:{value}" if has_words else kind.__name__
 
 
 @cache

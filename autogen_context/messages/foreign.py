@@ -68,10 +68,8 @@ def refuse_part(fields: Mapping[str, object]) -> None:
     """Raise ``ValueError`` for a content part that is no text and of no type that is known to be data."""
     kind = fields.get("type")
     if kind not in DATA_PARTS:
-        found = (
-            f"a content part of type {kind!r}" if kind else f"a content part with {list(fields)}"
-        )
-        _refuse(found, _named([fields]) or "one that is not known here")
+        found = f"of type {kind!r}" if kind else f"with {list(fields)}"
+        _refuse(f"a content part {found}", _named([fields]) or "one that is not known here")
 
 
 def _refuse(found: str, whose: str) -> NoReturn:
@@ -80,14 +78,8 @@ def _refuse(found: str, whose: str) -> NoReturn:
 
 def _named(parts: Iterable[object]) -> str:
     """Return whose format these parts are of, if that is known."""
-    marks = (mark for part in parts for mark in _marks(part))
-    return next((FORMATS[mark] for mark in marks if mark in FORMATS), "")
-
-
-def _marks(part: object) -> Sequence[str]:
-    fields = _fields_in(part)
-    kind = fields.get("type")
-    return [*([kind] if isinstance(kind, str) else []), *fields]
+    marks = (mark for fields in map(_fields_in, parts) for mark in (fields.get("type"), *fields))
+    return next((FORMATS[mark] for mark in marks if isinstance(mark, str) and mark in FORMATS), "")
 
 
 def _refers_to_calls(value: object) -> bool:

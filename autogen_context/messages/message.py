@@ -61,9 +61,7 @@ class Message:
     role: Text  # system, developer, user, assistant, tool, or another one of the host
     text: Text = ""  # all text of the content, parts joined with a newline
     calls: tuple[ToolCall, ...] = ()  # of an assistant message
-    results: tuple[
-        ToolResult, ...
-    ] = ()  # of a tool message; some hosts put several into one message
+    results: tuple[ToolResult, ...] = ()  # of a tool message; some hosts put several into one
     name: Text = ""  # of the author, if the host sends one
     images: tuple[Image, ...] = ()
     extra: Text = ""  # other provider fields as JSON; counted, never changed
@@ -161,12 +159,8 @@ def without_images(message: Message) -> Message:
 
 def chars_of(message: Message) -> int:
     """Return the characters of a message: of its texts, calls and results."""
-    chars = len(message.text) + len(message.extra)
-    for call in message.calls:
-        chars += len(call.arguments)
-    for result in message.results:
-        chars += len(result.text)
-    return chars
+    texts = [message.text, message.extra, *(call.arguments for call in message.calls)]
+    return sum(map(len, (*texts, *(result.text for result in message.results))))
 
 
 def joined_text(messages: Sequence[Message]) -> str:

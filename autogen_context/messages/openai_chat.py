@@ -13,12 +13,7 @@ from typing import NamedTuple, cast
 
 from autogen_context.argument import listed, require_several
 from autogen_context.errors import InvalidTranscript
-from autogen_context.messages.canonical import (
-    PLAIN,
-    Fields,
-    canonical,
-    canonical_text,
-)
+from autogen_context.messages.canonical import PLAIN, Fields, canonical, canonical_text
 from autogen_context.messages.foreign import refuse_foreign, refuse_part
 from autogen_context.messages.message import (
     Image,
@@ -227,11 +222,11 @@ def unread(fields: Fields, parts: Sequence[object]) -> str:
     else:
         older = fields.get("function_call")
         extra |= {"function_call": older} if older and isinstance(older, str) else {}
-        beside = [  # further fields of calls, such as signatures
+        further = [  # fields of calls, such as signatures
             {key: value for key, value in call.items() if key not in OF_A_CALL and value}
             for call in call_fields(fields)
         ]
-        extra |= {"tool_calls": beside} if any(beside) else {}
+        extra |= {"tool_calls": further} if any(further) else {}
     return canonical(extra) if extra else ""
 
 

@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import cast
 
 from autogen_context.messages.message import SYSTEM_ROLES, Message, Origin
@@ -23,9 +23,7 @@ KEPT: frozenset[Origin] = frozenset({"person", "unknown", "doubtful"})
 """Origins that may be a person's: their words are kept before anything that is scored."""
 
 LOOK_BACK = 32  # messages between a call and its output in the user role
-_NAME = re.compile(
-    r"[\w-]{1,64}"
-)  # a setting of this form names an author, every other one begins a text
+_NAME = re.compile(r"[\w-]{1,64}")  # a setting that names an author; others begin a text
 _USER = re.compile(r"user[ _.-]*\d*", re.IGNORECASE)
 _PROXY = re.compile(r"user[ _.-]*proxy(?:[ _.-]*agent)?[ _.-]*\d*", re.IGNORECASE)
 
@@ -120,9 +118,8 @@ def may_be_a_persons(message: Message) -> bool:
 
 def is_users(message: Message) -> bool:
     """Whether a message in the user role has words that are no program's, as far as its origin is known."""
-    return not (
-        message.role != "user" or message.own or message.results or message.origin == "program"
-    )
+    is_other = message.own or message.results or message.origin == "program"
+    return message.role == "user" and not is_other
 
 
 def instructions_in(messages: Sequence[Message]) -> list[Message]:
@@ -150,23 +147,12 @@ _GIVEN = frozenset(  # what a program gives, in the words that name a tag, a key
         *("error", "errors", "exception", "traceback", "warning", "elided", "truncated"),
     )
 )
-_SHOWN = frozenset(
-    ("example", "examples", "format", "template")
-)  # of what is given: it shows how to answer
+_SHOWN = frozenset(("example", "examples", "format", "template"))  # shows how to answer
 _RAW = frozenset(("output", "stdout", "stderr", "observation", "traceback"))
-_OF_A_TOOL = (
-    frozenset(  # with one of these on a line of its own, nobody but a program heads a text so
-        (
-            "observation",
-            "stdout",
-            "stderr",
-            "tool",
-            "function",
-            "command",
-            "execution",
-            "shell",
-            "bash",
-        )
+_OF_A_TOOL = frozenset(  # with one of these on a line of its own, only a program heads a text so
+    (
+        *("observation", "stdout", "stderr", "tool", "function", "command", "execution"),
+        *("shell", "bash"),
     )
 )
 _OF_WHAT = frozenset(  # further words that such a label may have
@@ -217,12 +203,9 @@ def has_output(text: str) -> bool:
     tags = (found["tag"] for found in _TAG_ON_A_LINE.finditer(text) if not found["close"])
     labels = (found["label"] for found in _LABEL_ON_A_LINE.finditer(text))
     fences = (found["tag"].lower() for found in _FENCE_ON_A_LINE.finditer(text))
-    return (
-        _PROMPT.search(text[-_PROMPT_CHARS:]) is not None
-        or any(map(names_output, tags))
-        or any(map(names_output, labels))
-        or not _RAW.isdisjoint(fences)
-    )
+    is_prompted = _PROMPT.search(text[-_PROMPT_CHARS:]) is not None
+    is_fenced = not _RAW.isdisjoint(fences)
+    return is_prompted or is_fenced or any(map(names_output, chain(tags, labels)))
 
 
 def framed_whole(text: str) -> bool | None:
@@ -239,7 +222,7 @@ def framed_whole(text: str) -> bool | None:
         value = None
     keys = list(cast("Mapping[str, object]", value)) if isinstance(value, dict) else []
     of_output = sum(map(names_output, keys))
-    if of_output:  # with keys of another kind beside them, it may be anybody's data
+    if of_output:  # with keys of another kind among them, it may be anybody's data
         return of_output == len(keys)
     return False if names_output(key["key"]) else None
 

@@ -76,11 +76,11 @@ def damaged(what: str, why: str, source: str) -> StateError:
 
 def faults(error: ValidationError) -> str:
     """List the missing and invalid fields by their path."""
-    told: list[str] = []
+    found: list[str] = []
     for each in error.errors(include_url=False, include_context=False, include_input=False):
         place = f"'{'.'.join(map(str, each['loc']))}'" if each["loc"] else "all"
-        told.append(place + (" is missing" if each["type"] == "missing" else f": {each['msg']}"))
-    return "; ".join(told)
+        found.append(place + (" is missing" if each["type"] == "missing" else f": {each['msg']}"))
+    return "; ".join(found)
 
 
 def messages_as_bytes(messages: Sequence[Message]) -> bytes:

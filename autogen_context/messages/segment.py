@@ -75,10 +75,8 @@ def answered(unit: Unit, messages: deque[Message]) -> Unit:
             call = waiting.answered(result)
             same = call and (call.id, role_of(message, call)) == (result.call_id, message.role)
             faulty = faulty or not same
-    whole = (*unit.messages, *taken)
-    return Unit(
-        start=unit.start, messages=whole, unanswered=tuple(waiting.left.values()), faulty=faulty
-    )
+    whole, left = (*unit.messages, *taken), tuple(waiting.left.values())
+    return Unit(start=unit.start, messages=whole, unanswered=left, faulty=faulty)
 
 
 def role_of(message: Message, call: ToolCall) -> str:
@@ -140,13 +138,10 @@ def as_it_came(unit: Unit) -> tuple[Piece, ...]:
 
 
 def as_user(message: Message) -> Message:
-    """Convert results without a call to a marked user message, with any text beside them."""
+    """Convert results without a call to a marked user message, with any text of theirs."""
     message = without_images(message)
-    said = [message.text] if message.text else []
-    text = "\n".join(
-        [NO_CALL, *(block(result.text) for result in message.results), *map(block, said)]
-    )
-    return Message(role="user", text=text, own=True)
+    texts = [*(result.text for result in message.results), *filter(None, [message.text])]
+    return Message(role="user", text="\n".join([NO_CALL, *map(block, texts)]), own=True)
 
 
 def with_matching_ids(unit: Unit) -> tuple[Piece, ...]:

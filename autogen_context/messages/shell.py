@@ -24,6 +24,7 @@ from autogen_context.messages.tool_action import (
 )
 
 Words = tuple[str, ...]
+Redirect = tuple[str, str]  # an operator and its file
 Kind = TypeVar("Kind", bound=str)
 
 READ_CHARS = 20_000
@@ -108,9 +109,7 @@ class Command:
 
     piped: bool = False  # reads the output of the previous command
     words: list[str] = field(default_factory=list[str])  # without quotes
-    files: list[tuple[str, str]] = field(
-        default_factory=list[tuple[str, str]]
-    )  # (redirect operator, file)
+    files: list[Redirect] = field(default_factory=list[Redirect])
     document: str = ""  # the here-document that is its input
 
 
@@ -186,8 +185,8 @@ def redirected(action: ToolAction, command: Command, folder: str) -> ToolAction:
     files = (*anew, *paths_of([file for how, file in command.files if ">>" in how], folder))
     if action.kind in ("write", "run", "test"):
         return replace(action, writes=(*action.writes, *files))
-    told = command.document or action.kind == "other"  # the content is in the command line
-    views = tuple(View(path=path) for path in anew) if told else ()
+    is_seen = command.document or action.kind == "other"  # the content is in the command line
+    views = tuple(View(path=path) for path in anew) if is_seen else ()
     return ToolAction(kind="write", subjects=files, views=views, writes=files)
 
 
@@ -235,9 +234,8 @@ def action_of_words(words: Words, command: Command, folder: str) -> ToolAction:
     does, _, which = PROGRAMS.get(program, "run").partition(" ")
     if program in ("sed", "perl", "ruby") and any(re.match(r"-\w*i|--in-place", w) for w in words):
         does, which, plain = "write", "all", plain[program == "sed" :]
-    if program == "find" and (
-        "-delete" in words or ("-exec" in words and {"rm", "sed"} & set(words))
-    ):
+    executes = "-exec" in words and not {"rm", "sed"}.isdisjoint(words)
+    if program == "find" and ("-delete" in words or executes):
         does, which = "write", ""
     if program == "git":
         subcommand, *rest = plain or ("",)

@@ -14,9 +14,7 @@ from autogen_context.text.outcome import UNKNOWN, ProgramOutcome, outcome_of
 
 ToolKind = Literal["read", "write", "search", "run", "test", "other"]
 
-RUNS: frozenset[ToolKind] = frozenset(
-    {"run", "test"}
-)  # run a program, whose output is about itself
+RUNS: frozenset[ToolKind] = frozenset({"run", "test"})  # a program, whose output is about itself
 
 LAST_LINE = 2**31  # stands for the end of the file
 PATH_CHARS = 500  # longer strings are no paths
@@ -65,9 +63,7 @@ class ToolAction:
 
     kind: ToolKind
     subjects: tuple[str, ...] = ()  # files, what is tested or run, the pattern searched and where
-    views: tuple[
-        View, ...
-    ] = ()  # what the call or its result shows; a file written in full counts as whole
+    views: tuple[View, ...] = ()  # what it or its result shows; a file written in full is whole
     writes: tuple[str, ...] = ()  # files that it changes
     key: str = ""  # equal for equal queries or commands; empty if views say it
 

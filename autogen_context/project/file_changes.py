@@ -43,7 +43,7 @@ MOST_BYTES_PER_FILE = 128 * 1024  # only the size of a larger file is reported
 SNIFFED_BYTES = 8_192  # a zero byte among these marks a binary file, as in git
 
 MOST_DIFFS = 8  # per turn; changes of more files are reported without a diff
-MOST_TOLD = 4  # notices per file until it is read again: it may be written continuously
+MOST_REPORTS = 4  # notices per file until it is read again: it may be written continuously
 AGAIN = "{path} is on disk again as it was read above"
 GONE = "deleted"  # key of that change
 ONLY_SECRETS = "(only in what looks like a secret, which is not shown)"
@@ -102,7 +102,7 @@ class SeenFile(NamedTuple):
     name: str
     content: FileContent | None = None  # as it was shown; ``None`` until it is read
     proof: Proof | None = None  # identifies the state compared last; ``None`` if not compared yet
-    told: str = ""  # key of the change reported last; empty if unchanged since shown
+    reported: str = ""  # key of the change reported last; empty if unchanged since shown
     times: int = 0  # number of notices about it
 
 
@@ -137,9 +137,7 @@ class FilesProvider:
         self._kinds = kinds
         self._files: dict[str, SeenFile] = {}  # by path, least recently seen first
         self._look: Future[list[CheckedFile]] | None = None  # results that no turn has applied yet
-        self._awaited: Future[list[CheckedFile]] | None = (
-            None  # the same, if this turn waits for them
-        )
+        self._awaited: Future[list[CheckedFile]] | None = None  # the same, if this turn waits
         self._touched: set[int] = set()
         self._messages = 0  # number of messages read
         self._resumed = 0  # number of messages read before the state was saved
@@ -153,7 +151,7 @@ class FilesProvider:
     def state(self) -> Mapping[str, object]:
         """The seen files with digests of their contents and what was reported about them."""
         seen = tuple(
-            (file.name, file.content.digest, file.told, file.times)
+            (file.name, file.content.digest, file.reported, file.times)
             for file in self._files.values()
             if file.content is not None
         )
@@ -165,7 +163,7 @@ class FilesProvider:
         found = read_saved(SavedFiles, state, what="files that were seen", schema=2, source=source)
         other = FilesProvider(self._tracker, self._kinds)
         other._resumed = found.messages
-        for name, digest, told, times in found.seen:
+        for name, digest, reported, times in found.seen:
             path = self._tracker.path_of(name)
             if path is None:  # the project may have moved
                 continue
@@ -173,7 +171,7 @@ class FilesProvider:
             known = self._files.get(path)
             if known and known.content and known.content.digest == digest:
                 content = known.content
-            other._files[path] = SeenFile(name, content, told=told, times=times)
+            other._files[path] = SeenFile(name, content, reported=reported, times=times)
         return other
 
     def begin(self, turn: ProviderTurn, /) -> None:
@@ -239,7 +237,7 @@ class FilesProvider:
 
     def _news(self, found: Iterable[CheckedFile], turn: ProviderTurn) -> ProviderUpdate:
         """Apply the results; return notices about new changes, and withdrawals for files that are as shown again."""
-        standing = {notice.key for notice in turn.standing if notice.topic == "file"}
+        in_force = {notice.key for notice in turn.standing if notice.topic == "file"}
         notices: list[Notice] = []
         withdrawn: list[Notice] = []
         for path, before, now, detail in found:
@@ -248,14 +246,15 @@ class FilesProvider:
             if now.content is None:  # unreadable files are not tracked
                 del self._files[path]
                 continue
-            name, key, times = before.name, now.told, before.times
-            if not key and before.told:
+            name, key, times = before.name, now.reported, before.times
+            if not key and before.reported:
                 text = AGAIN.format(path=named(name))
                 withdrawn.append(Notice(topic="file", key=name, text=text))
-            if key and (key != before.told or (before.proof is None and name not in standing)):
+            is_new = key != before.reported or (before.proof is None and name not in in_force)
+            if key and is_new:
                 times += 1
                 shown = detail if len(notices) < MOST_DIFFS else ""
-                shown = NO_MORE if times >= MOST_TOLD and key != GONE else shown
+                shown = NO_MORE if times >= MOST_REPORTS and key != GONE else shown
                 text = (DELETED if key == GONE else CHANGED).format(path=named(name))
                 notices.append(Notice(topic="file", key=name, text=text, detail=shown))
             self._files[path] = now._replace(times=times if key else 0)
@@ -284,22 +283,22 @@ def compared(
 
 def checked(tracker: FileChangeTracker, path: str, file: SeenFile, proof: Proof) -> CheckedFile:
     """Compare a file with its content as it was shown, or take its current content for that."""
-    same = file._replace(proof=proof, told="")
+    same = file._replace(proof=proof, reported="")
     try:
         now = content_of(tracker.real(path))
     except FileNotFoundError:
-        return CheckedFile(path, file, same._replace(told=GONE))
+        return CheckedFile(path, file, same._replace(reported=GONE))
     except (OSError, ValueError, RuntimeError) as error:
         why = error.strerror if isinstance(error, OSError) else "its name leads nowhere"
         detail = f"it cannot be read any more: {why}"
-        return CheckedFile(path, file, same._replace(told=detail), detail)
+        return CheckedFile(path, file, same._replace(reported=detail), detail)
     before = file.content or now
     if before.digest == now.digest:
         return CheckedFile(path, file, same._replace(content=now))
     detail = f"({now.words or before.words})"
     if before.text is not None and now.text is not None:
-        detail = told_changes(before.text, now.text, most_chars=MOST_CHARS)
-    return CheckedFile(path, file, same._replace(content=before, told=now.digest), detail)
+        detail = difference_of(before.text, now.text, most_chars=MOST_CHARS)
+    return CheckedFile(path, file, same._replace(content=before, reported=now.digest), detail)
 
 
 def content_of(real: Path) -> FileContent:
@@ -319,7 +318,7 @@ def content_of(real: Path) -> FileContent:
     return FileContent(content_digest(text).hex(), without_secrets(text))
 
 
-def told_changes(before: str, after: str, *, most_chars: int) -> str:
+def difference_of(before: str, after: str, *, most_chars: int) -> str:
     """Return the number of lines removed and added (up to 100 characters), and as many hunks of a unified diff as fit."""
     if before == after:
         return ONLY_SECRETS

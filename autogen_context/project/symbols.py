@@ -35,9 +35,8 @@ NAMES = tuple(
     )
 )
 TYPE = re.compile(r"(?:(?:export|pub|declare)[ \t]+)*type[ \t]+([A-Za-z_]\w*)")  # unindented
-REMARK = re.compile(
-    r"\s*(?:#|//|/\*|\*(?![\w,*])|[rR]?\"\"\"|[rR]?''')"
-)  # a comment or docstring before the body, not part of a head
+# A comment or docstring before the body, not part of a head.
+REMARK = re.compile(r"\s*(?:#|//|/\*|\*(?![\w,*])|[rR]?\"\"\"|[rR]?''')")
 TRAILING = re.compile(r"\s+#(?: type: | noqa| pragma).*")
 
 LONG_STRINGS = r'"""[\s\S]*?(?:"""|\Z)|' + r"'''[\s\S]*?(?:'''|\Z)"
@@ -103,9 +102,8 @@ class Symbols:
 def symbols_of(text: str, family: Family) -> Symbols:
     """Return the definitions and references of a source text."""
     # Comments and strings of several lines may quote code; a default in a head is a string of one line.
-    lines = (
-        SILENT[family].sub(lambda found: "\n" * found[0].count("\n") or found[0], text).split("\n")
-    )
+    silent = SILENT[family]
+    lines = silent.sub(lambda found: "\n" * found[0].count("\n") or found[0], text).split("\n")
     spans = outline(lines)
     found = list(definitions_in(lines, spans))
     for at, (line, holder) in enumerate(zip(lines, holders(spans, len(lines)), strict=True)):

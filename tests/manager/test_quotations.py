@@ -8,7 +8,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from autogen_context import IncrementalContextManager
-from autogen_context.chat.knowledge import quotable
 from autogen_context.compressor.left_out import LeftOut, notice_of
 from autogen_context.compressor.summaries import Span
 from autogen_context.manager.change import ContextChange
@@ -17,6 +16,7 @@ from autogen_context.project.project import ProjectContext
 from autogen_context.recall.exchanges import exchanges, rendered
 from autogen_context.recall.facts import Facts
 from autogen_context.testing import ChatMessage
+from autogen_context.text.quote import bracketed
 from autogen_context.view.notice import Notice
 from support.hostile import HOSTILE, PLANTED, bare_lines
 
@@ -155,7 +155,7 @@ def test_what_a_model_summed_up(text: str) -> None:
 @given(HOSTILE)
 def test_what_a_knowledge_entry_says(text: str) -> None:
     """Its name stands in brackets that it cannot close, its text in a block."""
-    name = quotable(text)
+    name = bracketed(text)
     assert "]" not in name
     assert len(f"x{name}x".splitlines()) == 1
     told = Notice(key="k", text=f"Entry [{name}]:", detail=text).told

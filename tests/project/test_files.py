@@ -22,10 +22,10 @@ from autogen_context.errors import ContextWindowExceeded, ManagerClosed
 from autogen_context.manager.change import ContextChange
 from autogen_context.project.file_changes import (
     MOST_LINES,
-    MOST_TOLD,
+    MOST_REPORTS,
     NO_MORE,
     FileChangeTracker,
-    told_changes,
+    difference_of,
 )
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import histories
@@ -289,7 +289,7 @@ def test_a_diff_turns_one_text_into_the_other(before: list[str], after: list[str
     old, new = ("\n".join(line[:150] for line in lines) for lines in (before, after))
     if old == new:
         return
-    _, _, diff = told_changes(old, new, most_chars=100_000).partition(":\n")
+    _, _, diff = difference_of(old, new, most_chars=100_000).partition(":\n")
     with TemporaryDirectory() as name:
         file = Path(name, "file")
         file.write_text(old + "\n")
@@ -304,25 +304,25 @@ def test_a_diff_turns_one_text_into_the_other(before: list[str], after: list[str
 def test_what_is_told_has_room(before: list[str], after: list[str], most_chars: int) -> None:
     """For any texts; whole places stand in it or none."""
     old, new = "\n".join(before), "\n".join(after)
-    told = told_changes(old, new, most_chars=most_chars)
+    told = difference_of(old, new, most_chars=most_chars)
     assert len(told) <= most_chars
-    whole = told_changes(old, new, most_chars=100_000)
+    whole = difference_of(old, new, most_chars=100_000)
     assert whole.startswith(told.partition("\n[… ")[0].removesuffix(":"))
 
 
 def test_a_diff_reads_as_one() -> None:
     """With numbers of lines, context, and nothing else; of texts that are long, numbers alone."""
     after = BEFORE.replace("line 10\n", "line ten\nand more\n").replace("\nline 50\n", "\n")
-    assert told_changes(BEFORE, after, most_chars=500) == (
+    assert difference_of(BEFORE, after, most_chars=500) == (
         "2 of 100 lines removed, 2 added, from line 10 on:\n"
         "@@ -8,5 +8,6 @@\n line 8\n line 9\n-line 10\n+line ten\n+and more\n line 11\n line 12\n"
         "@@ -48,5 +49,4 @@\n line 48\n line 49\n-line 50\n line 51\n line 52"
     )
-    assert told_changes(BEFORE, after, most_chars=180).endswith(" line 12\n[… 1 more places]")
+    assert difference_of(BEFORE, after, most_chars=180).endswith(" line 12\n[… 1 more places]")
     told = "10,000 of 40,001 lines removed, 0 added, from line 1 on"
-    assert told_changes("x\ny\n" * 20_000, "y\nx\nx\n" * 10_000, most_chars=2_000) == told
+    assert difference_of("x\ny\n" * 20_000, "y\nx\nx\n" * 10_000, most_chars=2_000) == told
     many = ["\n".join(f"{k} {n}\nsame" for n in range(MOST_LINES // 2)) for k in "ab"]
-    assert told_changes(*many, most_chars=2_000).startswith(
+    assert difference_of(*many, most_chars=2_000).startswith(
         "1,000 of 2,000 lines removed, 1,000 added"
     )
 
@@ -332,18 +332,18 @@ async def test_a_file_that_keeps_changing_is_told_so_often(coder: Coder) -> None
     coder.reads("a.py")
     await coder.turn()
     told: list[str] = []
-    for n in range(MOST_TOLD + 3):
+    for n in range(MOST_REPORTS + 3):
         coder.shell(f"echo {n} >> a.py")
         coder.goes_on()
         told = await coder.turn()
-    assert len(told) == MOST_TOLD == len(coder.manager.versions) - 1
-    assert [NO_MORE in each for each in told] == [False] * (MOST_TOLD - 1) + [True]
+    assert len(told) == MOST_REPORTS == len(coder.manager.versions) - 1
+    assert [NO_MORE in each for each in told] == [False] * (MOST_REPORTS - 1) + [True]
     coder.reads("a.py")
     await coder.turn()
     coder.shell("echo more >> a.py")
     coder.goes_on()
     told = await coder.turn()
-    assert len(told) == MOST_TOLD + 1
+    assert len(told) == MOST_REPORTS + 1
     assert told[-1].endswith("> +more\n]")
 
 
