@@ -34,9 +34,8 @@ class ChatSettings:
         if self.limit_tokens < LEAST_LIMIT:
             raise ValueError(f"limit {self.limit_tokens}: give {LEAST_LIMIT} tokens or more")
         if self.is_scripted and (self.expand or self.embeddings not in ("", LOCAL)):
-            raise ValueError(
-                "--expand and --embeddings need a model: set OPENAI_API_KEY or OPENAI_BASE_URL"
-            )
+            way = "set OPENAI_API_KEY or OPENAI_BASE_URL"
+            raise ValueError(f"--expand and --embeddings need a model: {way}")
         if self.embeddings == LOCAL and find_spec("sentence_transformers") is None:
             raise MissingExtra("embeddings", needed_for="--embeddings local")
 

@@ -35,9 +35,7 @@ OPENING = re.compile(
     NUMBERED
     + r"(?:async def|def|class|function|export|public|func|impl|fn|@|#{1,4} |\d++\. |[-*] |diff |@@|Traceback|FAILED|ERROR)"
 )
-ALONE = re.compile(
-    r"[\ud800-\udfff]"
-)  # a lone surrogate: JSON can escape it, UTF-8 cannot encode it
+ALONE = re.compile(r"[\ud800-\udfff]")  # a surrogate: JSON can escape it, UTF-8 has none
 
 Place = Literal["text", "result", "argument"]
 Texts = Mapping[tuple[Place, int, int], str]

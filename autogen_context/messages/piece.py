@@ -159,8 +159,8 @@ def side_of(message: Message) -> str:
 
 def is_plain(message: Message) -> bool:
     """Whether a message may be joined with others: text only, and no system message."""
-    beside = message.calls or message.results or message.images or message.extra
-    return not beside and message.role not in SYSTEM_ROLES
+    is_more = message.calls or message.results or message.images or message.extra
+    return not is_more and message.role not in SYSTEM_ROLES
 
 
 def joined(rows: Sequence[Written]) -> Written:

@@ -25,7 +25,7 @@ from autogen_context.messages.tool_action import (
 
 Words = tuple[str, ...]
 Redirect = tuple[str, str]  # an operator and its file
-Kind = TypeVar("Kind", bound=str)
+RowT = TypeVar("RowT", bound=str)
 
 READ_CHARS = 20_000
 MOST_COMMANDS = 100
@@ -54,7 +54,7 @@ _FILE = re.compile(r"(?!\d+\Z|-\Z|/dev/).+", re.DOTALL)  # no stream number, no 
 _TEST_FILE = re.compile(r"(?:test_.*|.*[_.-]tests?|tests?)\.\w+", re.IGNORECASE)
 
 
-def rows_of(rows: Mapping[Kind, str]) -> dict[str, Kind]:
+def rows_of(rows: Mapping[RowT, str]) -> dict[str, RowT]:
     """Map each word to the name of its row."""
     return {word: name for name, words in rows.items() for word in words.split()}
 

@@ -45,23 +45,19 @@ class PageServer(ThreadingHTTPServer):
         """Return the status, media type and text for a request."""
         if host.removesuffix(f":{self.server_port}") not in ("127.0.0.1", "localhost"):
             return HTTPStatus.MISDIRECTED_REQUEST, "text/plain", "this server has another name"
+        if path not in (self.path, f"{self.path}version"):
+            return HTTPStatus.NOT_FOUND, "text/plain", "not found; use the address that was printed"
         try:
-            if path == self.path:
-                return HTTPStatus.OK, "text/html", self.page()
-            if path == f"{self.path}version":
-                return HTTPStatus.OK, "application/json", json.dumps(version_of(self._log))
+            version = version_of(self._log)  # later writes are picked up by the next request
+            if path != self.path:
+                return HTTPStatus.OK, "application/json", json.dumps(version)
+            with self._rendering:
+                if version != self._page[0] or not self._page[1]:
+                    runs = runs_of(read_events(self._log)) if version else []
+                    self._page = version, page_of(runs, title=self._log.name, version=version)
+                return HTTPStatus.OK, "text/html", self._page[1]
         except (ValueError, OverflowError, OSError) as error:
             return HTTPStatus.INTERNAL_SERVER_ERROR, "text/plain", str(error)
-        return HTTPStatus.NOT_FOUND, "text/plain", "not found; use the address that was printed"
-
-    def page(self) -> str:
-        """Return the page of the log as it is now; errors as of ``read_events`` and ``page_of``."""
-        with self._rendering:
-            version = version_of(self._log)  # later writes are picked up by the next request
-            if version != self._page[0] or not self._page[1]:
-                runs = runs_of(read_events(self._log)) if version else []
-                self._page = version, page_of(runs, title=self._log.name, version=version)
-            return self._page[1]
 
 
 class PageRequest(BaseHTTPRequestHandler):

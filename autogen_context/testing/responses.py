@@ -79,9 +79,8 @@ def output_items(answer: Answer) -> list[Json]:
         items.append({"type": "message", **said, "content": [part]})
     for call in answer.calls:
         named = {"call_id": call.id, "name": call.name, "arguments": call.arguments}
-        items.append(
-            {"type": "function_call", "id": f"fc_{call.id}", "status": "completed", **named}
-        )
+        head: dict[str, Json] = {"type": "function_call", "id": f"fc_{call.id}"}
+        items.append({**head, "status": "completed", **named})
     return items
 
 
@@ -95,9 +94,8 @@ def chat_messages(given: Json) -> list[ChatMessage]:
     for index, item in enumerate(given):
         kind = item.get("type", "message")
         if kind == "message":
-            messages.append(
-                {"role": item.get("role"), "content": chat_content(item.get("content"))}
-            )
+            said = chat_content(item.get("content"))
+            messages.append({"role": item.get("role"), "content": said})
         elif kind == "function_call":
             function = {"name": item.get("name"), "arguments": item.get("arguments")}
             call = {"id": item.get("call_id"), "type": "function", "function": function}
