@@ -19,6 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, TypedDict, cast
 
+from autogen_context.budget.manager import STRICT, STRICT_MARGIN, Shares
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.files import read_regular
 from autogen_context.cache.fingerprint import FileReading, FingerprintReader
@@ -36,7 +37,7 @@ from autogen_context.view.notice import Notice, ProviderTurn, ProviderUpdate
 
 logger = logging.getLogger(__name__)
 
-KNOWLEDGE_FRACTION = 0.4  # of the window: the knowledge share of the strict profile
+SHARES = Shares(STRICT, STRICT_MARGIN)  # of the window, by the strict profile
 FACTS_FRACTION = 0.12  # of the window, taken from that share: facts the user stated
 FRAME_TOKENS = 24  # of the text around the entries and facts
 MOST_ENTRIES = 3
@@ -264,7 +265,7 @@ class KnowledgeProvider:
     def turn(self, turn: ProviderTurn, /) -> ProviderUpdate:
         """Return notices for the newest question, and withdraw those of earlier questions."""
         question, *earlier = [*islice(questions(turn), 1 + QUESTIONS_BACK)] or [""]
-        room = int(KNOWLEDGE_FRACTION * turn.window_tokens) - FRAME_TOKENS
+        room = int(SHARES.of("knowledge") * turn.window_tokens) - FRAME_TOKENS
         facts = self._stated(question, int(FACTS_FRACTION * turn.window_tokens))
         notices = [Notice(key="facts", text=FACTS, detail=facts)] if facts else []
         room -= sum(self._count(notice.told) for notice in notices)

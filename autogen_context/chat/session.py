@@ -27,7 +27,7 @@ from autogen_context.budget.manager import TokenBudgetManager
 from autogen_context.budget.policy import Section
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.vectors import VectorStore
-from autogen_context.chat.knowledge import CITED, ENTRY, Knowledge, KnowledgeProvider
+from autogen_context.chat.knowledge import CITED, ENTRY, SHARES, Knowledge, KnowledgeProvider
 from autogen_context.chat.scripted import SCRIPTED, ApproximateCounter, answer
 from autogen_context.chat.settings import LOCAL, ChatSettings, shown
 from autogen_context.config.config import ContextConfig
@@ -48,8 +48,6 @@ from autogen_context.text.quote import bracketed
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Decision, Why
 
-CONVERSATION_FRACTION = 0.43  # of the limit
-MARGIN_FRACTION = 0.07  # of the limit: the strict profile's margin
 OPENAI_URL = "https://api.openai.com/v1"
 AGENT = "assistant"
 SEARCH_S = 5.0  # timeout of embedding and rewording calls
@@ -250,7 +248,7 @@ class ChatSession:
         content = str(found[0].content)
         pinned = sum(d.tokens_after for d in self._decided if d.why is Why.PINNED)
         tokens = self._counter.message(self._host.read(found[0]))
-        room = int(CONVERSATION_FRACTION * self.settings.limit_tokens) - pinned
+        room = int(SHARES.of("conversation") * self.settings.limit_tokens) - pinned
         if tokens > room:
             raise ValueError(
                 f"{shown(content)!r} has {tokens:,} tokens; there is room for {room:,} to be pinned"
@@ -365,7 +363,7 @@ class ChatSession:
                 self._agent,
                 model,
                 window_tokens=settings.limit_tokens,
-                config=ContextConfig(profile="strict", compact_at_fraction=1 - MARGIN_FRACTION),
+                config=ContextConfig(profile="strict", compact_at_fraction=1 - float(SHARES.free)),
                 counter=counter,
                 providers=[self.provider],
                 cache=self._cache,

@@ -23,9 +23,7 @@ RECALL_ARGUMENTS: Mapping[str, str] = {
     "lines": "Lines of the original with this handle: '120-180', '120-' to the end, '-40' the first 40, or '150'.",
 }
 NOTHING_LEFT = "Nothing has left this conversation so far: all of it is in sight."
-USAGE = (
-    f'Call {RECALL_TOOL_NAME} with handle="…" (and lines="120-180" for a part), or with query="…".'
-)
+USAGE = f'Call {RECALL_TOOL_NAME} with handle="…" (lines="120-180" for a part), or with query="…".'
 
 
 class RecallsContext(Protocol):
@@ -81,16 +79,11 @@ def answer_recall(recaller: RecallsContext, arguments: str | Mapping[str, object
     fields = cast("Mapping[str, object]", given)  # JSON has no other keys
     if unknown := sorted(map(str, fields.keys() - RECALL_ARGUMENTS.keys())):
         return f"There is no argument {unknown[0][:40]!r}. {USAGE}"
-    return recaller.recall_context(**recall_arguments(fields))
-
-
-def recall_arguments(given: Mapping[str, object]) -> dict[str, str]:
-    """Return the known arguments as strings: 150 as '150', [120, 180] as '120-180'."""
-    return {name: as_text(given[name]) for name in RECALL_ARGUMENTS if name in given}
+    return recaller.recall_context(**{name: as_text(value) for name, value in fields.items()})
 
 
 def as_text(value: object) -> str:
-    """Convert an argument to a string."""
+    """Convert an argument to a string: 150 to '150', [120, 180] to '120-180'."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         return "-".join(map(str, cast("Sequence[object]", value)))
     return "" if value is None else str(value)

@@ -175,9 +175,8 @@ def _with_ids(message: ChatMessage, rename: Callable[[str], str]) -> ChatMessage
     """Return a copy of the message with renamed tool call ids."""
     renamed = dict(message)
     if "tool_calls" in message:
-        renamed["tool_calls"] = [
-            {**each, "id": rename(each["id"])} for each in message["tool_calls"]
-        ]
+        calls = [{**each, "id": rename(each["id"])} for each in message["tool_calls"]]
+        renamed["tool_calls"] = calls
     if "tool_call_id" in message:
         renamed["tool_call_id"] = rename(message["tool_call_id"])
     return renamed
