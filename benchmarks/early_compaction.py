@@ -20,7 +20,7 @@ from recorded import read
 from side_by_side import table
 
 from autogen_context import ContextConfig, IncrementalContextManager
-from autogen_context.messages.identifiers import is_telling, values_of
+from autogen_context.messages.identifiers import is_distinctive, values_of
 
 CACHED_FRACTIONS = (0.1, 0.25, 0.5, 1.0)
 CHARS_A_TOKEN = 4  # only ratios are shown
@@ -138,7 +138,7 @@ def billed(messages: Sequence[Message], requests: Sequence[Sequence[Message]]) -
         cached, tokens = (sum(map(len, each)) // CHARS_A_TOKEN for each in (shared, texts))
         earlier = values_of("\n".join(told(messages[:stop])))
         taken_up = {
-            v for v in values_of("\n".join(told(messages[stop : stop + 1]))) if is_telling(v)
+            v for v in values_of("\n".join(told(messages[stop : stop + 1]))) if is_distinctive(v)
         } & earlier
         kept = taken_up & values_of("\n".join(told(request)))
         bill += Bill(

@@ -268,11 +268,11 @@ class KnowledgeProvider:
         room = int(SHARES.of("knowledge") * turn.window_tokens) - FRAME_TOKENS
         facts = self._stated(question, int(FACTS_FRACTION * turn.window_tokens))
         notices = [Notice(key="facts", text=FACTS, detail=facts)] if facts else []
-        room -= sum(self._count(notice.told) for notice in notices)
+        room -= sum(self._count(notice.rendered) for notice in notices)
         self.selected = []
         for each in self._knowledge.select(question, earlier):
             if notice := self._within(each.entry, room):
-                room -= self._count(notice.told) + 1
+                room -= self._count(notice.rendered) + 1
                 notices.append(notice)
                 self.selected.append(each)
         keys = {f"{self.name}: {notice.key}" for notice in notices}
@@ -286,7 +286,7 @@ class KnowledgeProvider:
         head = Notice(key=entry.source, text=ENTRY.format(source=bracketed(entry.source)))
 
         def count(detail: str) -> int:
-            return self._count(replace(head, detail=detail).told)
+            return self._count(replace(head, detail=detail).rendered)
 
         text = f"{entry.title}\n{entry.text}".strip()
         short = shorten_text(text, room_tokens=room_tokens, count=count)

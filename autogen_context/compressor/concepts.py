@@ -15,7 +15,7 @@ from autogen_context.compressor.passage import passages_of
 from autogen_context.language.phrases import PhraseMatch
 from autogen_context.language.terms import terms
 from autogen_context.ledger.reader import cues_in
-from autogen_context.messages.identifiers import CONNECTORS, MOST, RUN, is_telling
+from autogen_context.messages.identifiers import CONNECTORS, MOST, RUN, is_distinctive
 from autogen_context.text.memo import remembered
 from autogen_context.tokens.measure import Count
 
@@ -180,10 +180,10 @@ def run_of(written: str) -> WordRun:
     """Classify a run."""
     run = written.rstrip(CONNECTORS)
     kind: Literal["number", "value", ""] = ""
-    if is_telling(run) and len(run) <= MOST:
+    if is_distinctive(run) and len(run) <= MOST:
         if NUMBER.fullmatch(run):
             kind = "number"
-        elif is_telling(run.replace("-", " ")) and SPELT.search(run) and terms(run):
+        elif is_distinctive(run.replace("-", " ")) and SPELT.search(run) and terms(run):
             kind = "value"
     return WordRun(run, run.lower(), kind)
 

@@ -20,7 +20,7 @@ from autogen_context.ledger import Entry, Kind
 from autogen_context.ledger.rendering import entry_of
 from autogen_context.manager.parts import Setup
 from autogen_context.manager.prefetch import Prefetcher
-from autogen_context.messages.identifiers import is_telling
+from autogen_context.messages.identifiers import is_distinctive
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Piece, Written, messages_of
 from autogen_context.prioritizer.advice import Advice, key_of
@@ -249,7 +249,9 @@ class CompactionPlanner:
 
     def _is_used(self, unit: int) -> bool:
         """Whether the model used all values of a person's message later, so that they stand there as well."""
-        named = [value for value in self.references.units[unit].named.asked if is_telling(value)]
+        named = [
+            value for value in self.references.units[unit].named.asked if is_distinctive(value)
+        ]
         uses = (self.references.uses(value) for value in named)
         return bool(named) and all(used and used[-1] > unit for used in uses)
 

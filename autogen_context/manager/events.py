@@ -22,7 +22,7 @@ from autogen_context.manager.event_log import Event, EventBuilder, EventLog, Wri
 from autogen_context.manager.event_schema import Header, QualityEvent, Size, TurnEvent, UnitEvent
 from autogen_context.manager.injected import OPENING
 from autogen_context.manager.prepared import Prepared
-from autogen_context.messages.identifiers import is_telling, values_of
+from autogen_context.messages.identifiers import is_distinctive, values_of
 from autogen_context.messages.message import SYSTEM_ROLES, Message, joined_text
 from autogen_context.messages.piece import Piece, Written, messages_of, shifted
 from autogen_context.messages.segment import Unit
@@ -434,7 +434,7 @@ def tokens_of(units: Iterable[UnitSent]) -> int:
 
 def names_in(text: str) -> frozenset[str]:
     """Return the values in a text that name one thing: paths, identifiers, numbers."""
-    return frozenset(filter(is_telling, values_of(text)))
+    return frozenset(filter(is_distinctive, values_of(text)))
 
 
 def section_of(unit: Unit, pinned: frozenset[int]) -> str:

@@ -81,7 +81,7 @@ def block_of(
     parts: list[str] = []
     names: set[Name] = set()
     for notice in sorted(notices, key=lambda notice: RANKS[notice.topic]):
-        text = notice.told
+        text = notice.rendered
         if not parts and count(framed([text])) > room_tokens:  # too long for any block
             text = shortened(notice, room_tokens - count(framed([])) - 2, count)
             if not text:
@@ -97,8 +97,12 @@ def shortened(notice: Notice, room_tokens: int, count: CountText) -> str:
 
     def told(text: str) -> str:
         if notice.detail:
-            return replace(notice, detail=text).told
-        return replace(notice, news=text).told if notice.news else replace(notice, text=text).told
+            return replace(notice, detail=text).rendered
+        return (
+            replace(notice, news=text).rendered
+            if notice.news
+            else replace(notice, text=text).rendered
+        )
 
     content = notice.detail or notice.news or notice.text
     short = shorten_text(content, room_tokens=room_tokens, count=lambda text: count(told(text)))

@@ -1,7 +1,7 @@
 """The values in a text, found in linear time: what a later message can only repeat while it is in the window.
 
 A value is an identifier, path, dotted name, address, date, number or plain word, and each part of a compound one. Values
-with a digit, punctuation or an inner capital are *telling*, as they name one particular thing.
+with a digit, punctuation or an inner capital are *distinctive*, as they name one particular thing.
 """
 
 import re
@@ -16,7 +16,7 @@ LEAST = 3  # characters; shorter values are ignored
 VALUE_RUN = re.compile(rf"\w[\w./@-]{{{LEAST - 1},}}+")  # shorter runs hold no value
 ASCII_RUN = re.compile(VALUE_RUN.pattern, re.ASCII)  # the same for ASCII text, faster
 MOST = 120  # characters; longer runs are data, not names
-TELLING = re.compile(r"[/_\d@.-]|[a-z][A-Z]")
+DISTINCTIVE = re.compile(r"[/_\d@.-]|[a-z][A-Z]")
 LETTERS = str.maketrans(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
     "a" * 26 + "A" * 26 + "9" * 10,
@@ -45,12 +45,12 @@ def values_in(run: str) -> tuple[str, ...]:
     return tuple(value for value in found if LEAST <= len(value) <= MOST)
 
 
-def is_telling(value: str) -> bool:
+def is_distinctive(value: str) -> bool:
     """Whether a value names one particular thing, unlike a plain word."""
-    return TELLING.search(value) is not None
+    return DISTINCTIVE.search(value) is not None
 
 
 @remembered(REMEMBERED)
 def shape_of(value: str) -> str:
-    """Return the pattern of a telling value: ``HAT170`` and ``HAT021`` are both ``A9``; empty for a plain word."""
-    return SAME.sub("", value.translate(LETTERS)) if is_telling(value) else ""
+    """Return the pattern of a distinctive value: ``HAT170`` and ``HAT021`` are both ``A9``; empty for a plain word."""
+    return SAME.sub("", value.translate(LETTERS)) if is_distinctive(value) else ""

@@ -49,7 +49,7 @@ class View:
             return self.lines is None
         return self.lines[0] <= other.lines[0] and other.lines[1] <= self.lines[1]
 
-    def told(self) -> str:
+    def described(self) -> str:
         """Describe the view in words."""
         if self.lines is None:
             return f"{self.path} ({self.part})" if self.part else self.path

@@ -20,7 +20,7 @@ from typing import NamedTuple, Protocol
 from autogen_context.argument import require_fraction, wrong_argument
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.messages.blocks import Place
-from autogen_context.messages.identifiers import is_telling
+from autogen_context.messages.identifiers import is_distinctive
 from autogen_context.prioritizer.attention import ContextPart, relevances, require_parts
 from autogen_context.prioritizer.category import Category, category_of_label, weights_of
 from autogen_context.prioritizer.record import ConversationRecord
@@ -374,7 +374,7 @@ class ValueScores:
         conversation, total = self._conversation, self._conversation.total_blocks
         holders = conversation.blocks.get(value, 0)
         weight = log(1 + total / holders) / log(1 + total) if holders else 1.0
-        weight *= 1.0 if is_telling(value) else PLAIN
+        weight *= 1.0 if is_distinctive(value) else PLAIN
         uses = conversation.uses(value)
         if uses:
             since = len(self._units) - 1 - uses[-1]

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from autogen_context.budget.policy import Efficiency, Section
-from autogen_context.messages.identifiers import is_telling
+from autogen_context.messages.identifiers import is_distinctive
 from autogen_context.prioritizer.category import SECTION_OF
 from autogen_context.prioritizer.prioritizer import BlockAt, Need, Scores, answers_of
 from autogen_context.prioritizer.references import References, UnitText
@@ -185,6 +185,6 @@ def efficiency_of(conversation: References) -> Efficiency:
             tokens = round(len(block.text) * unit.tokens_per_char)
             given[section] += tokens
             uses = ((conversation.uses(value), value) for value in block.values)
-            if any(later and later[-1] > i and is_telling(value) for later, value in uses):
+            if any(later and later[-1] > i and is_distinctive(value) for later, value in uses):
                 used[section] += tokens
     return Efficiency(given=given, used=used)

@@ -52,7 +52,7 @@ class Shown:
     @property
     def description(self) -> str:
         """Short description for a reason."""
-        what = self.what.told() if isinstance(self.what, View) else self.what
+        what = self.what.described() if isinstance(self.what, View) else self.what
         return what if len(what) <= NAMED_CHARS else f"{what[:NAMED_CHARS]}…"
 
     def replaces(self, older: "Shown") -> bool:

@@ -71,7 +71,7 @@ class ProjectView:
     @property
     def tail(self) -> str:
         """The changes, to place before the newest message; empty if there are none."""
-        return "\n".join(change.told for change in self.changes)
+        return "\n".join(change.rendered for change in self.changes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +157,7 @@ class ProjectContext:
             head = self.head = known or self._written(task, in_play)
             view, changes = ProjectView(parts=head.parts), self._changes(head)
             room = self._budget_tokens - self._count(view.head)
-            pieces = [Piece(text=each.told, rank=at) for at, each in enumerate(changes)]
+            pieces = [Piece(text=each.rendered, rank=at) for at, each in enumerate(changes)]
             taken, _ = chosen(pieces, room_tokens=room, count=self._count)
             return ProjectView(
                 parts=head.parts,

@@ -16,7 +16,7 @@ from autogen_context.argument import require_kind, require_several, require_text
 from autogen_context.language.phrases import phrases
 from autogen_context.language.query import END_CHARS, QueryKind, is_question, kind_of
 from autogen_context.language.terms import stop_words
-from autogen_context.messages.identifiers import is_telling, values_of
+from autogen_context.messages.identifiers import is_distinctive, values_of
 from autogen_context.messages.message import Message, joined_text
 from autogen_context.messages.openai_chat import messages_in
 from autogen_context.text.sentence import sentences_of
@@ -140,7 +140,7 @@ class Known:
     def add(self, message: Message, times: int = 1) -> None:
         """Count the terms of a message; ``times=-1`` removes a message added before."""
         values = values_of(joined_text([message]))
-        found: set[tuple[Form, str]] = {("name", v.lower()) for v in values if is_telling(v)}
+        found: set[tuple[Form, str]] = {("name", v.lower()) for v in values if is_distinctive(v)}
         spoken = message.text if message.role in ("user", "assistant") else ""
         for match in SPOKEN.finditer(ends_of(spoken, NAME_CHARS)):
             found.add(("said", lower(match)))

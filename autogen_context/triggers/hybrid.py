@@ -10,7 +10,7 @@ from math import inf
 from typing import Literal
 
 from autogen_context.argument import require_fraction, require_whole, wrong_argument
-from autogen_context.messages.identifiers import is_telling, values_of
+from autogen_context.messages.identifiers import is_distinctive, values_of
 from autogen_context.text.work import ends_of
 from autogen_context.triggers.boundary import SemanticBoundaryDetector
 from autogen_context.triggers.intent import IntentBasedTrigger, KnownIntent
@@ -356,6 +356,6 @@ def shown_in(turn: Turn) -> frozenset[str]:
 
 def _names_in(texts: Iterable[str]) -> frozenset[str]:
     """Return paths, their last parts, identifiers and codes, without plain words and numbers."""
-    values = [each for each in values_of("\n".join(texts)) if is_telling(each)]
+    values = [each for each in values_of("\n".join(texts)) if is_distinctive(each)]
     paths = [each.rpartition("/")[2] for each in values if "/" in each]
     return frozenset(each for each in (*values, *paths) if each and not each.isdecimal())

@@ -256,7 +256,7 @@ def outcome_of(turn: Turn) -> Outcome:
         turn=turn.number,
         worked=bool(done),
         lookups=tuple(
-            f"{step.tool} {do.key or ' '.join(view.told() for view in do.views)}"
+            f"{step.tool} {do.key or ' '.join(view.described() for view in do.views)}"
             for step, do, _ in done
             if do.kind in {"read", "search"}
         ),

@@ -68,7 +68,7 @@ class Notice:
         return self.topic, self.key
 
     @property
-    def told(self) -> str:
+    def rendered(self) -> str:
         """The text to send: a line of the library, with values in quotes, and the detail as a block."""
         label = LABELS[self.topic]
         content = f"{label}{quoted(self.text, most_chars=STATED_CHARS)}" if label else self.text

@@ -13,7 +13,7 @@ from autogen_core.models import AssistantMessage, FunctionExecutionResult, LLMMe
 
 from autogen_context import Prepared
 from autogen_context.adapters.agentchat import AgentChatFormat
-from autogen_context.messages.identifiers import is_telling, values_of
+from autogen_context.messages.identifiers import is_distinctive, values_of
 from autogen_context.report.bill import BilledRequest, bill_of, billed, price_in
 from autogen_context.report.events import Run as LoggedRun
 from autogen_context.tokens.message_counter import MessageCounter
@@ -114,7 +114,7 @@ class Bill:
         back = self._values(self._history[:last])
         newest = self._values(self._history[last:stop])
         used = self._values(self._history[stop : stop + 1])
-        return frozenset(filter(is_telling, (used & back) - newest))
+        return frozenset(filter(is_distinctive, (used & back) - newest))
 
     def _newest(self, stop: int) -> Sequence[LLMMessage]:
         """System prompt, task, and from the first step on with which the rest fits; the newest step at least."""

@@ -158,7 +158,7 @@ def test_what_a_knowledge_entry_says(text: str) -> None:
     name = bracketed(text)
     assert "]" not in name
     assert len(f"x{name}x".splitlines()) == 1
-    told = Notice(key="k", text=f"Entry [{name}]:", detail=text).told
+    told = Notice(key="k", text=f"Entry [{name}]:", detail=text).rendered
     head, *lines = told.split("\n")
     assert head == f"Entry [{name}]:" or len(name) > 100
     assert all(line.startswith("> ") for line in lines)

@@ -15,7 +15,7 @@ from autogen_context.messages.blocks import (
     alike_in,
     blocks_of,
 )
-from autogen_context.messages.identifiers import is_telling, shape_of, values_of
+from autogen_context.messages.identifiers import is_distinctive, shape_of, values_of
 from support.texts import HOSTILE, TEXTS
 
 IDS = re.compile(r"[A-B]{1,2}[0-9]{2,3}|[a-b]_[0-9]", re.ASCII)
@@ -42,7 +42,7 @@ def test_joined_they_are_the_text(text: str) -> None:
 def test_what_looks_like_many_is_counted(text: str) -> None:
     """Each telling value of many of one shape, wherever in the text they stand, with how many there are; no other."""
     blocks = blocks_of(text)
-    telling = {value for block in blocks for value in block.values if is_telling(value)}
+    telling = {value for block in blocks for value in block.values if is_distinctive(value)}
     same = {v: sum(shape_of(v) == shape_of(other) for other in telling) for v in telling}
     assert alike_in(blocks) == {value: n for value, n in same.items() if n >= MANY}
 

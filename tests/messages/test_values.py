@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.messages.identifiers import LEAST, MOST, is_telling, shape_of, values_of
+from autogen_context.messages.identifiers import LEAST, MOST, is_distinctive, shape_of, values_of
 from support.texts import HOSTILE, TEXTS
 
 NAMES = st.from_regex(re.compile(r"[a-z_]{3,12}", re.ASCII), fullmatch=True)
@@ -54,12 +54,12 @@ def test_what_looks_alike() -> None:
 
 
 @given(TEXTS)
-def test_only_what_is_telling_has_a_shape(text: str) -> None:
+def test_only_what_is_distinctive_has_a_shape(text: str) -> None:
     """It names one thing by a digit, a connector or a capital within; a plain word looks like nothing."""
     names = ["total_cents", "getName", "HAT170", "4711", "a.b", "well-known", "ada@example"]
-    assert all(map(is_telling, names))
-    assert not any(map(is_telling, ["total", "Total", "ERROR", "größe"]))
-    assert all(bool(shape_of(value)) == is_telling(value) for value in values_of(text))
+    assert all(map(is_distinctive, names))
+    assert not any(map(is_distinctive, ["total", "Total", "ERROR", "größe"]))
+    assert all(bool(shape_of(value)) == is_distinctive(value) for value in values_of(text))
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:12]))
