@@ -19,7 +19,7 @@ SCRIPTED = "scripted"
 NOTHING_KNOWN = "No entry that I was given answers that."
 LEAST_RELEVANCE = 0.1
 ALIKE = 0.95  # of the best score; other entries above it are quoted too
-TOLD = re.compile(
+INJECTED = re.compile(
     rf"^{re.escape(OPENING)}\n(.*?)^{re.escape(CLOSING)}$\n*", re.MULTILINE | re.DOTALL
 )
 HEAD = re.compile(re.escape(ENTRY).replace(r"\{source\}", "(.*?)"))
@@ -44,11 +44,11 @@ class ApproximateCounter:
 def answer(request: Request) -> Say:
     """Return the answer to a request."""
     texts = [str(each.get("content") or "") for each in request.messages if each["role"] == "user"]
-    question = shown_ends(TOLD.sub("", texts[-1])) if texts else ""
+    question = shown_ends(INJECTED.sub("", texts[-1])) if texts else ""
     newest: dict[str, list[SourceSentence]] = {}  # a changed entry appears again after its old text
     for text in texts:
-        told = list(passages_in(text))
-        newest |= {source: [p for p in told if p.source == source] for source, *_ in told}
+        found = list(passages_in(text))
+        newest |= {source: [p for p in found if p.source == source] for source, *_ in found}
     passages = [each for several in newest.values() for each in several]
     scores = relevances(question, [f"{each.title} {each.text}" for each in passages])
     best = max(scores, default=0.0)
@@ -73,7 +73,7 @@ def spoken(passage: SourceSentence) -> str:
 
 def passages_in(text: str) -> Iterator[SourceSentence]:
     """Yield the passages of the injected blocks in a message."""
-    for block in TOLD.findall(text):
+    for block in INJECTED.findall(text):
         head, quoted = "", list[str]()
         for line in [*block.splitlines(), ""]:
             if line.startswith("> ") or line == ">":

@@ -250,9 +250,8 @@ class ChatSession:
         tokens = self._counter.message(self._host.read(found[0]))
         room = int(SHARES.of("conversation") * self.settings.limit_tokens) - pinned
         if tokens > room:
-            raise ValueError(
-                f"{shown(content)!r} has {tokens:,} tokens; there is room for {room:,} to be pinned"
-            )
+            has = f"{shown(content)!r} has {tokens:,} tokens"
+            raise ValueError(f"{has}; there is room for {room:,} to be pinned")
         self.context.pin(found[0])
         return content
 
@@ -399,7 +398,6 @@ def typed(text: str) -> Message:
 def checked_name(name: str) -> str:
     """Return a name that is safe as a file name; raise ``ValueError`` for any other."""
     if not NAME.fullmatch(name):
-        raise ValueError(
-            f"{shown(name)!r} is no name; use letters, digits, spaces, dots and hyphens"
-        )
+        way = "use letters, digits, spaces, dots and hyphens"
+        raise ValueError(f"{shown(name)!r} is no name; {way}")
     return name

@@ -29,12 +29,8 @@ UNSPACED = re.compile(  # scripts without spaces between words, or with attached
 )
 
 # Derivational endings, and the letters that must be left before them.
-ENDINGS = {"ment": 4, "ness": 4, "ful": 4, "able": 4, "ly": 4, "al": 5, "er": 4, "or": 4} | {
-    "sion": 3,
-    "tion": 3,
-    "ate": 5,
-    "at": 5,
-}
+ENDINGS = {"ment": 4, "ness": 4, "ful": 4, "able": 4, "ly": 4, "al": 5, "er": 4, "or": 4}
+ENDINGS |= {"sion": 3, "tion": 3, "ate": 5, "at": 5}
 ANY_ENDING = tuple(ENDINGS)
 KEPT_OF_ENDING = {"sion": "s", "tion": "t"}  # version: vers, creation: creat
 
@@ -102,12 +98,10 @@ def terms_of_spaced(word: str) -> tuple[str, ...]:
     wholes = [whole.lower() for whole in (word, *segments) if len(whole) >= LEAST_LETTERS]
     parts = [part.lower() for segment in segments for part in PART.findall(segment)]
     least = {True: LEAST_DIGITS, False: LEAST_LETTERS}
-    told = [
-        part for part in parts if len(part) >= least[part.isdigit()] and part not in stop_words()
-    ]
-    return tuple(
-        dict.fromkeys(wholes + (list(map(stem, told)) if len(parts) <= MOST_PARTS else []))
-    )
+    if len(parts) <= MOST_PARTS:
+        wanted = (part for part in parts if len(part) >= least[part.isdigit()])
+        wholes += [stem(part) for part in wanted if part not in stop_words()]
+    return tuple(dict.fromkeys(wholes))
 
 
 def pairs_of(run: str) -> list[str]:

@@ -73,9 +73,8 @@ class TurnLog:
             metrics.follow(self.log)
         named = (each.agent for each in (log, metrics) if each is not None)
         agent = config.agent or next(filter(None, named), "")
-        self._header = Header(
-            v=1, run=uuid4().hex[:12], agent=agent, model=config.model, turn=0, at=0.0
-        )
+        run, model = uuid4().hex[:12], config.model
+        self._header = Header(v=1, run=run, agent=agent, model=model, turn=0, at=0.0)
         self._events = TurnEvents(rates, record_text=log is not None and log.record_text)
         self._cache: Counting | None = None
         self._cache_counts = (0, 0, 0)
@@ -122,9 +121,8 @@ class TurnLog:
             known[same:], self._decisions = taken.new, decisions
         if self._cache and (counts := self._cache.counts) != self._cache_counts:
             since = map(sub, counts, self._cache_counts)
-            self._record(
-                "cache", **dict(zip(("hits", "misses", "invalidated"), since, strict=True))
-            )
+            names = ("hits", "misses", "invalidated")
+            self._record("cache", **dict(zip(names, since, strict=True)))
             self._cache_counts = counts
 
     def impossible(

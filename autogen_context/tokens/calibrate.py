@@ -66,10 +66,9 @@ class Calibration:
     @property
     def _highest_ratio(self) -> float:
         """The highest plausible number of billed tokens per counted token so far."""
-        highest = max(self.ratio, self.steepest)
-        return (
-            highest if highest <= EXACT_UP_TO else max(self.ratio, self.steepest * ABOVE_STEEPEST)
-        )
+        if max(self.ratio, self.steepest) <= EXACT_UP_TO:
+            return max(self.ratio, self.steepest)
+        return max(self.ratio, self.steepest * ABOVE_STEEPEST)
 
     def _rewritten(self, last: Bill, counted: int) -> float:
         """Return the bound for rewritten messages: these at the highest ratio, plus the rest as it was billed.

@@ -74,9 +74,8 @@ class ModelLimit(BaseModel):
     @model_validator(mode="after")
     def _within_the_window(self) -> Self:
         if max(self.input_tokens, self.output_tokens or 0) > self.window_tokens:
-            raise ValueError(
-                "window_tokens is the whole, so neither input_tokens nor output_tokens exceeds it"
-            )
+            parts = "neither input_tokens nor output_tokens"
+            raise ValueError(f"window_tokens is the whole, so {parts} exceeds it")
         return self
 
     @property
@@ -109,9 +108,8 @@ def read_table(text: str) -> tuple[dict[str, ModelLimit], list[tuple[int, str]]]
     for name, value in document.items():
         row = cast("dict[str, object]", value) if isinstance(value, dict) else {}
         try:
-            rows[squash(name)] = ModelLimit.model_validate(
-                {"input_tokens": value, "model": name} if not row else {**row, "model": name}
-            )
+            given = {**(row or {"input_tokens": value}), "model": name}
+            rows[squash(name)] = ModelLimit.model_validate(given)
         except ValidationError as error:
             spellings = {json.dumps(name), json.dumps(name, ensure_ascii=False)}
             key = re.search("(?:" + "|".join(map(re.escape, spellings)) + r")\s*:", text)

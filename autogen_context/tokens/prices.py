@@ -44,9 +44,8 @@ class Rates:
             )
         sizes = (self.minimum_prefix_tokens, self.block_tokens, self.cache_ttl_s)
         if min(sizes) < 1:
-            raise ValueError(
-                f"minimum_prefix_tokens, block_tokens, cache_ttl_s = {sizes}: give 1 or more"
-            )
+            names = "minimum_prefix_tokens, block_tokens, cache_ttl_s"
+            raise ValueError(f"{names} = {sizes}: give 1 or more")
 
     def cached_tokens(self, shared_tokens: int) -> int:
         """Return how many tokens are cached of a prefix shared with the previous request."""
