@@ -1,12 +1,12 @@
 """A map of the code within a token budget: the largest folders, and the most used definitions under their files.
 
-Each file votes for the definitions that it uses. Votes of files in play, and for names in play, weigh more. The weights
-follow aider's repository map; docs/decisions/0017-project-context.md.
+Each file votes for the definitions that it uses. Votes of files in play, and for names in play, weigh more.
 """
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
 from typing import NamedTuple
 
@@ -14,16 +14,9 @@ from autogen_context.project.outline import Piece, chosen
 from autogen_context.project.symbols import Definition, Symbols
 from autogen_context.text.fit import CountText
 
-MOST_OWNERS = 6  # files that define a name; with more, it counts only where it is imported
-MEMBER_WEIGHT = 0.5  # of a reference to a member, whose owner is unknown
-ASIDE_WEIGHT = 0.3  # of a supporting file, such as a test
 ASIDE = frozenset(
     {"test", "tests", "__tests__", "spec", "benchmarks", "examples", "docs", "scripts"}
 )
-WANTED_WEIGHT = 10.0  # of a name mentioned in the task
-IN_PLAY_WEIGHT = 50.0  # of a file in play; other files have 1
-NAMED_WEIGHT = 10.0  # of a file that the task mentions by its name or a definition
-OWN_FRACTION = 0.15  # share of a file's score spread equally over its own definitions
 FOLDER_STEMS = frozenset({"__init__", "index", "mod", "main"})  # a file that represents its folder
 
 READ_CHARS = 8_000  # read from the start of a task
@@ -31,14 +24,33 @@ QUOTED = re.compile(r"`([^`\n]{1,80})`")
 NAME = re.compile(r"[A-Za-z_$][\w$]*(?:[./][\w$]+)*")
 COMPOUND = re.compile(r"_|\d|[./]|[a-z][A-Z]|[A-Z]{2,}[a-z]")
 
-OVERVIEW_FRACTION = 0.25  # share of the room reserved for the overview
 MOST_FOLDERS = 14  # lines of the overview
 MOST_ENDINGS = 3  # file types listed per folder
-SATIATION = 0.85  # factor on the score of each further definition of a file
 CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor", "new"})
-CONSTRUCTOR_FRACTION = 0.4  # share of the score of its class
 
 Place = tuple[str, str]  # a file and a name defined there; an empty name means the whole file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapWeights:
+    """What decides which definitions a map shows: factors on a score.
+
+    Source: aider's repository map (aider/repomap.py, read 2026-11), but in one round of votes; docs/decisions/0017-project-context.md.
+    """
+
+    most_owners: int = 6  # files that define a name; with more, it counts only where it is imported
+    member: float = 0.5  # of a reference to a member, whose owner is unknown
+    wanted: float = 10.0  # of a name mentioned in the task
+    in_play: float = 50.0  # of a file in play; other files have 1
+    named: float = 10.0  # of a file that the task mentions by its name or a definition
+    aside: float = 0.3  # of a supporting file, such as a test
+    own_fraction: float = 0.15  # of a file's score, spread equally over its own definitions
+    further: float = 0.85  # of each further definition of a file
+    constructor_fraction: float = 0.4  # of the score of its class
+    overview_fraction: float = 0.25  # of the room, reserved for the overview
+
+
+WEIGHTS = MapWeights()
 
 
 class Focus(NamedTuple):
@@ -94,9 +106,11 @@ def ranked(files: Mapping[str, Symbols], focus: Focus) -> dict[Place, float]:
         votes = votes_of(file, symbols, definers, focus)
         whole = sum(votes.values())
         for place, weight in votes.items():
-            places[place] += (1 - OWN_FRACTION) * scores[file] * weight / whole
+            places[place] += (1 - WEIGHTS.own_fraction) * scores[file] * weight / whole
         for each in symbols.definitions:
-            places[file, each.name] += OWN_FRACTION * scores[file] / len(symbols.definitions)
+            places[file, each.name] += (
+                WEIGHTS.own_fraction * scores[file] / len(symbols.definitions)
+            )
     return places
 
 
@@ -128,7 +142,7 @@ class Definers:
             owners = outer
         else:  # a module itself
             owners, name = self._modules.get(name, []) or self._modules.get(hint, []), ""
-        many = len(owners) > MOST_OWNERS
+        many = len(owners) > WEIGHTS.most_owners
         return [] if many else [(file, name.lstrip(".")) for file in owners]
 
 
@@ -158,9 +172,9 @@ def votes_of(file: str, symbols: Symbols, definers: Definers, focus: Focus) -> d
             ]
         else:
             known |= {other for other, _ in places}
-        weight = MEMBER_WEIGHT if reference.startswith(".") else 1.0
+        weight = WEIGHTS.member if reference.startswith(".") else 1.0
         if reference.rpartition(":")[2].lstrip(".") in focus.words:
-            weight *= WANTED_WEIGHT
+            weight *= WEIGHTS.wanted
         for place in places:
             weights[place] += weight / len(places)
     return weights
@@ -173,11 +187,11 @@ def weights_of(files: Mapping[str, Symbols], focus: Focus) -> dict[str, float]:
         path = PurePosixPath(file)
         names = {each.name for each in files[file].definitions if not each.depth}
         if file in focus.files:
-            weights[file] = IN_PLAY_WEIGHT
+            weights[file] = WEIGHTS.in_play
         elif not focus.words.isdisjoint({path.name, path.stem, *names}):
-            weights[file] = NAMED_WEIGHT
+            weights[file] = WEIGHTS.named
         elif not ASIDE.isdisjoint(path.parts):
-            weights[file] = ASIDE_WEIGHT
+            weights[file] = WEIGHTS.aside
     whole = sum(weights.values())
     return {file: weight / whole for file, weight in weights.items()}
 
@@ -220,7 +234,7 @@ class CodeOutline:
     def map(self, *, room_tokens: int, count: CountText) -> Map:
         """Draw the map that fits; the overview gets a share of the room, and what the definitions leave."""
         _, tokens = chosen(self.overview, room_tokens=room_tokens, count=count)
-        room = room_tokens - min(tokens, int(OVERVIEW_FRACTION * room_tokens))
+        room = room_tokens - min(tokens, int(WEIGHTS.overview_fraction * room_tokens))
         taken, used = chosen(self.pieces, room_tokens=room, count=count)
         first, more = chosen(self.overview, room_tokens=room_tokens - used, count=count)
         lines = [*(self.overview[at] for at in first), *(self.pieces[at] for at in taken)]
@@ -238,12 +252,14 @@ def ranks_of(
         del outer[each.depth :]
         score = scores.get((file, each.name), 0.0)
         if outer and each.name in CONSTRUCTORS:
-            score = max(score, CONSTRUCTOR_FRACTION * outer[-1])
+            score = max(score, WEIGHTS.constructor_fraction * outer[-1])
         outer.append(score)
         rows.append((score, each))
     order = sorted(range(len(rows)), key=lambda at: -rows[at][0])
     further = {at: n for n, at in enumerate(order)}
-    return [(-score * SATIATION ** further[at], each) for at, (score, each) in enumerate(rows)]
+    return [
+        (-score * WEIGHTS.further ** further[at], each) for at, (score, each) in enumerate(rows)
+    ]
 
 
 def overview_of(names: Iterable[str]) -> list[str]:
