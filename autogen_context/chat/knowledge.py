@@ -291,7 +291,7 @@ class KnowledgeProvider:
                 notices.append(notice)
                 self.selected.append(each)
         keys = {f"{self.name}: {notice.key}" for notice in notices}
-        gone = [n.key for n in turn.standing if n.topic == "provider" and n.key not in keys]
+        gone = [n.key for n in turn.in_force if n.topic == "provider" and n.key not in keys]
         mine = [key.partition(": ")[2] for key in gone if key.startswith(f"{self.name}: ")]
         withdrawn = tuple(Notice(key=key, text="") for key in mine)
         return ProviderUpdate(notices=tuple(notices), withdrawn=withdrawn)

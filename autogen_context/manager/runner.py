@@ -470,7 +470,7 @@ class TurnRunner:
             window_tokens=engine.window.limit_tokens,
             used_tokens=room.used_tokens,
             room_tokens=room.tokens,
-            standing=self.view.notices.standing,
+            in_force=self.view.notices.standing,
         )
 
     def _ask_providers(self) -> None:

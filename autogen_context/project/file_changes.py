@@ -237,7 +237,7 @@ class FilesProvider:
 
     def _news(self, found: Iterable[CheckedFile], turn: ProviderTurn) -> ProviderUpdate:
         """Apply the results; return notices about new changes, and withdrawals for files that are as shown again."""
-        in_force = {notice.key for notice in turn.standing if notice.topic == "file"}
+        in_force = {notice.key for notice in turn.in_force if notice.topic == "file"}
         notices: list[Notice] = []
         withdrawn: list[Notice] = []
         for path, before, now, detail in found:

@@ -115,7 +115,7 @@ class ProjectProvider:
             self._ask(turn)
         self._has_asked = False
         self._collect()
-        known = {notice.key for notice in turn.standing if notice.topic == TOPIC}
+        known = {notice.key for notice in turn.in_force if notice.topic == TOPIC}
         offers: list[PreambleOffer] = []
         for view in self._views:
             offer = offer_of(view, self._room_tokens(turn), known)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from email.message import Message
 from functools import partial
 from http.server import BaseHTTPRequestHandler
-from socketserver import BaseServer, ThreadingTCPServer
+from socketserver import ThreadingTCPServer
 from threading import Lock, Thread
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from typing_extensions import override
 
@@ -51,7 +51,8 @@ class Transport(ThreadingTCPServer):
     def __init__(self, serve: Serve) -> None:
         self._open: set[socket.socket] = set()
         self._lock = Lock()
-        super().__init__(("127.0.0.1", 0), partial(_Connection, serve))
+        self.serve = serve
+        super().__init__(("127.0.0.1", 0), _Connection)
         self.port = int(self.socket.getsockname()[1])
         run = partial(self.serve_forever, poll_interval=POLL_S)
         self._thread = Thread(target=run, name="loopback-server", daemon=True)
@@ -92,12 +93,6 @@ class _Connection(BaseHTTPRequestHandler):
     timeout = IDLE_S
     disable_nagle_algorithm = True  # otherwise each response waits 40 ms for the client's ACK
 
-    def __init__(
-        self, serve: Serve, request: socket.socket, client_address: object, server: BaseServer
-    ) -> None:
-        self._serve = serve
-        super().__init__(request, client_address, server)
-
     @override
     def log_message(self, format: str, *args: object) -> None:
         log.debug(format, *args)
@@ -119,7 +114,7 @@ class _Connection(BaseHTTPRequestHandler):
             body=body,
             hung_up=self._hung_up,
         )
-        self._send(self._serve(arrival))
+        self._send(cast("Transport", self.server).serve(arrival))
 
     do_GET = do_POST = _exchange  # noqa: N815 - the names of BaseHTTPRequestHandler
 

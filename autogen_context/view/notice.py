@@ -163,7 +163,7 @@ class ProviderTurn:
         window_tokens: maximum input tokens of a request.
         used_tokens: tokens of the request so far.
         room_tokens: total tokens available to it.
-        standing: notices sent before that are still valid.
+        in_force: notices sent before that are still valid.
     """
 
     units: Sequence[Unit] = ()
@@ -171,7 +171,7 @@ class ProviderTurn:
     window_tokens: int = 0
     used_tokens: int = 0
     room_tokens: int = 0
-    standing: tuple[Notice, ...] = ()
+    in_force: tuple[Notice, ...] = ()
 
     @property
     def new(self) -> Sequence[Unit]:

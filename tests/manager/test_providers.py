@@ -103,7 +103,7 @@ async def test_it_is_handed_what_is_new() -> None:
     assert said == new
     last = provider.turns[-2]
     assert 0 < last.used_tokens <= last.room_tokens <= last.window_tokens == 3_000
-    assert [notice.text for notice in last.standing] == ["The branch is main."]
+    assert [notice.text for notice in last.in_force] == ["The branch is main."]
 
 
 class Broken(Branch):
