@@ -29,8 +29,8 @@ UNSPACED = re.compile(  # scripts without spaces between words, or with attached
 )
 
 # Derivational endings, and the letters that must be left before them.
-ENDINGS = {"ment": 4, "ness": 4, "ful": 4, "able": 4, "ly": 4, "al": 5, "er": 4, "or": 4}
-ENDINGS |= {"sion": 3, "tion": 3, "ate": 5, "at": 5}
+FOUR_LEFT = dict.fromkeys(("ment", "ness", "ful", "able", "ly", "er", "or"), 4)
+ENDINGS = {**FOUR_LEFT, "al": 5, "sion": 3, "tion": 3, "ate": 5, "at": 5}
 ANY_ENDING = tuple(ENDINGS)
 KEPT_OF_ENDING = {"sion": "s", "tion": "t"}  # version: vers, creation: creat
 
