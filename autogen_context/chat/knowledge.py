@@ -21,7 +21,6 @@ from typing import NamedTuple, TypedDict, cast
 
 from autogen_context.budget.manager import STRICT, STRICT_MARGIN, Shares
 from autogen_context.cache.cache import ContextCache
-from autogen_context.cache.files import read_regular
 from autogen_context.cache.fingerprint import FileReading, FingerprintReader
 from autogen_context.compressor.shorten import shorten_text
 from autogen_context.errors import CompletionFailed, EmbeddingFailed
@@ -29,6 +28,7 @@ from autogen_context.models.completion import Complete
 from autogen_context.models.embedder import Vectors
 from autogen_context.models.similarity import similarities
 from autogen_context.prioritizer.attention import LexicalIndex, fused, relatedness, relevances
+from autogen_context.project.index import read_text
 from autogen_context.project.secrets import without_secrets
 from autogen_context.recall.facts import Fact, Facts
 from autogen_context.text.quote import bracketed
@@ -39,7 +39,6 @@ logger = logging.getLogger(__name__)
 
 SHARES = Shares(STRICT, STRICT_MARGIN)  # of the window, by the strict profile
 FRAME_TOKENS = 24  # of the text around the entries and facts
-MOST_BYTES = 1024 * 1024  # of one file
 FOLDER, WORDINGS = "knowledge 2", "wordings"  # in the cache; a number for the form of what is kept
 WORDINGS_PROMPT = (
     "Write three other wordings of the question below, as a text that answers it might put it, each on a line of its own. "
@@ -211,10 +210,9 @@ def read_folder(folder: str) -> Folder:
         folders[:] = [each for each in folders if not each.startswith(".")]
         for name in names:
             if name.lower().endswith(SUFFIXES) and not name.startswith("."):
-                path = f"{place}/{name}"
+                source = f"{place}/{name}"[len(folder) + 1 :]
                 with suppress(OSError):
-                    text = read_regular(path, most_bytes=MOST_BYTES).decode("utf-8", "replace")
-                    texts[path[len(folder) + 1 :]] = without_secrets(text.removeprefix("\ufeff"))
+                    texts[source] = without_secrets(read_text(Path(folder), source)[0])
     entries = [each for name in sorted(texts) for each in entries_in(name, texts[name])]
     index = LexicalIndex()
     for entry in entries:

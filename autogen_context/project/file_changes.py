@@ -24,6 +24,7 @@ from autogen_context.messages.saved import read_saved, saved
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import answers_of, outcome_of_call
 from autogen_context.messages.tool_call import ToolKinds, actions_of
+from autogen_context.project.index import BINARY_BYTES
 from autogen_context.project.secrets import without_secrets
 from autogen_context.project.thread import in_thread, wait_for
 from autogen_context.text.quote import named
@@ -40,7 +41,6 @@ LONGEST_WAIT_S = 1.0  # time that a turn waits for the disk
 MOST_READ_NOWAIT = 4  # files read by a turn that cannot wait
 MOST_FILES = 256
 MOST_BYTES_PER_FILE = 128 * 1024  # only the size of a larger file is reported
-SNIFFED_BYTES = 8_192  # a zero byte among these marks a binary file, as in git
 
 MOST_DIFFS = 8  # per turn; changes of more files are reported without a diff
 MOST_REPORTS = 4  # notices per file until it is read again: it may be written continuously
@@ -312,7 +312,7 @@ def content_of(real: Path) -> FileContent:
         identity = f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"
         words = f"too large to show, {found.st_size:,} bytes"
         return FileContent(content_digest(identity).hex(), words=words)
-    if b"\0" in content[:SNIFFED_BYTES]:
+    if b"\0" in content[:BINARY_BYTES]:
         return FileContent(content_digest(content).hex(), words=f"binary, {len(content):,} bytes")
     text = content.decode("utf-8", "replace").replace("\r\n", "\n").rstrip("\n")
     return FileContent(content_digest(text).hex(), without_secrets(text))
