@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TypeGuard
 
@@ -77,17 +78,12 @@ def documents_in(text: str) -> list[tuple[object, str]]:
     if not lines:
         raise ValueError("it is empty; record a conversation into it first")
     first = lines[0][1].strip()
-    closed = (first[0], first[-1]) in (("{", "}"), ("[", "]"))
-    if len(lines) > 1 and (closed or (len(first) > 1 and is_json_object(lines[1][1]))):
+    is_several = (first[0], first[-1]) in (("{", "}"), ("[", "]"))
+    with suppress(ValueError, RecursionError, IndexError):  # the first line may be damaged
+        is_several |= len(first) > 1 and is_object(json.loads(lines[1][1]))
+    if len(lines) > 1 and is_several:
         return [(parsed(line, n), f"line {n}") for n, line in lines]
     return [(parsed(text, 1), "")]
-
-
-def is_json_object(line: str) -> bool:
-    """Return True if a line is a complete JSON object."""
-    with suppress(ValueError, RecursionError):
-        return is_object(json.loads(line))
-    return False
 
 
 def parsed(text: str, first_line: int) -> object:
@@ -141,7 +137,10 @@ def conversations_in(documents: Sequence[tuple[object, str]]) -> list[RecordedCo
 
 
 def found_in(value: object, near: RecordedConversation) -> Iterator[RecordedConversation]:
-    """Yield the conversations in a JSON value: a list of messages, or what is in a list or an object."""
+    """Yield the conversations in a JSON value: a list of messages, or what is in a list or an object.
+
+    Of an object it is what stands under the first known key, otherwise what stands under each of its names.
+    """
     if is_message(value):
         value = [value]
     if is_list(value) and any(map(is_message, value)):
@@ -151,24 +150,17 @@ def found_in(value: object, near: RecordedConversation) -> Iterator[RecordedConv
             step = f"[{i}]"
             yield from found_in(each, replace(near, path=near.path + step, id=near.id + step))
     elif is_object(value):
-        yield from found_in_object(value, named(value, near))
-
-
-def found_in_object(
-    fields: JsonObject, near: RecordedConversation
-) -> Iterator[RecordedConversation]:
-    """Yield the conversations of an object: under the first known key, otherwise under each of its names."""
-    for key in MESSAGE_LISTS:
-        if is_list(value := fields.get(key)):
-            yield conversation(value, replace(near, path=near.path + key))
-            return
-    for key in WRAPPERS:
-        if is_object(value := fields.get(key)):
-            yield from found_in(value, replace(near, path=f"{near.path}{key}."))
-            return
-    for name, value in fields.items():
-        step = name if is_list(value) else f"{name}."
-        yield from found_in(value, replace(near, path=near.path + step, id=name))
+        near = named(value, near)
+        lists = (key for key in MESSAGE_LISTS if is_list(value.get(key)))
+        wrappers = (key for key in WRAPPERS if is_object(value.get(key)))
+        if (key := next(chain(lists, wrappers), None)) is None:
+            for name, each in value.items():
+                step = name if is_list(each) else f"{name}."
+                yield from found_in(each, replace(near, path=near.path + step, id=name))
+        elif is_list(listed := value[key]):
+            yield conversation(listed, replace(near, path=near.path + key))
+        else:
+            yield from found_in(listed, replace(near, path=f"{near.path}{key}."))
 
 
 def named(fields: JsonObject, near: RecordedConversation) -> RecordedConversation:

@@ -95,14 +95,10 @@ def pair(
 
 
 class OpenCalls:
-    """Calls that wait for their results; each is found in the same time, however many there are.
-
-    Attributes:
-        left: the calls without a result, oldest first, by their place.
-    """
+    """Calls that wait for their results; each is found in the same time, however many there are."""
 
     def __init__(self, calls: Sequence[ToolCall]) -> None:
-        self.left = dict(enumerate(calls))
+        self.left = dict(enumerate(calls))  # those without a result, oldest first, by their place
         self._oldest = 0
         self._places: dict[str, deque[int]] = {}
         for place, call in self.left.items():

@@ -75,20 +75,13 @@ FACTS = TypeAdapter(FileFacts)
 
 
 class Index:
-    """The files of a tree, the symbols of its sources and its documents.
-
-    Attributes:
-        files: names of all files.
-        symbols: symbols of the source files, by name.
-        documents: documents of each kind, the most important first.
-        version: increases when symbols or documents change.
-    """
+    """The files of a tree, the symbols of its sources and its documents."""
 
     def __init__(self, root: Path, *, cache: Cache, most_files: int) -> None:
-        self.files = frozenset[str]()
-        self.symbols: dict[str, Symbols] = {}
-        self.documents: DocumentsByKind = {}
-        self.version = 0
+        self.files = frozenset[str]()  # names of all
+        self.symbols: dict[str, Symbols] = {}  # of the source files, by name
+        self.documents: DocumentsByKind = {}  # the most important first
+        self.version = 0  # increases when symbols or documents change
         self._root = root
         self._cache = cache
         self._most_files = most_files

@@ -197,13 +197,7 @@ def weights_of(files: Mapping[str, Symbols], focus: Focus) -> dict[str, float]:
 
 
 class CodeOutline:
-    """All definitions of a tree below their files, and these below their folders, in tree order.
-
-    Attributes:
-        pieces: folders, files and definitions.
-        files: the file of each piece; empty for a folder.
-        overview: the lines on the largest folders.
-    """
+    """All definitions of a tree below their files, and these below their folders, in tree order."""
 
     def __init__(
         self,
@@ -212,8 +206,8 @@ class CodeOutline:
         scores: Mapping[Place, float],
     ) -> None:
         self.overview = [Piece(text=line, rank=0) for line in overview_of(names)]
-        self.pieces: list[Piece] = []
-        self.files: list[str] = []
+        self.pieces: list[Piece] = []  # folders, files and definitions
+        self.files: list[str] = []  # of each piece; empty for a folder
         top, above = "", -1
         for file in sorted(symbols, key=in_tree):
             folder, name = in_tree(file)

@@ -51,17 +51,11 @@ TITLES: Mapping[Section, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectView:
-    """The context of a project as an agent may see it.
+    """The context of a project as an agent may see it."""
 
-    Attributes:
-        parts: the parts of the head; the first is its introduction.
-        changes: changes since the head was written, one per file.
-        missing: names of other changed files, whose changes do not fit.
-    """
-
-    parts: tuple[str, ...]
-    changes: tuple[Notice, ...] = ()
-    missing: frozenset[str] = frozenset()
+    parts: tuple[str, ...]  # of the head; the first is its introduction
+    changes: tuple[Notice, ...] = ()  # since the head was written, one per file
+    missing: frozenset[str] = frozenset()  # other changed files, whose changes do not fit
 
     @property
     def head(self) -> str:

@@ -27,17 +27,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The events of one manager, oldest first.
+    """The events of one manager, oldest first."""
 
-    Attributes:
-        id: the run id in its events.
-        turns: the turns in the log; log rotation may have removed the first ones.
-        others: the other events, such as ``usage``.
-    """
-
-    id: str
-    turns: Sequence[TurnEvent] = ()
-    others: Sequence[Event] = ()
+    id: str  # in its events
+    turns: Sequence[TurnEvent] = ()  # log rotation may have removed the first ones
+    others: Sequence[Event] = ()  # such as ``usage``
 
     @property
     def agent(self) -> str:

@@ -21,56 +21,34 @@ class Change(UnitEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeepingCost:
-    """The extra cost of sending a message's unit in full; prices are in uncached input tokens.
+    """The extra cost of sending a message's unit in full; prices are in uncached input tokens."""
 
-    Attributes:
-        tokens: added to each request.
-        uncached: their price if they are not in the prompt cache; ``cached``: if they are.
-        requests: the number of requests since the current action.
-        total: the added price of these requests, the first uncached and the others cached.
-        dollars: the same in dollars, if the price of the model is known.
-        room_tokens: free tokens below the limit in this turn's request.
-    """
-
-    tokens: int
-    uncached: float
-    cached: float
-    requests: int
-    total: float
-    dollars: float | None
-    room_tokens: int
+    tokens: int  # added to each request
+    uncached: float  # their price if they are not in the prompt cache
+    cached: float  # if they are
+    requests: int  # since the current action
+    total: float  # the added price of these requests, the first uncached and the others cached
+    dollars: float | None  # the same, if the price of the model is known
+    room_tokens: int  # free below the limit in this turn's request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explained:
-    """A message at a turn.
-
-    Attributes:
-        is_there: True if any part of it is sent.
-        is_whole: True if it is sent in full.
-        since: the turn of the current action.
-        life: the changes to its unit, which is decided on as a whole, up to this turn, oldest first.
-        keeping: the cost of sending it in full; ``None`` if it is.
-    """
+    """A message at a turn."""
 
     run: str
     agent: str
     turn: int
     message: int
-    is_there: bool
+    is_there: bool  # any part of it is sent
     is_whole: bool
-    since: int
-    life: Sequence[Change]
-    keeping: KeepingCost | None
+    since: int  # the turn of the current action
+    life: Sequence[Change]  # of its unit, which is decided on as a whole, oldest first
+    keeping: KeepingCost | None  # of sending it in full; None if it is
 
 
 def explained(run: Run, *, message: int, turn: int | None = None) -> Explained:
-    """Explain the state of a message at a turn.
-
-    Args:
-        run: from ``runs_of(read_events(path))``.
-        message: its position in the host's list, from 0.
-        turn: numbered from 1; by default the last one.
+    """Explain the state of a message (its position in the host's list, from 0) at a turn (from 1; by default the last one).
 
     Raises:
         ValueError: the run has no such turn, or the history no such message at that turn.

@@ -93,15 +93,9 @@ def version_of(log: Path) -> str:
 
 
 def follow(log: Path, *, begun: Callable[[str], None], port: int = 0) -> None:
-    """Serve the page of a log, which need not exist yet, until ``KeyboardInterrupt``.
+    """Serve the page of a log, which need not exist yet, until ``KeyboardInterrupt``; ``begun`` is called with its URL before.
 
-    Args:
-        log: the event log.
-        begun: called with the URL before serving begins.
-        port: on the loopback interface; 0 picks a free one.
-
-    Raises:
-        OSError: the port is in use.
+    ``OSError`` if the port of the loopback interface is in use; 0 picks a free one.
     """
     with PageServer(log, port=port) as server:
         begun(server.url)

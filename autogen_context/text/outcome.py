@@ -40,19 +40,12 @@ _NAMED = re.compile(r"[a-z](?:Error|Exception)\b")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramOutcome:
-    """How something ended, and the lines that show it.
+    """How something ended, and the lines that show it."""
 
-    Attributes:
-        ending: ``unknown`` unless the output has evidence.
-        lines: of a failure the lines that say why, the clearest last; else empty.
-        evidence: where that was found.
-        has_run: false if it was not even started: an unknown command, a missing script, no tests.
-    """
-
-    ending: Ending = "unknown"
-    lines: tuple[str, ...] = ()
-    evidence: Evidence = "nothing"
-    has_run: bool = True
+    ending: Ending = "unknown"  # unless the output has evidence
+    lines: tuple[str, ...] = ()  # of a failure those that say why, the clearest last; else empty
+    evidence: Evidence = "nothing"  # where that was found
+    has_run: bool = True  # False if it was not even started: an unknown command, no tests
 
     @property
     def failed(self) -> bool:
