@@ -1,8 +1,8 @@
 """Which messages of an earlier list are in a later one, and where.
 
 Promise: every pair is of equal content, and pairs stand in the same order in both lists. The cost is linear but for a
-sort, whatever the host did to its list; a change that leaves most messages as they are finds these.
-Source: patience diff (Bram Cohen): what stands once in both lists is paired first, and the gaps between in the same way.
+search, whatever the host did to its list; a change that leaves most messages as they are finds these.
+Source: patience diff (Bram Cohen): what stands once in both lists is paired first, then what adjoins it on either side.
 """
 
 from bisect import bisect_left, bisect_right
@@ -10,8 +10,6 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
-
-MOST_DEPTH = 3  # of gaps within gaps; deeper ones count as replaced
 
 
 class Run(NamedTuple):
@@ -83,74 +81,30 @@ class HostChange:
 
 def aligned(old: Sequence[Hashable], new: Sequence[Hashable]) -> tuple[Run, ...]:
     """Return what stands in both lists, by keys that are equal for equal content."""
-    return runs_of(matched(old, range(len(old)), new, range(len(new)), depth=0))
-
-
-def runs_of(pairs: Iterable[tuple[int, int]]) -> tuple[Run, ...]:
-    """Return pairs of positions, ascending, as runs."""
-    runs: list[Run] = []
-    for old, new in pairs:
-        last = runs[-1] if runs else None
-        if last and (last.old + last.length, last.new + last.length) == (old, new):
-            runs[-1] = last._replace(length=last.length + 1)
-        else:
-            runs.append(Run(old, new, 1))
-    return tuple(runs)
-
-
-def matched(
-    old: Sequence[Hashable], here: range, new: Sequence[Hashable], there: range, *, depth: int
-) -> Iterator[tuple[int, int]]:
-    """Yield pairs of equal keys at these positions, ascending."""
-    front = 0
-    while front < min(len(here), len(there)) and old[here[front]] == new[there[front]]:
-        yield here[front], there[front]
-        front += 1
-    here, there, back = here[front:], there[front:], 0
-    while back < min(len(here), len(there)) and old[here[-1 - back]] == new[there[-1 - back]]:
-        back += 1
-    ends = list(zip(here[len(here) - back :], there[len(there) - back :], strict=True))
-    here, there = here[: len(here) - back], there[: len(there) - back]
-    at, to = here.start, there.start
-    for one, other in anchors(old, here, new, there):
-        if depth < MOST_DEPTH:
-            gaps = range(at, one), range(to, other)
-            yield from matched(old, gaps[0], new, gaps[1], depth=depth + 1)
-        yield one, other
+    places, runs, at, to = once(new), list[Run](), 0, 0
+    anchors = in_order([(i, places[key]) for key, i in once(old).items() if key in places])
+    for one, other in (*anchors, (len(old), len(new))):
+        front, most = 0, min(one - at, other - to)
+        while front < most and old[at + front] == new[to + front]:
+            front += 1
+        back = 0
+        while back < most - front and old[one - 1 - back] == new[other - 1 - back]:
+            back += 1
+        is_anchor = one < len(old)
+        for run in (Run(at, to, front), Run(one - back, other - back, back + is_anchor)):
+            last = runs[-1] if runs else Run(0, 0, 0)
+            if run[:2] == (last.old + last.length, last.new + last.length):
+                runs[-1:] = [last._replace(length=last.length + run.length)]
+            elif run.length:
+                runs.append(run)
         at, to = one + 1, other + 1
-    if depth < MOST_DEPTH and (at, to) != (here.start, there.start):
-        rest = range(at, here.stop), range(to, there.stop)
-        yield from matched(old, rest[0], new, rest[1], depth=depth + 1)
-    yield from ends
+    return tuple([run for run in runs if run.length])
 
 
-def anchors(
-    old: Sequence[Hashable], here: range, new: Sequence[Hashable], there: range
-) -> list[tuple[int, int]]:
-    """Return pairs of keys that stand once in both, else of the n-th of equal keys, as many as keep their order."""
-    if not here or not there:
-        return []
-    places = once(new, there)
-    pairs = [(at, places[key]) for key, at in once(old, here).items() if key in places]
-    if not pairs:
-        numbered = dict(zip(numbers(new, there), there, strict=True))
-        of_old = zip(numbers(old, here), here, strict=True)
-        pairs = [(at, numbered[key]) for key, at in of_old if key in numbered]
-    return in_order(sorted(pairs))
-
-
-def once(keys: Sequence[Hashable], places: range) -> dict[Hashable, int]:
-    """Return the keys that stand once at these positions, each with its position."""
-    counts = Counter(keys[at] for at in places)
-    return {keys[at]: at for at in places if counts[keys[at]] == 1}
-
-
-def numbers(keys: Sequence[Hashable], places: range) -> Iterator[tuple[Hashable, int]]:
-    """Yield each key with the number of equal ones before it."""
-    seen = Counter[Hashable]()
-    for at in places:
-        yield keys[at], seen[keys[at]]
-        seen[keys[at]] += 1
+def once(keys: Sequence[Hashable]) -> dict[Hashable, int]:
+    """Return the keys that stand once, each with its position, ascending."""
+    counts = Counter(keys)
+    return {key: at for at, key in enumerate(keys) if counts[key] == 1}
 
 
 def in_order(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
