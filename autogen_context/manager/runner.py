@@ -61,7 +61,7 @@ from autogen_context.text.memo import Memo
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.alignment import HostChange, Run
 from autogen_context.view.certificate import Certificate
-from autogen_context.view.conversation import digest_of
+from autogen_context.view.conversation import Compared, digest_of
 from autogen_context.view.notice import ProviderTurn
 from autogen_context.view.versions import Version, Versions
 from autogen_context.view.view import ContextView
@@ -214,7 +214,13 @@ class TurnRunner:
             if decides:
                 self.view = self.engine.with_new(self.view)
 
-    def _read(self, payloads: Sequence[object], *, asked: AbstractSet[int] = frozenset()) -> None:
+    def _read(
+        self,
+        payloads: Sequence[object],
+        compared: Compared | None = None,
+        *,
+        asked: AbstractSet[int] = frozenset(),
+    ) -> None:
         """Read and measure the host's list, in its turn or earlier, and drop what the host changed of the history.
 
         Decisions are made in the turn, when the tools are known. Messages at ``asked`` positions were asked to be forgotten.
@@ -225,12 +231,12 @@ class TurnRunner:
             known = self.view, self.versions
             leaving.append(self.forgetting.leaving(*known, change, len(payloads), asked))
 
-        change = conversation.update(payloads, leaves)
+        change = conversation.update(payloads, leaves, compared)
         if self._earlier:
             same = self._recognised()
             change = HostChange.of(len(self._earlier), [Run(0, 0, same)] if same else ())
             self._earlier = ()
-        if change.same < change.known:
+        if not change.only_grew:
             self._follow_host(change, leaving[0] if leaving else Leaving())
         if self._undeleted:
             self._delete({})
@@ -361,11 +367,11 @@ class TurnRunner:
         conversation = self.engine.conversation
         if not conversation.history.is_continued_by(payloads, MANY_NEW):
             return False
-        added = conversation.read(payloads)
-        if added is None or sum(map(chars_of, added)) > MANY_CHARS:
+        compared = conversation.compared(payloads)
+        if not compared.change.only_grew or sum(map(chars_of, compared.messages)) > MANY_CHARS:
             return False
         self.engine.for_tools(tools)
-        self._read(payloads)
+        self._read(payloads, compared)
         return self.engine.is_little(self.view)
 
     def ahead(self, payloads: Sequence[object], tools: ToolSchemas) -> Begun:

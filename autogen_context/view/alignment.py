@@ -45,6 +45,11 @@ class HostChange:
         return cls(known=known, same=same, runs=found)
 
     @property
+    def only_grew(self) -> bool:
+        """True if messages were appended at most."""
+        return self.same == self.known
+
+    @property
     def is_cut(self) -> bool:
         """True if nothing stays behind the first change."""
         return len(self.runs) <= 1 and self.kept == self.same

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import chain, islice
-from operator import attrgetter, is_
+from operator import attrgetter
 from typing import Literal, NamedTuple, TypeVar
 
 from autogen_context.errors import InvalidTranscript
@@ -62,7 +62,6 @@ class Conversation:
         self._counter = counter
         self._mode: Orphans = orphans
         self._overview = Overview()
-        self._ahead: tuple[Sequence[object], int, Compared] | None = None  # and not measured
 
     @property
     def overview(self) -> "Overview":
@@ -105,20 +104,26 @@ class Conversation:
         """Return the protected units by index, each with its reason."""
         return protected_of(self.candidates, pinned, self.voices)
 
+    def compared(self, payloads: Sequence[object]) -> "Compared":
+        """Compare the host's list with the one before, and read what is new in it; nothing changes."""
+        compared = self.history.compared(payloads)
+        if compared.change.only_grew:
+            return compared
+        return compared._replace(change=replace(compared.change, heads=self._heads(compared)))
+
     def update(
         self,
         payloads: Sequence[object],
         leaves: Callable[[HostChange], None] = lambda _: None,
+        compared: "Compared | None" = None,
     ) -> HostChange:
-        """Read the host's list and measure what is new; return what became of the messages that were known.
+        """Read the host's list, unless it was just ``compared``, and measure what is new; return what became of what was known.
 
         ``leaves`` is called while what leaves is still there; not for system prompts that others replace.
         """
-        compared = self._compared(payloads)
-        self._ahead = None
-        change, candidates = compared.change, self.candidates
-        only_grew, heads = change.same == change.known, change.heads
-        if only_grew and not compared.messages:
+        compared = compared or self.compared(payloads)
+        change, candidates, heads = compared.change, self.candidates, compared.change.heads
+        if change.only_grew and not compared.messages:
             return change
         same = change.known if heads else change.same
         settled = len(candidates)
@@ -126,12 +131,18 @@ class Conversation:
             settled -= 1
         # A unit with pending tool calls may still grow.
         settled -= bool(settled and candidates[settled - 1].unit.unanswered)
-        new = self._behind(settled, same, compared, is_moved=not (only_grew or heads))
+        start = candidates[settled - 1].unit.stop if settled else 0
+        last = candidates[settled].unit if settled < len(candidates) else None
+        grows = [last] if last and last.stop <= same else []
+        taken = grows[-1].stop if grows else start
+        tail = [*self.messages[taken:same], *compared.messages[same - change.same :]]
+        units = extend(grows, tail, start=taken)
+        new = [self._candidate(unit, last=unit is units[-1]) for unit in units]
         replaced = list[Candidate]()
         for at in heads:
             unit = Unit(start=at, messages=(compared.messages[at - change.same],))
             replaced.append(self._candidate(unit, last=False))
-        if not (only_grew or heads):
+        if not (change.only_grew or heads):
             leaves(change)
         self.history.take(compared)
         self.index.truncate(settled)
@@ -144,39 +155,6 @@ class Conversation:
             self.index.replace(heads)
         return change
 
-    def _behind(
-        self, settled: int, same: int, compared: "Compared", *, is_moved: bool
-    ) -> list[Candidate]:
-        """Return the units behind the settled ones; those that stay elsewhere in a list that ``is_moved`` are not measured again."""
-        candidates, change = self.candidates, compared.change
-        start = candidates[settled - 1].unit.stop if settled else 0
-        last = candidates[settled].unit if settled < len(candidates) else None
-        grows = [last] if last and last.stop <= same else []
-        taken = grows[-1].stop if grows else start
-        tail = [*self.messages[taken:same], *compared.messages[same - change.same :]]
-        units = extend(grows, tail, start=taken)
-        known = self._known_from(settled, change) if is_moved else {}
-        return [
-            (same_unit(known.get(unit.start), unit) if known else None)
-            or self._candidate(unit, last=unit is units[-1])
-            for unit in units
-        ]
-
-    def read(self, payloads: Sequence[object]) -> Sequence[Message] | None:
-        """Read the host's list; return the messages that ``update`` would add, ``None`` if it would change others."""
-        compared = self._compared(payloads)
-        self._ahead = payloads, len(payloads), compared
-        return compared.messages if compared.change.same == compared.change.known else None
-
-    def _compared(self, payloads: Sequence[object]) -> "Compared":
-        """Compare the list with the one before, unless it was read already."""
-        if self._ahead and self._ahead[0] is payloads and self._ahead[1] == len(payloads):
-            return self._ahead[2]
-        compared = self.history.compared(payloads)
-        if compared.change.same == compared.change.known:
-            return compared
-        return compared._replace(change=replace(compared.change, heads=self._heads(compared)))
-
     def _heads(self, compared: "Compared") -> tuple[int, ...]:
         """Return the positions of leading system messages that replaced others, if that is all that the host changed."""
         change, most = compared.change, self.system_messages
@@ -188,15 +166,6 @@ class Conversation:
         new = [compared.messages[at - change.same] for at in gone]
         is_system = all(each.role in SYSTEM_ROLES and not each.results for each in new)
         return gone if is_system else ()
-
-    def _known_from(self, settled: int, change: HostChange) -> dict[int, Candidate]:
-        """Return the complete units from one on that are still there, by where they begin now."""
-        if change.is_cut:
-            return {}
-        found = {
-            change.now_at(c.unit.start): c for c in self.candidates[settled:] if is_complete(c)
-        }
-        return {start: candidate for start, candidate in found.items() if start is not None}
 
     def _candidate(self, unit: Unit, *, last: bool) -> Candidate:
         count, key = self._counter.message, self._handle_key
@@ -257,20 +226,6 @@ class Overview:
             for at in [at for at in known if at >= units]:
                 del known[at]
         return units
-
-
-def is_complete(candidate: Candidate) -> bool:
-    """Return True if neither what comes before a unit nor what comes behind it can change it."""
-    return not (candidate.unit.faulty or candidate.unit.unanswered or candidate.repairs)
-
-
-def same_unit(known: Candidate | None, unit: Unit) -> Candidate | None:
-    """Return a known candidate for a unit, if it is of the very same messages."""
-    if known is None or unit.unanswered or len(known.unit.messages) != len(unit.messages):
-        return None
-    if not all(map(is_, known.unit.messages, unit.messages)):
-        return None
-    return known if known.unit.start == unit.start else replace(known, unit=unit)
 
 
 class Compared(NamedTuple):
