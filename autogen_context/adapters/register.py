@@ -19,7 +19,7 @@ from autogen_context.config.config import ContextConfig
 from autogen_context.errors import StateError
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.options import ManagerOptions, divided, takes_options
-from autogen_context.manager.parts import events_of, limits_of, metrics_of
+from autogen_context.manager.parts import limits_of, opened
 from autogen_context.manager.prepared import Payload, Prepared
 from autogen_context.messages.message import HostFormat, Message
 from autogen_context.models.completion import ModelClient
@@ -193,14 +193,13 @@ def entry_of(host: Host) -> "HostEntry":
 
 def named(options: ManagerOptions, agent: str) -> ManagerOptions:
     """Return the options with the agent's name in its event log and metrics, used where the settings name none."""
-    log, metrics = events_of(options.get("events")), metrics_of(options.get("metrics"))
-    if log is not None and hasattr(
-        log, "of"
-    ):  # a wrong type is rejected later, with the argument's name
-        options["events"] = log.of(agent)
-    if metrics is not None and hasattr(metrics, "of"):
-        options["metrics"] = metrics.of(agent)
-    return options
+    parts: dict[str, Any] = {**options}
+    for name in parts.keys() & {"events", "metrics"}:
+        part: Any = opened(name, parts[name])
+        parts[name] = (
+            part.of(agent) if hasattr(part, "of") else part
+        )  # another type is rejected later
+    return cast("ManagerOptions", parts)
 
 
 def take_up(

@@ -36,20 +36,18 @@ from autogen_context.tokens.limits import ModelLimits, standard_files, variable_
 from autogen_context.tokens.prices import Price, priced_at
 from autogen_context.triggers.price import EARLY_FROM
 from autogen_context.triggers.turn import Trigger
-from autogen_context.view.notice import ContextProvider
 
 if TYPE_CHECKING:  # imported only when used
     from autogen_context.cache.values import Cache
     from autogen_context.manager.event_log import EventLog
     from autogen_context.manager.events import TurnLog
     from autogen_context.manager.metrics import Metrics
-    from autogen_context.project.file_changes import FileChangeTracker
-    from autogen_context.project.project import ProjectContext
 
 OWN_LIMITS = CacheLimits(kind_bytes=4 * 1024 * 1024)  # of a conversation that is given no cache
+# For each argument what it must have at least, and what to pass; the second for each element of a list.
 PARTS: Mapping[str, tuple[str, str]] = {
     "budget": (
-        "for_compaction",
+        "for_turn for_compaction",
         "TokenBudgetManager(...), or an object with its methods for_turn and for_compaction",
     ),
     "host": ("compose", "how the host writes messages, such as OpenAIChat()"),
@@ -70,7 +68,14 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "project": ("for_conversation", "ProjectContext(folder), or a folder that is there"),
     "limits": ("alookup", "ModelLimits(...)"),
 }
-"""For each argument: the attribute it must have at least, and what to pass."""
+PLAIN: tuple[type, ...] = (str, list, tuple, type)  # have methods of the same names
+LISTS: Mapping[str, tuple[str, str]] = {
+    "providers": ("name before_turn turn", "an object with name, before_turn(turn) and turn(turn)"),
+    "reducers": (
+        "recognises reduce",
+        "an object with recognises(call, text) and reduce(call, text, ...)",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +116,7 @@ def setup_of(
         cached_fraction=config.cached_input_fraction,
         tokens_per_s=config.prefill_tokens_per_s,
     )
-    log = turn_log(config, rates, options.get("events"), options.get("metrics"))
+    log = turn_log(config, rates, options)
     cuts = cuts_finished(config, options.get("triggers"))
     given, own_cache = options.get("cache"), ContextCache(limits=OWN_LIMITS)
     cache = own_cache if given is None else given
@@ -159,119 +164,77 @@ def prioritizer_of(own: Prioritizer | None) -> ContextPrioritizer | GuardedPrior
 
 def checked(options: ManagerOptions, host: HostFormat, scope: Scope) -> ManagerOptions:
     """Return the arguments with folders and files opened, each able to do what it is for; a cache is used by ``scope``."""
-    given = options.get("providers", ())
-    own = tuple(listed("providers", given, give="a list of ContextProvider objects"))
-    cache = options.get("cache")
+    cache, client = options.get("cache"), options.get("model_client")
     own_cache = None if cache is None else Guarded(cache, scope=scope)
-    opened: ManagerOptions = {
-        **options,
-        "files": tracker_of(options.get("files")),
-        "project": project_of(options.get("project"), own_cache),
-        "providers": cast("tuple[ContextProvider, ...]", own),  # checked below
-        "events": events_of(options.get("events")),
-        "metrics": metrics_of(options.get("metrics")),
-    }
-    reducers = listed("reducers", options.get("reducers", ()), give="a list of reducers")
-    for at, reducer in enumerate(reducers):
-        if not all(hasattr(reducer, each) for each in ("recognises", "reduce")):
-            give = "an object with recognises(call, text) and reduce(call, text, ...)"
-            raise wrong_argument(f"reducers[{at}]", reducer, give)
-    values: Mapping[str, object] = {**opened, "host": host}
-    for name, (needed, give) in PARTS.items():
-        part = values.get(name)
-        is_plain = isinstance(part, str | list | tuple | type)  # has methods of the same names
-        if part is not None and (is_plain or not hasattr(part, needed)):
-            raise wrong_argument(name, values[name], give)
-    client, triggers = options.get("model_client"), options.get("triggers")
+    parts = {name: opened(name, part, own_cache) for name, part in options.items()}
+    for name, part in {**parts, "host": host}.items():
+        if name in PARTS and part is not None:
+            require_part(name, part, PARTS[name])
+    for name in parts.keys() & LISTS.keys():
+        parts[name] = tuple(listed(name, parts[name], give=f"a list; each {LISTS[name][1]}"))
+        for at, part in enumerate(cast("tuple[object, ...]", parts[name])):
+            require_part(f"{name}[{at}]", part, LISTS[name])
+    checked = cast("ManagerOptions", parts)  # each as it was, or what it was opened as
     if client is not None:
         complete_of(client)
     if own_cache is not None and isinstance(vectors := options.get("vectors"), TakesCache):
         vectors.keep_in(own_cache)
     try:
-        copy.deepcopy(triggers)
+        copy.deepcopy(options.get("triggers"))
     except Exception as error:
         raise ValueError(
-            f"triggers={reprlib.repr(triggers)}: it is copied for each conversation, which failed ({error}); keep "
+            f"triggers={reprlib.repr(options.get('triggers'))}: it is copied for each conversation, which failed ({error}); keep "
             "what cannot be copied out of it, or give it a method __deepcopy__"
         ) from error
-    require_providers(own)
-    return opened
-
-
-def require_providers(providers: Sequence[object]) -> None:
-    """Require context providers, each with a name of its own."""
-    names = {"files", "project"}
-    for at, provider in enumerate(providers):
-        if not all(hasattr(provider, each) for each in ("name", "before_turn", "turn")):
-            give = "an object with name, before_turn(turn) and turn(turn)"
-            raise wrong_argument(f"providers[{at}]", provider, give)
-        name = cast("ContextProvider", provider).name  # it has all methods
-        if name in names:
+    names = ["files", "project", *(each.name for each in checked.get("providers", ()))]
+    for at, name in enumerate(names):
+        if name in names[:at]:
             raise ValueError(
-                f"providers[{at}].name={name!r}: it is taken; give one that no other provider has"
+                f"providers[{at - 2}].name={name!r}: it is taken; give one that no other provider has"
             )
-        names.add(name)
+    return checked
 
 
-def project_of(
-    project: "ProjectContext | str | Path | None", cache: "Cache | None" = None
-) -> "ProjectContext | None":
-    """Return a project, created for a folder path; projects that share a cache read each file once."""
-    if not isinstance(project, str | Path):
-        return project
-    from autogen_context.project.project import ProjectContext  # noqa: PLC0415 - optional
-
-    require_folder("project", project)
-    return ProjectContext(project, cache=cache)
+def require_part(name: str, part: object, needed: tuple[str, str]) -> None:
+    """Require an object that has what it needs, and is nothing plain."""
+    names, give = needed
+    if isinstance(part, PLAIN) or not all(hasattr(part, each) for each in names.split()):
+        raise wrong_argument(name, part, give)
 
 
-def tracker_of(files: "FileChangeTracker | str | Path | None") -> "FileChangeTracker | None":
-    """Return a file change tracker, created for a folder path."""
-    if not isinstance(files, str | Path):
-        return files
-    from autogen_context.project.file_changes import FileChangeTracker  # noqa: PLC0415 - likewise
+def opened(name: str, part: object, cache: "Cache | None" = None) -> object:
+    """Return a part; for a path, or for ``metrics=True``, what that stands for, which is imported only then.
 
-    require_folder("files", files)
-    return FileChangeTracker(files)
+    Projects that share a cache read each file once.
+    """
+    if name == "metrics" and isinstance(part, bool):
+        from autogen_context.manager.metrics import of_process  # noqa: PLC0415 - as said
 
+        return of_process() if part else None
+    if name not in ("events", "files", "project") or not isinstance(part, str | Path):
+        return part
+    if name == "events":
+        from autogen_context.manager.event_log import EventLog  # noqa: PLC0415 - as said
 
-def events_of(events: "EventLog | str | Path | None") -> "EventLog | None":
-    """Return an event log, created for a file path."""
-    if not isinstance(events, str | Path):
-        return events
-    from autogen_context.manager.event_log import EventLog  # noqa: PLC0415 - likewise
+        return EventLog(part)
+    if not Path(part).is_dir():
+        raise wrong_argument(name, part, PARTS[name][1])
+    if name == "files":
+        from autogen_context.project.file_changes import FileChangeTracker  # noqa: PLC0415 - as said
 
-    return EventLog(events)
+        return FileChangeTracker(part)
+    from autogen_context.project.project import ProjectContext  # noqa: PLC0415 - as said
 
-
-def metrics_of(metrics: "Metrics | bool | None") -> "Metrics | None":
-    """Return metrics: ``True`` means those of the process, ``False`` none."""
-    if not isinstance(metrics, bool):
-        return metrics
-    if not metrics:
-        return None
-    from autogen_context.manager.metrics import of_process  # noqa: PLC0415 - likewise
-
-    return of_process()
+    return ProjectContext(part, cache=cache)
 
 
-def require_folder(name: str, folder: str | Path) -> None:
-    """Raise an error if a path is not a folder."""
-    if not Path(folder).is_dir():
-        raise wrong_argument(name, folder, PARTS[name][1])
-
-
-def turn_log(
-    config: ContextConfig,
-    rates: Price,
-    events: "EventLog | str | Path | None",
-    metrics: "Metrics | bool | None",
-) -> "TurnLog | None":
+def turn_log(config: ContextConfig, rates: Price, options: ManagerOptions) -> "TurnLog | None":
     """Return the recorder for event log and metrics, if there are any."""
-    log, measured = events_of(events), metrics_of(metrics)
+    log = cast("EventLog | None", options.get("events"))  # as checked
+    measured = cast("Metrics | None", options.get("metrics"))
     if log is None and measured is None:
         return None
-    from autogen_context.manager.events import TurnLog  # noqa: PLC0415 - likewise
+    from autogen_context.manager.events import TurnLog  # noqa: PLC0415 - imported only when used
 
     return TurnLog(log, config, rates, measured)
 

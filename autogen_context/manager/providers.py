@@ -9,9 +9,10 @@ import logging
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING, cast
 
 from autogen_context.errors import StateError
-from autogen_context.manager.parts import Setup, project_of, tracker_of
+from autogen_context.manager.parts import Setup
 from autogen_context.messages.segment import Unit
 from autogen_context.view.decision import Candidate
 from autogen_context.view.notice import (
@@ -24,6 +25,10 @@ from autogen_context.view.notice import (
     ProviderUpdate,
     SavedProvider,
 )
+
+if TYPE_CHECKING:  # imported only when used
+    from autogen_context.project.file_changes import FileChangeTracker
+    from autogen_context.project.project import ProjectContext
 
 LONGEST_WAIT_S = 12.0  # per provider; those of this package have shorter timeouts
 FAILED = "a context provider failed; its notices are skipped"
@@ -190,7 +195,8 @@ def of_provider(name: str, notice: Notice) -> Notice:
 def providers_of(setup: Setup, count: Callable[[str], int]) -> Providers:
     """Return the configured providers of a conversation."""
     config, options, each = setup.config, setup.options, list[ContextProvider]()
-    tracker, project = tracker_of(options.get("files")), project_of(options.get("project"))
+    tracker = cast("FileChangeTracker | None", options.get("files"))  # as checked
+    project = cast("ProjectContext | None", options.get("project"))
     if tracker is not None:
         from autogen_context.project.file_changes import FilesProvider  # noqa: PLC0415 - optional
 
