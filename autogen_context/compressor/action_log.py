@@ -11,7 +11,7 @@ from autogen_context.messages.blocks import parsed, strings_in
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import RUNS, ToolKind, answers_of, outcome_of_call
 from autogen_context.messages.tool_call import BY_NAME, ToolKinds, actions_of
-from autogen_context.text.fit import CountText
+from autogen_context.text.fit import CountText, fit
 from autogen_context.text.outcome import most_telling
 from autogen_context.text.quote import MARK, named, quoted
 
@@ -28,7 +28,6 @@ LINE_CHARS = 160  # of the subjects of one action
 FAILED = "failed"  # in place of an error without a line that tells why
 ARGUMENT_CHARS = 60  # of one argument, for calls without a known subject
 MOST_PARTS = 40  # of one subject
-LEAST_LINE_TOKENS = 4  # a shorter line is useless
 MOST_THINGS = 200  # in a log; beyond, the heaviest and then the latest are kept
 READINGS = re.compile(rf"^{MARK}read .*(?:\n{MARK}read .*)+", re.MULTILINE)
 
@@ -105,22 +104,24 @@ class ActionLog:
     def text(self, *, room_tokens: int, count: CountText) -> str:
         """Return the log within a limit, preferring heavier, then newer lines; may be empty. It says how many more were read."""
         actions = list(self._done.values())
-        kept: dict[int, str] = {}
-        for at in sorted(range(len(actions)), key=lambda at: (-actions[at].weight, -at)):
-            if room_tokens < LEAST_LINE_TOKENS:
+        read = [at for at, action in enumerate(actions) if action.kind == "read"]
+        total = self._forgotten + len(read)
+        lines = [action.line for action in actions]
+        mark, shown, kept = count(f" and {total} more"), list[int](), dict[int, str]()
+        for reserve in (0, mark):
+            found = fit(
+                range(len(actions)),
+                room_tokens - reserve,
+                cost=lambda at: count(lines[at]) + 1,
+                score=lambda at: (actions[at].weight, at),
+            )
+            kept = {at: lines[at] for at in sorted(found.kept)}
+            shown = [at for at in read if at in kept]
+            if not 0 < len(shown) < total or found.left + reserve >= mark:
                 break
-            tokens = count(line := actions[at].line) + 1
-            if tokens <= room_tokens:
-                room_tokens -= tokens
-                kept[at] = line
-        read = [at for at in kept if actions[at].kind == "read"]
-        total = self._forgotten + sum(action.kind == "read" for action in actions)
-        mark = count(f" and {total} more")
-        while total > len(read) > 1 and mark > room_tokens:
-            room_tokens += count(kept.pop(read.pop())) + 1
-        if total > len(read) > 0 and mark <= room_tokens:
-            kept[max(read)] += f" and {total - len(read)} more"
-        text = "\n".join(kept[at] for at in sorted(kept))
+        if 0 < len(shown) < total:
+            kept[shown[-1]] += f" and {total - len(shown)} more"
+        text = "\n".join(kept.values())
         return READINGS.sub(lambda run: run.group().replace(f"\n{MARK}read ", ", "), text)
 
 

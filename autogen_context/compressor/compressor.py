@@ -53,7 +53,7 @@ LEAST_WINDOW = 1_000  # tokens
 REMEMBERED = 256  # cached results; the one not used for longest is evicted first
 PROMPT_TOKENS = 400  # of a prompt without its text
 
-MARK = re.compile(r"\[…[^\[\]]*…\]")  # mark of an omission
+MARK = re.compile(r"\[…(?:[^\[\]]*…)?\]")  # mark of an omission
 STATING_FRACTION = 0.1  # of the lines; with more statements the text is treated as notes
 LIKE_NOTES = frozenset({"log", "code", "table"})  # kinds that notes may be mistaken for
 OF_WORDS = frozenset({"prose", "output"})  # kinds whose lines are natural language

@@ -12,7 +12,7 @@ from autogen_context.compressor.summaries import Span
 from autogen_context.ledger import Entry
 from autogen_context.ledger.ledger import statements_in
 from autogen_context.ledger.rendering import render
-from autogen_context.text.fit import CountText
+from autogen_context.text.fit import CountText, fit
 from autogen_context.text.pieces import marked
 from autogen_context.text.quote import block
 
@@ -42,14 +42,15 @@ def notice_of(left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> st
     room = int(room_tokens * STATED_FRACTION)
     stated = render(left_out.statements, room_tokens=room, count=count, is_quoted=True).text
     room_tokens -= count(stated) + 1
-    summed, covered = list[str](), set[int]()
-    for span, summary in [*left_out.summaries.items()][::-1]:
-        text = block(summary)
-        tokens = count(text) + (1 if summed else count(SUMMED) + 2)
-        if text and tokens <= room_tokens:
-            summed.insert(0, text)
-            covered.update(range(span.start, span.stop))
-            room_tokens -= tokens
+    texts = {span: block(summary) for span, summary in left_out.summaries.items()}
+    found = fit(
+        [span for span in [*texts][::-1] if texts[span]],
+        room_tokens - count(SUMMED) - 1,
+        cost=lambda span: count(texts[span]) + 1,
+    )
+    covered = {unit for span in found.kept for unit in range(span.start, span.stop)}
+    summed = [texts[span] for span in texts if span in found.kept]
+    room_tokens = found.left + (0 if summed else count(SUMMED) + 1)
     log = ActionLog(left_out.earlier)
     for unit, actions in left_out.units.items():
         log.add(() if unit in covered else actions)

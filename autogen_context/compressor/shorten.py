@@ -7,12 +7,13 @@ calls keep their names and ids, and arguments that were valid JSON stay valid JS
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
 from autogen_context.messages.blocks import parsed, with_strings
 from autogen_context.messages.message import Message, image_note
 from autogen_context.messages.piece import Piece, Written, index_of
-from autogen_context.text.fit import CountText
+from autogen_context.text.fit import CountText, fit, longest
 from autogen_context.text.outcome import is_error_line
 from autogen_context.text.quote import remarked
 from autogen_context.tokens.message_counter import MessageCounter
@@ -22,7 +23,6 @@ HEAD_FRACTION = 0.5  # of the rest, for the head; the remainder for the tail
 BORDER_FRACTION = 0.2  # of head or tail that may be lost to cut at a line break
 SCANNED_CHARS = 200_000  # from the middle of a huge text, for error lines
 LONGEST_LINE = 300  # characters of an error line
-FITTING_STEPS = 6
 MORE = "…"  # the shortest mark
 LEAST_ARGUMENTS = '{"shortened":"…"}'  # replaces all arguments of a call
 WRAPPED_TOKENS = 6  # of the JSON object around a text
@@ -42,14 +42,8 @@ def shorten_text(text: str, /, *, room_tokens: int, count: CountText) -> str:
     mark = mark_of(tokens)
     if room_tokens - count(mark) < 3:  # noqa: PLR2004 - a token and two line breaks besides the mark
         return next((least for least in (mark, MORE) if count(least) <= room_tokens), "")
-    chars = int(len(text) * (room_tokens - count(mark)) / tokens)  # assumes evenly spread tokens
-    for _ in range(FITTING_STEPS):
-        extract = extract_of(text, mark=mark, chars=chars)
-        found = count(extract)
-        if found <= room_tokens:
-            return extract
-        chars = int(chars * min(0.9, room_tokens / found))
-    return mark
+    short = longest(partial(extract_of, text, mark), text, room_tokens=room_tokens, count=count)
+    return short or mark
 
 
 def mark_of(tokens: int) -> str:
@@ -57,17 +51,13 @@ def mark_of(tokens: int) -> str:
     return f"[… shortened from {tokens} tokens …]"
 
 
-def extract_of(text: str, *, mark: str, chars: int) -> str:
+def extract_of(text: str, mark: str, chars: int) -> str:
     """Return head, error lines and tail of a text, ``chars`` characters without the marks, cut at line breaks if one is near."""
-    errors: list[str] = []
-    used = 0
     middle = text[chars // 3 : len(text) - chars // 3][:SCANNED_CHARS]
-    for line in filter(is_error_line, middle.split("\n")):
-        errors.append(line.strip()[:LONGEST_LINE])
-        used += len(errors[-1]) + 1
-        if used > chars * ERROR_FRACTION:
-            del errors[-1]
-            break
+    found = [line.strip()[:LONGEST_LINE] for line in filter(is_error_line, middle.split("\n"))]
+    room = int(chars * ERROR_FRACTION)
+    told = fit(range(len(found)), room, cost=lambda at: len(found[at]) + 1, ends=lambda _: True)
+    errors = [found[at] for at in told.kept]
     rest = max(0, chars - len("\n".join(errors)))
     head = text[: int(rest * HEAD_FRACTION)]
     border = head.rfind("\n", int(len(head) * (1 - BORDER_FRACTION)))

@@ -31,7 +31,7 @@ from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.ledger import MARKER, speeches
 from autogen_context.ledger.reader import READ_CHARS, cues_in, looked_at
 from autogen_context.ledger.rendering import render
-from autogen_context.text.fit import CountText
+from autogen_context.text.fit import CountText, fit
 from autogen_context.text.work import COMPRESSED_CHARS
 
 BORDER = "\n\n"  # between the ledger, which has no empty line, and the rest
@@ -118,7 +118,7 @@ def within_work(text: str, keep: Sequence[str]) -> str:
     if len(text) <= 2 * COMPRESSED_CHARS:
         return text
     mark = f"[… {len(text) - 2 * COMPRESSED_CHARS} characters …]"
-    read = extract_of(text, mark=mark, chars=2 * COMPRESSED_CHARS)
+    read = extract_of(text, mark, 2 * COMPRESSED_CHARS)
     lower, said = text.lower(), read.lower()
     found = [lower.find(word.lower()) for word in keep if word.lower() not in said]
     asked = [text[at : at + KEYWORD_CHARS].partition("\n")[0] for at in found if at >= 0]
@@ -325,15 +325,17 @@ def fill(
     headings: Sequence[int] = (),
 ) -> None:
     """Add the entries with the best score to ``kept``, by position, each with its heading, as far as they fit."""
-    above = dict(enumerate(headings))
-    kept |= {above[at]: entries[above[at]].passage for at in [*kept] if above.get(at, -1) >= 0}
-    left = target.room - target.cost(kept.values())
-    for at in sorted(entries, key=lambda at: (-entries[at].score, at)):
-        new = [n for n in (above.get(at, -1), at) if n >= 0 and n not in kept]
-        tokens = sum(entries[n].tokens for n in new)
-        if at in new and at != above.get(at) and tokens <= left:
-            kept |= {n: entries[n].passage for n in new}
-            left -= tokens
+    above = {at: [over] for at, over in enumerate(headings) if over >= 0}
+    kept |= {over: entries[over].passage for at in [*kept] for over in above.get(at, ())}
+    found = fit(
+        (at for at in sorted(entries) if above.get(at) != [at]),
+        target.room - target.cost(kept.values()),
+        cost=lambda at: entries[at].tokens,
+        score=lambda at: entries[at].score,
+        needs=lambda at: above.get(at, ()),
+        taken=kept,
+    )
+    kept |= {at: entries[at].passage for at in found.kept}
 
 
 def headings_of(passages: Sequence[Passage]) -> list[int]:

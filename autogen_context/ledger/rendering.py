@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from autogen_context.ledger.reader import REMEMBERED, Author, Entry, Kind, looked_at
-from autogen_context.text.fit import CountText
+from autogen_context.text.fit import CountText, fit
 from autogen_context.text.memo import remembered
 from autogen_context.text.quote import MARK, block
 
@@ -115,17 +115,15 @@ def kept_in(lines: Lines, left: int, count: CountText, credit: Credits) -> Lines
         rank, factor = rank_of(entry), 1 if looked_at(entry.text).values else WITHOUT_VALUE
         return rank == REPORTED_RANK, rank > 0, costs[entry] * factor
 
-    kept: set[Entry] = set()
-    headings: set[str] = set()
-    for entry in sorted(lines, key=place):
-        heading = heading_of(entry, credit)
-        cost = costs[entry] + (0 if heading in headings else count(f"{heading}\n"))
-        if cost <= left:
-            left -= cost
-            kept.add(entry)
-            headings.add(heading)
-        elif rank_of(entry) == 0:
-            break
+    order: list[Entry | str] = [*sorted(lines, key=place)]
+    found = fit(
+        order,
+        left,
+        cost=lambda each: costs[each] if isinstance(each, Entry) else count(f"{each}\n"),
+        needs=lambda each: [heading_of(each, credit)] if isinstance(each, Entry) else (),
+        ends=lambda each: isinstance(each, Entry) and rank_of(each) == 0,
+    )
+    kept = set(found.kept)
     return {entry: line for entry, line in lines.items() if entry in kept}
 
 

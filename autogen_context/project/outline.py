@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autogen_context.text.fit import CountText
-
-MOST_MISSES = 40  # consecutive pieces without room before stopping
+from autogen_context.text.fit import CountText, fit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,19 +19,16 @@ class Piece:
 
 def chosen(pieces: Sequence[Piece], *, room_tokens: int, count: CountText) -> tuple[list[int], int]:
     """Return the indices of the pieces of lowest rank that fit, in order, and the tokens of their lines."""
-    order = sorted((each.rank, at) for at, each in enumerate(pieces) if each.rank is not None)
-    taken: set[int] = set()
-    left, misses = room_tokens, 0
-    for _, each in order:
-        needed, at = list[int](), each
-        while at >= 0 and at not in taken:
-            needed.append(at)
-            at = pieces[at].under
-        lines = (line for at in needed for line in pieces[at].text.split("\n"))
-        cost = sum(count(f"{line}\n") for line in lines)
-        if cost <= left:
-            left, misses = left - cost, 0
-            taken.update(needed)
-        elif (misses := misses + 1) > MOST_MISSES:
-            break
-    return sorted(taken), room_tokens - left
+
+    def cost(at: int) -> int:
+        return sum(count(f"{line}\n") for line in pieces[at].text.split("\n"))
+
+    ranks = {at: each.rank for at, each in enumerate(pieces) if each.rank is not None}
+    found = fit(
+        ranks,
+        room_tokens,
+        cost=cost,
+        score=lambda at: -ranks[at],
+        needs=lambda at: [pieces[at].under] if pieces[at].under >= 0 else (),
+    )
+    return sorted(found.kept), room_tokens - found.left

@@ -11,9 +11,10 @@ def gap_mark(hidden: int, noun: str = "lines") -> str:
     return f"[… {hidden} {noun} …]" if hidden > 1 else "[…]"
 
 
-def marked(gap: str, noun: str = "lines") -> str:
-    """Return the mark for a part of a text that is left out, or the part itself if it is not longer."""
-    mark = gap_mark(gap.count("\n"), noun) + "\n" * gap.endswith("\n")
+def marked(gap: str, noun: str = "lines", *, is_last: bool = False) -> str:
+    """Return the mark for a part of a text that is left out, or the part itself if it is not longer; the last line has no end."""
+    ends = gap.endswith("\n")
+    mark = gap_mark(gap.count("\n") + (is_last and not ends), noun) + "\n" * ends
     return mark if len(mark) < len(gap) else gap
 
 
@@ -23,7 +24,7 @@ def joined(pieces: Sequence[str], kept: Mapping[int, str], noun: str = "lines") 
     at = 0
     for i in (*sorted(kept), len(pieces)):
         if i > at:
-            parts.append(marked("".join(pieces[at:i]), noun))
+            parts.append(marked("".join(pieces[at:i]), noun, is_last=i == len(pieces)))
         if i < len(pieces):
             parts.append(kept[i])
         at = i + 1

@@ -180,7 +180,9 @@ def test_what_matters_of_a_structure_stays(shape: str, share: float) -> None:
     assert result.strategy in {"tighten structure", "cut structure"}
     assert len(result.compressed) <= len(text) * share
     assert NEEDLE in result.compressed
-    assert (result.strategy == "cut structure") == bool(re.search(r"\[….*…\]", result.compressed))
+    assert (result.strategy == "cut structure") == bool(
+        re.search(r"\[…(?:.*…)?\]", result.compressed)
+    )
 
 
 def test_nothing_is_lost_where_it_need_not_be() -> None:

@@ -50,7 +50,7 @@ NASTY = texts_of(
     [line for text in (*TEXTS.values(), *SOURCES.values()) for line in text.split("\n")]
 )
 KINDS = {reducer.kind: reducer for reducer in REDUCERS}
-GAP = re.compile(r"^\[… (\d+) (?:line|row|hit|sentence)s? …\]$", re.MULTILINE)
+GAP = re.compile(r"^\[…(?: (\d+) (?:lines|rows|hits|sentences) …)?\]$", re.MULTILINE)
 MORE = re.compile(r" \[… (\d+) more like this …\]")
 
 
@@ -98,7 +98,7 @@ def test_what_is_wanted_stays_and_marks_count(kind: str) -> None:
     assert NEEDLE in short
     assert 150 <= exact(short) <= 300
     if kind not in ("prose", "json", "json, indented"):
-        gaps = list(map(int, GAP.findall(short)))
+        gaps = [int(lines or 1) for lines in GAP.findall(short)]
         lines = len(short.split("\n")) - len(gaps) + sum(gaps)
         assert lines == len(LONG[kind].split("\n"))
 
@@ -122,8 +122,8 @@ def test_it_fits_stands_in_order_and_gaps_count(text: str, ranks: list[float], r
     assert exact(text) > room or short == text
     at = 0
     for line in short.split("\n") if lines else ():
-        if line.startswith("[… "):
-            at += int(line.split()[1])
+        if found := GAP.fullmatch(line):
+            at += int(found[1] or 1)
         else:
             assert line == lines[at]
             at += 1

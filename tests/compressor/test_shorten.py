@@ -79,7 +79,7 @@ def test_what_an_error_line_is(line: str, tells: bool) -> None:  # noqa: FBT001 
     assert is_error_line(line) is tells
     assert error_lines([line]) == [0] * tells
     text = "plain words\n" * 90 + line + "\n" + "plain words\n" * 90
-    assert (line in extract_of(text, mark="[mark]", chars=600)) is tells
+    assert (line in extract_of(text, "[mark]", 600)) is tells
 
 
 JSON_VALUES = st.recursive(
