@@ -40,7 +40,7 @@ from autogen_context.manager.record import BEFORE, record_of, recorded_in, told_
 from autogen_context.messages.message import SYSTEM_ROLES, Message, handle_of
 from autogen_context.messages.origin import Declared
 from autogen_context.messages.piece import RoleRules, Written, messages_of
-from autogen_context.messages.tool_schema import has_recall_tool
+from autogen_context.messages.tool_schema import digest_of, has_recall_tool
 from autogen_context.prioritizer.superseded import Superseded
 from autogen_context.tokens.calibrate import Calibration
 from autogen_context.tokens.message_counter import MessageCounter
@@ -445,7 +445,8 @@ class Engine:
         """Count the tools of the next request; ``reduce="auto"`` depends on the recall tool."""
         counter, mode = self._counter, self._setup.config.reduce
         tokens = counter.tools(tools) if tools else 0
-        self.fixed = Fixed(tokens=tokens + counter.overheads.per_request, assumed=tokens)
+        which = digest_of(tools) if tools and self._setup.log is not None else ""
+        self.fixed = Fixed(tokens + counter.overheads.per_request, assumed=tokens, tools=which)
         if mode == "auto":
             mode = "lossy" if tools and has_recall_tool(tools) else "lossless"
         self.arrival.mode = mode

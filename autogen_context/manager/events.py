@@ -255,8 +255,7 @@ class TurnEvents:
         self._sections: Counter[str] = Counter()
         self._cut: float | None = None
         self._named: dict[str, int] = {}  # value -> last unit in which the model used it
-        # The last request with each list of tools, by its tokens.
-        self._sent: dict[int, SentBefore] = {}
+        self._sent: dict[str, SentBefore] = {}  # the last request with each list of tools
 
     def event(self, turn: TurnTaken, stretch: int) -> Event:
         """Return the event of a turn, also when it is asked for again; the first one of a ``stretch`` lists all units."""
@@ -284,6 +283,7 @@ class TurnEvents:
             "bound": certificate.bound,
             "counted": counted,
             "fixed": certificate.fixed_tokens,
+            "tools": certificate.tools,
             "history": turn.history,
             "sent": {
                 "messages": len(prepared.messages),
@@ -404,13 +404,14 @@ class TurnEvents:
 
         Tools stand in front, so a provider caches the requests with each list of them apart.
         """
-        fixed, units = turn.prepared.certificate.fixed_tokens, self._units
-        now, known = turn.view.preamble, self._sent.pop(fixed, None)
+        certificate, units = turn.prepared.certificate, self._units
+        fixed, now = certificate.fixed_tokens, turn.view.preamble
+        known = self._sent.pop(certificate.tools, None)
         self._sent = {
             tools: before._replace(same=min(before.same, first))
             for tools, before in [*self._sent.items()][-MOST_TOOL_LISTS:]
         }
-        self._sent[fixed] = SentBefore(now, len(units))
+        self._sent[certificate.tools] = SentBefore(now, len(units))
         if known is None:
             return 0
         past, first = known.preamble, min(known.same, first)

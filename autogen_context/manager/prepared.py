@@ -58,10 +58,11 @@ class Prepared(Generic[Payload]):
 
 
 class Fixed(NamedTuple):
-    """Tokens of a request besides messages (upper bound), and the part of them that no provider documents."""
+    """Tokens of a request besides messages (upper bound), the part of them that no provider documents, and which tools these are."""
 
     tokens: int
     assumed: int
+    tools: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +191,7 @@ class RequestWriter:
             partly_read=conversation.overview.partly_read,
             assumed_tokens=fixed.assumed + assumed,
             fixed_tokens=fixed.tokens,
+            tools=fixed.tools,
             rewrites=view.rewrites,
         )
         return CertifiedRequest(self._pieces, certificate)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol, cast
 
 from autogen_context.argument import listed, wrong_argument
+from autogen_context.messages.message import content_digest
 
 RECALL_TOOL_NAME = "recall_context"
 
@@ -66,6 +67,11 @@ def has_recall_tool(tools: Sequence[Mapping[str, object]]) -> bool:
         for function in functions
         if isinstance(function, Mapping)
     )
+
+
+def digest_of(tools: Sequence[Mapping[str, object]]) -> str:
+    """Return what tells these schemas from others, as they are written into a request."""
+    return content_digest(*(json.dumps(tool, ensure_ascii=False) for tool in tools)).hex()
 
 
 def answer_recall(recaller: RecallsContext, arguments: str | Mapping[str, object]) -> str:

@@ -92,8 +92,8 @@ def bill_of(run: Run) -> list[TurnRecord]:
     price, scale = price_in(run), scale_in(run)
     records = [not_sent(event, price) for event in run.impossible]
     cut = set[tuple[str, int]]()
-    # The last request with each list of tools, by its tokens: a provider caches them apart.
-    whole_before, sent_before = dict[int, int](), dict[int, int]()
+    # The last request with each list of tools: a provider caches them apart.
+    whole_before, sent_before = dict[str, int](), dict[str, int]()
     windows = sliding_window(run, price, scale=scale)
     for (turn, units), sliding in zip(run.states(), windows, strict=True):
         history, cut_before = turn["history"], cut
@@ -101,7 +101,7 @@ def bill_of(run: Run) -> list[TurnRecord]:
         if turn["compacted"]:
             cut = {(unit["action"], at) for at, unit in units.items() if unit["action"] in CUT}
         new = Counter(action for action, _ in cut - cut_before)
-        tools, sent = turn["fixed"], turn["sent"]
+        tools, sent = tools_of(turn), turn["sent"]
         happened, detail = in_words(turn, new, sent_before.get(tools, 0))
         shared = min(whole_before.get(tools, 0), whole)
         counted, prefix = round(scale * turn["counted"]), round(scale * sent["prefix"])
@@ -197,7 +197,7 @@ def in_words(turn: TurnEvent, new: Mapping[str, int], before_tokens: int) -> tup
 def sliding_window(run: Run, price: Price, *, scale: float = 1.0) -> Iterator[BilledRequest]:
     """Yield each turn's request if only the system prompt and the newest units that fit were sent; ``scale`` as of the bill."""
     # By tools, the last request: its tokens, and the first message of its window.
-    before = dict[int, tuple[int, int]]()
+    before = dict[str, tuple[int, int]]()
     for turn, units in run.states():
         head = list(takewhile(lambda each: each["section"] == "system", units.values()))
         fixed = turn["fixed"] + sum(each["before"] for each in head)
@@ -208,10 +208,15 @@ def sliding_window(run: Run, price: Price, *, scale: float = 1.0) -> Iterator[Bi
             tokens = fixed + sum(each["before"] for each in window)
             begins = window[-1]["unit"] if window else -1
             messages = sum(each["stop"] - each["unit"] for each in [*head, *window])
-        sent, began = before.get(turn["fixed"], (0, -1))
+        sent, began = before.get(tools_of(turn), (0, -1))
         shared = min(sent if begins == began else fixed, tokens) if sent else 0
         yield billed(price, messages, round(scale * tokens), round(scale * shared))
-        before[turn["fixed"]] = tokens, begins
+        before[tools_of(turn)] = tokens, begins
+
+
+def tools_of(turn: TurnEvent) -> str:
+    """Return what tells the tools of a request from those of others; logs of earlier releases have only their tokens."""
+    return turn.get("tools", str(turn["fixed"]))
 
 
 def newest(units: Sequence[UnitEvent], room_tokens: int) -> list[UnitEvent]:

@@ -18,6 +18,7 @@ class Certificate:
         counted_tokens: input tokens before calibration: messages, tool schemas and the format's overhead.
         assumed_tokens: part of ``counted_tokens`` that is not text but assumed for the format and for tools.
         fixed_tokens: part of ``counted_tokens`` outside messages: tool schemas and overhead per request.
+        tools: digest of the tool schemas, where events are recorded; empty without tools.
         rewrites: number of times the sent prefix was not continued: compactions, and changes of the host's past.
         broken: names of the invariants (``autogen_context.view.invariants``) that the list does not satisfy; empty as a rule.
         orphans: positions in the host's list of units that arrived with a call or a result missing.
@@ -33,6 +34,7 @@ class Certificate:
     partly_read: tuple[int, ...] = ()
     assumed_tokens: int = 0
     fixed_tokens: int = 0
+    tools: str = ""
     rewrites: int = 0
 
     @property

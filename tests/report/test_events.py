@@ -365,6 +365,18 @@ def test_a_bill_compares_requests_with_the_same_tools(tmp_path: Path) -> None:
         assert record.happened == "hold"
 
 
+def test_tools_of_the_same_size_are_other_tools(tmp_path: Path) -> None:
+    """A provider has nothing of a request whose tools are others, whatever their size."""
+    log = EventLog(tmp_path / "run.jsonl")
+    manager = IncrementalContextManager(MODEL, window_tokens=60_000, events=log)
+    for stop in range(2, 62, 2):
+        named = [{"type": "function", "function": {"name": f"tool_{100 + stop}", "parameters": {}}}]
+        manager.prepare_nowait(LONG[:stop], named)
+    records = bill_of(run_of(log))
+    assert [record.sent.cached_tokens for record in records if record.sent] == [0] * 30
+    assert [record.whole.cached_tokens for record in records if record.whole] == [0] * 30
+
+
 def test_the_folder_of_a_log_is_that_in_which_it_began(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
