@@ -26,7 +26,7 @@ class Guard:
 
     def __init__(self, part: str, default: str) -> None:
         self._part, self._default = part, default
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
 
     def asked(
         self, method: str, ask: Callable[[], object], read: Callable[[object], AnswerT]
@@ -45,19 +45,15 @@ class Guard:
             return None
 
     def __deepcopy__(self, _: object) -> Self:
-        """Return the guard itself: what was told of a part is told of its copies."""
+        """Return the guard itself: what was said of a part is said of its copies."""
         return self
 
     def _tell(self, method: str, reason: str) -> None:
         """Warn that a method failed, once for each."""
-        if method not in self._told:
-            self._told.add(method)
-            _LOG.warning(
-                "the %s failed, so %s decides: %s",
-                f"{self._part}'s {method}",
-                self._default,
-                reason,
-            )
+        if method not in self._warned:
+            self._warned.add(method)
+            message = "the %s's %s failed, so %s decides: %s"
+            _LOG.warning(message, self._part, method, self._default, reason)
 
 
 def of_kind(found: object, kind: type[AnswerT]) -> AnswerT:

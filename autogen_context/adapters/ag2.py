@@ -59,7 +59,7 @@ CHANNEL, CLIENT, HUB = "ag2.network.channel", "ag2.network.agent_client", "ag2.n
 TURNS: ContextVar[Mapping[Agent, str]] = ContextVar(
     "autogen_context_turns", default=MappingProxyType({})
 )
-CACHED_BESIDE = frozenset({"anthropic", "bedrock"})  # bill cached input apart from prompt_tokens
+CACHED_APART = frozenset({"anthropic", "bedrock"})  # bill cached input apart from prompt_tokens
 
 
 class Ag2Context(AgentContext[BaseEvent], BaseMiddleware):
@@ -132,7 +132,7 @@ class Ag2Context(AgentContext[BaseEvent], BaseMiddleware):
         usage = response.usage
         if usage.prompt_tokens:
             cached, billed = usage.cache_read_input_tokens, usage.prompt_tokens
-            if response.provider in CACHED_BESIDE:
+            if response.provider in CACHED_APART:
                 billed += (cached or 0) + (usage.cache_creation_input_tokens or 0)
             known = None if cached is None else int(cached)
             manager.record_usage(prepared, prompt_tokens=int(billed), cached_tokens=known)

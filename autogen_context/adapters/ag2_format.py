@@ -67,7 +67,7 @@ class Response:
         return last if isinstance(last, ModelResponse) else ModelResponse()
 
     @property
-    def beside(self) -> tuple[BaseEvent, ...]:
+    def attached(self) -> tuple[BaseEvent, ...]:
         """The provider events."""
         return tuple(each for each in self.events if not isinstance(each, ModelResponse))
 
@@ -133,7 +133,7 @@ class Ag2Format(HostFormat):
             return Message(role="system", text=payload.text)
         if isinstance(payload, Response):
             said = read_response(payload.said)
-            extra = [*map(as_json, payload.beside), said.extra]
+            extra = [*map(as_json, payload.attached), said.extra]
             return replace(said, extra="\n".join(filter(None, extra)))
         if isinstance(payload, ModelResponse):
             return read_response(payload)
@@ -166,7 +166,7 @@ class Ag2Format(HostFormat):
     def rewrite(self, payload: object, message: Message, /) -> object:
         """Return a copy of ``payload`` with the texts of ``message``."""
         if isinstance(payload, Response) and message.role == "assistant":
-            return Response((*payload.beside, written_response(payload.said, message)))
+            return Response((*payload.attached, written_response(payload.said, message)))
         if isinstance(payload, ModelResponse) and message.role == "assistant":
             return written_response(payload, message)
         if isinstance(payload, ToolResultsEvent) and message.results:
@@ -203,12 +203,12 @@ class Ag2Format(HostFormat):
 def read_response(response: ModelResponse) -> Message:
     """Read a model response: its text, tool calls, and the metadata a provider needs back with a call."""
     calls = response.tool_calls.calls
-    beside = [call.vendor_metadata for call in calls if call.vendor_metadata]
+    metadata = [call.vendor_metadata for call in calls if call.vendor_metadata]
     return Message(
         role="assistant",
         text=response.content or "",
         calls=tuple(ToolCall(id=c.id, name=c.name, arguments=c.arguments or "{}") for c in calls),
-        extra=canonical(beside) if beside else "",
+        extra=canonical(metadata) if metadata else "",
     )
 
 

@@ -288,7 +288,7 @@ class RegisteredClient(ManagedChatCompletionClient):
 
     def __init__(self, client: ChatCompletionClient, context: ManagedChatCompletionContext) -> None:
         super(ManagedChatCompletionClient, self).__init__(
-            AgentChatFormat(), context.options_beside()
+            AgentChatFormat(), context.options_of_others()
         )
         self._client, self._context = client, context
 

@@ -169,8 +169,8 @@ class ManagedChatCompletionContext(
             for sent, each in zip(request[start:], own, strict=True)
         )  # agentchat takes images out for models that accept none, in copies
 
-    def options_beside(self) -> ManagerOptions:
-        """Return the options of a manager for requests beside the conversation: the same settings, nothing injected."""
+    def options_of_others(self) -> ManagerOptions:
+        """Return the options of a manager for requests that are not of the conversation: the same settings, nothing injected."""
         given = self._options
         return ManagerOptions(
             config=self.manager.config, counter=given.get("counter"), limits=given.get("limits")

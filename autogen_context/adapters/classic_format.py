@@ -46,8 +46,8 @@ class ClassicFormat(OpenAIChat):
             author = author_among(self._peers(), said) if said.role == "user" else ""
             return replace(said, intensity=intensity_of(given), author=author)
         is_tool = fields.get("role") == "tool"  # only its responses are sent
-        beside = {k: v for k, v in fields.items() if k != RESPONSES}
-        said = Message(role="tool") if is_tool else super().read(beside)
+        spoken = {k: v for k, v in fields.items() if k != RESPONSES}
+        said = Message(role="tool") if is_tool else super().read(spoken)
         read = [super(ClassicFormat, self).read(response) for response in responses]
         return replace(
             said,

@@ -82,7 +82,7 @@ LONG_TALK = 100  # messages; a longer conversation gets no more tokens
 
 # Table sections, by the part of a conversation that they cover.
 NEWEST: tuple[Section, ...] = ("recent", "conversation")
-TOLD: tuple[Section, ...] = ("facts", "summaries")
+STATED: tuple[Section, ...] = ("facts", "summaries")
 RETRIEVED: tuple[Section, ...] = ("retrieved", "knowledge")
 
 Name = TypeVar("Name", bound=str)
@@ -197,12 +197,14 @@ class TokenBudgetManager:
             least_notice = min(LEAST_NOTICE, int(MOST_NOTICE_FRACTION * room))
             least_retrieved = min(LEAST_RETRIEVED, int(MOST_RETRIEVED_FRACTION * room))
             is_strict = self.profile == "strict"  # notices carry the knowledge, new in each turn
-            told = Shares(STRICT, STRICT_MARGIN).of("knowledge") if is_strict else NOTICE_FRACTION
+            notices = (
+                Shares(STRICT, STRICT_MARGIN).of("knowledge") if is_strict else NOTICE_FRACTION
+            )
             budget = TurnBudget(
                 compact_at_tokens=int(room * self._compact_at_fraction),
                 kept_fraction=self._kept_fraction(room),
                 retrieved_tokens=max(int(RETRIEVED_FRACTION * room), least_retrieved),
-                notice_tokens=max(int(told * room), least_notice),
+                notice_tokens=max(int(notices * room), least_notice),
                 notice_rooms=1 if is_strict else 2,
             )
             known = self._turn = room_tokens, budget
@@ -226,21 +228,21 @@ class TokenBudgetManager:
                 long_message_fraction=1.0,
                 stated_fraction=ASKED_RULES_FRACTION,
                 newest_fraction=ASKED_NEWEST_FRACTION,
-                told_fraction=0.0,
+                notice_fraction=0.0,
                 sections=sections,
             )
         usual, (least, most) = CompactionBudget(total_tokens=total), FACTORS
-        people, told, newest = (
+        people, notice, newest = (
             min(most, max(least, shares.of(section) / USUAL.of(section)))
             for section in ("requirements", "design", "execution_history")
         )
-        is_told = request.has_summaries or task.query_kind == "summary"
+        is_long = request.has_summaries or task.query_kind == "summary"
         return CompactionBudget(
             total_tokens=total,
             kept_fraction=kept,
             people_fraction=usual.people_fraction * people,
             newest_fraction=usual.newest_fraction * newest,
-            told_fraction=(SUMMARY_FRACTION if is_told else usual.told_fraction) * told,
+            notice_fraction=(SUMMARY_FRACTION if is_long else usual.notice_fraction) * notice,
             sections=sections,
         )
 
@@ -293,13 +295,13 @@ class TokenBudgetManager:
     ) -> CompactionBudget:
         """Return the budget by the table of ``conservative`` or ``strict``; protected units count as its system section."""
         shares = self._shares(task, messages)
-        newest, told = shares.of(*NEWEST), shares.of(*TOLD)
-        kept = newest + told + (shares.of(*RETRIEVED) if asks_back else 0)
+        newest, notice = shares.of(*NEWEST), shares.of(*STATED)
+        kept = newest + notice + (shares.of(*RETRIEVED) if asks_back else 0)
         return CompactionBudget(
             total_tokens=total,
             kept_fraction=min(1.0, kept / (1 - shares.of("system"))) * self._compact_at_fraction,
             newest_fraction=newest / kept,
-            told_fraction=told / kept,
+            notice_fraction=notice / kept,
         )
 
     def _shares(self, task: TaskDefinition, messages: int) -> Shares:

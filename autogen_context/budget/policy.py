@@ -99,7 +99,7 @@ class CompactionBudget:
     stated_fraction: float = 0.5  # of the kept tokens, for further statements of users
     newest_fraction: float = 0.5  # of the kept tokens, for the newest units, unchanged
     newest_unit_fraction: float = 0.6  # of the same, up to which the newest one exceeds that
-    told_fraction: float = 0.06  # of the kept tokens, for the notice on dropped units
+    notice_fraction: float = 0.06  # of the kept tokens, for the notice on dropped units
     sections: Mapping[Section, float] | None = None  # shares of the rest; ``None``: by score alone
 
     def __post_init__(self) -> None:

@@ -81,14 +81,14 @@ class TaskDefinition:
         read = ends_of(text, READ_CHARS * 3 // 4, READ_CHARS // 4)
         prose = _RUN.sub(lambda run: " " if _NAME.search(run[0]) else run[0], _CODE.sub(" ", read))
         found = phrases("task").find(prose)
-        told = list(type_signals(prose, found))
-        task_type, type_reason = type_of(told)
+        signals = list(type_signals(prose, found))
+        task_type, type_reason = type_of(signals)
         complexity, complexity_reason = complexity_of(
             {
                 "words": len(_WORD.findall(prose)),
                 "constraints": sum(each.label == "constraint" for each in found),
                 "files named": len({*_FILE.findall(read)}),
-                "things to do": sum(points > TOPIC_POINTS for _, points, _ in told),
+                "things to do": sum(points > TOPIC_POINTS for _, points, _ in signals),
                 "steps": sum(each.label == "step" for each in found)
                 + len(_STEP_LINE.findall(read)),
                 "question words": sum(each.label == "question" for each in found),
@@ -122,16 +122,18 @@ def type_signals(prose: str, found: Sequence[PhraseMatch]) -> Iterator[tuple[Tas
         yield label, TOPIC_POINTS if each.label.endswith(TOPIC) else points, words
 
 
-def type_of(told: Sequence[tuple[TaskType, int, str]]) -> tuple[TaskType, str]:
+def type_of(signals: Sequence[tuple[TaskType, int, str]]) -> tuple[TaskType, str]:
     """Return the type of a task by its signals, and the reason."""
-    if not told:
+    if not signals:
         return "chat", "chat: no words of a task found"
     points = dict.fromkeys(TYPES, 0)
-    lead = next((signal for signal in told if signal[0] != "chat"), told[0])  # skip a greeting
-    for signal in told:
+    lead = next(
+        (signal for signal in signals if signal[0] != "chat"), signals[0]
+    )  # skip a greeting
+    for signal in signals:
         points[signal[0]] += signal[1] + (LEAD_POINTS if signal is lead else 0)
     best = max(TYPES, key=points.__getitem__)
-    words = dict.fromkeys(words for kind, _, words in told if kind == best)
+    words = dict.fromkeys(words for kind, _, words in signals if kind == best)
     return best, f"{best}: {', '.join(words)}"
 
 

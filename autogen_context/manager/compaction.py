@@ -134,7 +134,7 @@ class CompactionPlanner:
         beside = min(beside, total - tokens_of(chosen) - frame)
         recent = newest_first(candidates, chosen | needless, budget=budget, beside_tokens=beside)
         chosen |= recent
-        told_tokens = max(0, int(beside * budget.told_fraction))
+        told_tokens = max(0, int(beside * budget.notice_fraction))
         scores = self.prioritizer.scores(ConversationRecord(self.references), need)
         filled = fill(
             self.references,

@@ -62,7 +62,7 @@ def test_a_budget_shares_out_no_more_than_there_is(
     """Whatever is asked: parts of the whole, and a total within the room and within what was given."""
     manager = TokenBudgetManager(total, profile=profile)
     budget, turn = manager.for_compaction(request), manager.for_turn(request.room_tokens)
-    assert budget.newest_fraction + budget.told_fraction <= 1 + 1e-9
+    assert budget.newest_fraction + budget.notice_fraction <= 1 + 1e-9
     assert sum((budget.sections or {}).values()) <= 1 + 1e-9
     assert budget.total_tokens <= min(request.room_tokens, total or 10**6)
     assert turn.compact_at_tokens <= min(request.room_tokens, total or 10**6)
@@ -86,7 +86,7 @@ def test_a_table_says_what_each_part_has(
 ) -> None:
     """The shares of the table beside the system's."""
     budget = TokenBudgetManager(profile=profile).for_compaction(request(text, asks_back=asks))
-    found = (budget.kept_fraction, budget.newest_fraction, budget.told_fraction)
+    found = (budget.kept_fraction, budget.newest_fraction, budget.notice_fraction)
     assert found == pytest.approx((kept, newest, told))
 
 
@@ -121,7 +121,7 @@ def test_complexity_moves_the_budget() -> None:
     easy, hard = (TokenBudgetManager().for_compaction(request(text)) for text in (EASY, HARD))
     assert (easy.newest_fraction, hard.newest_fraction) == pytest.approx((0.6, 0.4))
     assert (easy.people_fraction, hard.people_fraction) == pytest.approx((0.1125, 0.1875))
-    assert (easy.told_fraction, hard.told_fraction) == pytest.approx((0.045, 0.075))
+    assert (easy.notice_fraction, hard.notice_fraction) == pytest.approx((0.045, 0.075))
     assert easy.kept_fraction == hard.kept_fraction
 
 
@@ -142,7 +142,7 @@ def test_role_and_usage_move_the_budget() -> None:
     ("field", "value"),
     [
         ("kept_fraction", 1.2),
-        ("told_fraction", -0.1),
+        ("notice_fraction", -0.1),
         ("newest_fraction", float("nan")),
         ("total_tokens", -1),
         ("sections", {"design": 2.0}),

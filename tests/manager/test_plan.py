@@ -29,7 +29,7 @@ BUDGETS = st.builds(
     total_tokens=st.just(0),
     kept_fraction=st.floats(0, 1),
     newest_fraction=st.floats(0, 1),
-    told_fraction=st.floats(0, 0.3),
+    notice_fraction=st.floats(0, 0.3),
     people_fraction=st.just(0.0),
     stated_fraction=st.just(0.0),
 )
@@ -126,7 +126,7 @@ def test_what_must_stay_is_not_paid_twice() -> None:
     """It takes nothing from the room of what is recent."""
     texts = ["t" * 400, *["x" * 64] * 9, "n" * 400]
     messages = [says(text, "assistant" if n else "user") for n, text in enumerate(texts)]
-    drawn = CompactionBudget(total_tokens=0, kept_fraction=1, newest_fraction=1, told_fraction=0)
+    drawn = CompactionBudget(total_tokens=0, kept_fraction=1, newest_fraction=1, notice_fraction=0)
     kept = [len(compacted(messages, drawn, window).messages) for window in (300, 320, 340)]
     assert kept[1] - kept[0] == kept[2] - kept[1] == 1  # a message has 20 tokens
 
