@@ -69,7 +69,8 @@ class Prefetcher:
     def __init__(self, setup: Setup, counter: MessageCounter, state: State) -> None:
         self._setup, vectors = setup, setup.options.get("vectors")
         self._embedding = None if vectors is None else Prefetch(vectors, setup.background)
-        self.memory = Recaller(self._embedding.cosines if self._embedding else None)
+        cosines = self._embedding.cosines if self._embedding else None
+        self.memory = Recaller(cosines, shorten=setup.compressor.shorten)
         self._summaries = summaries_of(setup, counter, state.summaries)
         self.summaries = self._summaries.known if self._summaries else dict(state.summaries)
         self._loaded = set(state.summaries)  # not held against their texts yet

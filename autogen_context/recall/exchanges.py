@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from autogen_context.compressor.shorten import shorten_text
+from autogen_context.compressor.shorten import Shorten, shorten_text
 from autogen_context.language.phrases import phrases
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.origin import instructions_in, is_strong, is_users
@@ -134,6 +134,7 @@ def retrieve(
     count: CountText,
     top_k: int = TOP_K,
     floor: float = FLOOR,
+    shorten: Shorten = shorten_text,
 ) -> list[Exchange]:
     """Return the best matching exchanges that fit, in conversation order; ties prefer the newest, which is most current.
 
@@ -147,6 +148,7 @@ def retrieve(
         count: tokens of a text, an upper bound or exact.
         top_k: maximum number of exchanges.
         floor: minimum score of an exchange, 0..1; low, so that a one-word query finds something.
+        shorten: shortens a message that has no room whole.
 
     Raises:
         ValueError: ``top_k`` or ``floor`` is out of range.
@@ -157,14 +159,20 @@ def retrieve(
         raise ValueError(f"floor must be from 0 to 1 as the scores are, got {floor}")
     matching = [each for each in exchanges if each.score(scores) >= floor]
     matching.sort(key=lambda each: (-each.score(scores), -each.start))
-    return fitting(matching[:top_k], room_tokens=room_tokens, count=count)
+    return fitting(matching[:top_k], room_tokens=room_tokens, count=count, shorten=shorten)
 
 
-def fitting(exchanges: Iterable[Exchange], *, room_tokens: int, count: CountText) -> list[Exchange]:
+def fitting(
+    exchanges: Iterable[Exchange],
+    *,
+    room_tokens: int,
+    count: CountText,
+    shorten: Shorten = shorten_text,
+) -> list[Exchange]:
     """Return the exchanges that fit, taken in the given order and shortened if needed, in conversation order."""
     chosen: list[Exchange] = []
     for each in exchanges:
-        taken = fitted(each, chosen, room_tokens, count)
+        taken = fitted(each, chosen, room_tokens, count, shorten)
         chosen += [taken] if taken is not None else []
     return sorted(chosen, key=lambda each: each.start)
 
@@ -186,14 +194,18 @@ def rendered(exchanges: Sequence[Exchange]) -> str:
 
 
 def fitted(
-    exchange: Exchange, beside: Sequence[Exchange], room_tokens: int, count: CountText
+    exchange: Exchange,
+    beside: Sequence[Exchange],
+    room_tokens: int,
+    count: CountText,
+    shorten: Shorten,
 ) -> Exchange | None:
     """Return the exchange, its messages shortened to a common length if needed to fit beside the others; ``None`` below ``LEAST_TOKENS``."""
     if count(rendered([*beside, exchange])) <= room_tokens:
         return exchange
 
     def shortened(most: int) -> Exchange:
-        texts = [shorten_text(m.text, room_tokens=most, count=count) for m in exchange.messages]
+        texts = [shorten(m.text, room_tokens=most, count=count) for m in exchange.messages]
         parts = [replace(m, text=t) for m, t in zip(exchange.messages, texts, strict=True)]
         answered = parts.pop() if exchange.answered is not None else None
         return replace(exchange, asked=tuple(parts), answered=answered)

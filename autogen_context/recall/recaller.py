@@ -15,6 +15,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
+from autogen_context.compressor.shorten import Shorten, shorten_text
 from autogen_context.errors import EmbeddingFailed
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message, joined_text
@@ -59,10 +60,15 @@ LATEST_MESSAGES = 100  # searched for the authors of the conversation
 
 
 class Recaller:
-    """The part of a conversation's index that is searched; ``cosines`` adds semantic similarity to the lexical scores."""
+    """The part of a conversation's index that is searched.
 
-    def __init__(self, cosines: Cosines | None = None) -> None:
-        self._cosines = cosines
+    Args:
+        cosines: adds semantic similarity to the lexical scores.
+        shorten: shortens a retrieved message that has no room whole.
+    """
+
+    def __init__(self, cosines: Cosines | None = None, *, shorten: Shorten = shorten_text) -> None:
+        self._cosines, self._shorten = cosines, shorten
         self._index = LexicalIndex()
         self._messages: list[Message] = []
         self._units: list[int] = []  # start positions of units
@@ -159,13 +165,15 @@ class Recaller:
             for each in self._holding(at for at, score in scores.items() if score >= FLOOR)
             if each.messages and any(at in hidden for at in range(each.start, each.stop))
         ]
-        found = retrieve(out_of_sight, scores, room_tokens=room_tokens, count=count)
+        short = self._shorten
+        found = retrieve(out_of_sight, scores, room_tokens=room_tokens, count=count, shorten=short)
         newer = self._newer(found)
         if newer:  # include the revisions, and give them room first
             latest = self._holding(newer.values())
             found = [each for each in self._holding(e.start for e in found) if each not in latest]
             found.sort(key=lambda each: -each.score(scores))
-            found = fitting([*latest[::-1], *found], room_tokens=room_tokens, count=count)
+            found = [*latest[::-1], *found]
+            found = fitting(found, room_tokens=room_tokens, count=count, shorten=short)
             there = {at for each in found for at in each.searched}
             found = [each for each in found if newer.get(each.start, each.start) in there]
         return rendered(found)

@@ -8,6 +8,7 @@ import pytest
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.recall.exchanges import CLOSING, OPENING
 from autogen_context.recall.recaller import LATEST_MESSAGES, Recaller, with_neighbours
+from autogen_context.text.fit import CountText
 
 GUIDES = Path(__file__).parents[2] / "docs" / "guides"
 
@@ -48,6 +49,21 @@ def test_what_is_asked_for_comes_back_whole() -> None:
     assert made.text(question, set[int](), room_tokens=200, count=words) == ""
     for room in range(0, 120, 7):
         assert words(made.text(question, {0, 1, 2, 3}, room_tokens=room, count=words)) <= room
+
+
+def test_what_has_no_room_whole_is_shortened_by_what_is_given() -> None:
+    """E6: a manager's compressor shortens what is retrieved as well; the rest of the message is not there."""
+
+    def first(text: str, /, *, room_tokens: int, count: CountText) -> str:
+        said = text.split()[:room_tokens]
+        return " ".join(said[: count(text)])
+
+    made = Recaller(shorten=first)
+    made.read([says(f"The staging server listens on port 8081. {'It is old. ' * 90} The end.")])
+    text = made.text("Where does the staging server listen?", {0}, room_tokens=99, count=words)
+    assert "port 8081. It is old." in text
+    assert words(text) <= 99
+    assert "The end." not in text
 
 
 def test_what_is_known_out_of_sight_opens_the_gate() -> None:
