@@ -89,8 +89,8 @@ def blocks_of(text: str) -> tuple[Block, ...]:
     for group in groups:
         whole = "".join(group)
         lines = [part.strip() for part in group if part.endswith("\n")]
-        telling = tuple([line for line in lines if len(line) >= WHOLE_LINE])
-        blocks.append(Block(whole, values_of(whole), telling))
+        long = tuple([line for line in lines if len(line) >= WHOLE_LINE])
+        blocks.append(Block(whole, values_of(whole), long))
     return tuple(blocks)
 
 

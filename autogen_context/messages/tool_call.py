@@ -202,7 +202,7 @@ def of_files(kind: ToolKind, call: ToolCall, arguments: Fields) -> ToolAction:
 
 
 def views_in(arguments: Fields, depth: int = 0) -> Iterator[View]:
-    """Yield the files in arguments, each with the lines and parts given beside it."""
+    """Yield the files in arguments, each with the lines and parts given for it."""
     for key, value in arguments.items():
         for item in cast("list[object]", value) if isinstance(value, list) else [value]:
             if isinstance(item, str) and key in PATH_KEYS and (path := path_of(item)):
