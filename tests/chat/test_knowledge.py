@@ -139,7 +139,7 @@ async def test_an_unchanged_folder_is_not_read_again(
     async with ContextCache(folder.parent / "cache") as cache:
         first = await opened(folder, cache)
         known = cache.counts
-        monkeypatch.setattr(knowledge_module, "read_regular", None)
+        monkeypatch.setattr(knowledge_module, "read_text", None)
         await first.refresh()
         assert cache.counts == known  # the entries are not even taken from it again
     async with ContextCache(folder.parent / "cache") as cache:
