@@ -31,6 +31,7 @@ from autogen_context.prioritizer.attention import LexicalIndex, fused, relatedne
 from autogen_context.project.index import read_text
 from autogen_context.project.secrets import without_secrets
 from autogen_context.recall.facts import Fact, Facts
+from autogen_context.text.fit import fit
 from autogen_context.text.quote import bracketed
 from autogen_context.text.work import ends_of
 from autogen_context.view.notice import Notice, ProviderTurn, ProviderUpdate
@@ -310,14 +311,15 @@ class KnowledgeProvider:
         """Return the user's facts that fit, chosen by constraint first, then relevance to the question, then recency."""
         facts = list(self.facts)[::-1]
         near = relevances(shown_ends(question), [fact.text for fact in facts]) if facts else []
-        rank = [(facts[at].kind != "constraint", -near[at], at) for at in range(len(facts))]
-        taken: list[Fact] = []
         back = [f"no longer so: {text}" for text in self.taken_back[-SELECTION.most_entries :]]
-        for *_, at in sorted(rank):
-            lines = [*(fact.text for fact in taken), facts[at].text, *back]
-            if self._count("\n> ".join([FACTS, *lines])) <= room_tokens:
-                taken.append(facts[at])
-        taken.sort(key=lambda fact: fact.position)  # the same facts always give the same text
+        kept = fit(
+            range(len(facts)),
+            room_tokens - self._count("\n> ".join([FACTS, *back])),
+            cost=lambda at: self._count(f"\n> {facts[at].text}"),
+            score=lambda at: (facts[at].kind == "constraint", near[at]),
+        ).kept
+        # In this order the same facts always give the same text.
+        taken = sorted((facts[at] for at in kept), key=lambda fact: fact.position)
         return "\n".join([*(" ".join(fact.text.split()) for fact in taken), *back])
 
 

@@ -6,13 +6,14 @@ regular files below the folder are read. A slow or failing disk costs these noti
 
 import errno
 import os
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from difflib import unified_diff
 from functools import partial
-from itertools import islice, takewhile
+from itertools import accumulate, islice, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -333,13 +334,9 @@ def difference_of(before: str, after: str, *, most_chars: int) -> str:
     lines = islice(unified_diff(old, new, n=CONTEXT_LINES, lineterm=""), 2, None)
     cut = (line[: LONGEST_LINE + 1] + "…" * (len(line) > LONGEST_LINE + 1) for line in lines)
     places = [f"@@{place}" for place in "\n".join(["", *cut]).split("\n@@")[1:]]
-    kept: list[str] = []
-    room = most_chars - len(said) - 2
-    for number, place in enumerate(places, start=1):
-        room -= len(place) + 1
-        if room < (0 if number == len(places) else MORE_CHARS):
-            break
-        kept.append(place)
+    room, sizes = most_chars - len(said) - 2, list(accumulate(len(place) + 1 for place in places))
+    room -= MORE_CHARS if sizes and sizes[-1] > room else 0
+    kept = places[: bisect_right(sizes, room)]
     if not kept:
         return said
     if left := len(places) - len(kept):

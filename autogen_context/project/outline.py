@@ -11,9 +11,7 @@ class Piece:
     """A line or block of lines, included whole, and only with the pieces that it stands under."""
 
     text: str
-    rank: float | None = (
-        None  # lower ranks are included first; ``None``: only with a piece below it
-    )
+    rank: float | None = None  # lower ones are included first; None: only with a piece below it
     under: int = -1  # index of the piece that it stands under; -1 if it has none
 
 
