@@ -44,9 +44,8 @@ def beginnings() -> WeakKeyDictionary[object, tuple[str, str]]:
         for owner, (name, _) in list(known.items()):
             cast("Begin", getattr(owner, name))()
 
-    register: Callable[..., None] | None = getattr(
-        os, "register_at_fork", None
-    )  # Windows, which does not fork, has none
+    # Windows, which does not fork, has none.
+    register: Callable[..., None] | None = getattr(os, "register_at_fork", None)
     if register is not None:
         register(before=hold, after_in_parent=let_go, after_in_child=begin_anew)
     return known

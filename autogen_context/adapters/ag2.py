@@ -148,9 +148,8 @@ class Ag2Context(AgentContext[BaseEvent], BaseMiddleware):
         key, store = self._conversation_in(context), store_in(context)
         in_channel = key not in self._managers and key == channel_of(context, self.agent)
         author: Origin = await asked_by(context) if in_channel else "person"
-        known = self._managers.pop(
-            key, None
-        )  # from here on nobody else has a turn until it is there again
+        # From here on nobody else has a turn until it is there again.
+        known = self._managers.pop(key, None)
         manager = known or (self._new_manager() if self._managers else self.manager)
         if known is None and in_channel:
             manager = self._new_manager(host=Ag2Format(author), config=self._config_of_channel())

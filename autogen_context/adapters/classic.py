@@ -169,9 +169,8 @@ class AgentConversations(Conversations):
         is_call = isinstance(last, dict) and (last.get("tool_calls") or last.get("function_call"))
         config: Mapping[str, Any] = agent.llm_config or {}
         answering: Sequence[Answering] = ()
-        if (
-            config.get("tools") and isinstance(last, dict) and not is_call
-        ):  # the model is asked next
+        # The model is asked next.
+        if config.get("tools") and isinstance(last, dict) and not is_call:
             answering = give_recall_tool(agent, self._peer_of(messages))
             config = agent.llm_config
         tools: list[Any] = [*(config.get("tools") or ()), *(config.get("functions") or ())]

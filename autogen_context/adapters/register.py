@@ -196,9 +196,8 @@ def named(options: ManagerOptions, agent: str) -> ManagerOptions:
     parts: dict[str, Any] = {**options}
     for name in parts.keys() & {"events", "metrics"}:
         part: Any = opened(name, parts[name])
-        parts[name] = (
-            part.of(agent) if hasattr(part, "of") else part
-        )  # another type is rejected later
+        # Another type is rejected later.
+        parts[name] = part.of(agent) if hasattr(part, "of") else part
     return cast("ManagerOptions", parts)
 
 

@@ -127,9 +127,8 @@ def type_of(signals: Sequence[tuple[TaskType, int, str]]) -> tuple[TaskType, str
     if not signals:
         return "chat", "chat: no words of a task found"
     points = dict.fromkeys(TYPES, 0)
-    lead = next(
-        (signal for signal in signals if signal[0] != "chat"), signals[0]
-    )  # skip a greeting
+    # Skip a greeting.
+    lead = next((signal for signal in signals if signal[0] != "chat"), signals[0])
     for signal in signals:
         points[signal[0]] += signal[1] + (LEAD_POINTS if signal is lead else 0)
     best = max(TYPES, key=points.__getitem__)

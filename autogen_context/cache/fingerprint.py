@@ -206,9 +206,8 @@ def absolute_names(depends_on: object) -> tuple[str, ...]:
             name = ""
         if not name or "\0" in name:
             raise ValueError(f"depends_on has {given!r}: give paths or patterns of files")
-        path = (
-            given if isinstance(given, Path) else Path(name)
-        )  # making one costs more than a look-up
+        # Making one costs more than a look-up.
+        path = given if isinstance(given, Path) else Path(name)
         names.append(str(path.absolute()))
     return tuple(names)
 

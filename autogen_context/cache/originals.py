@@ -184,9 +184,8 @@ class OriginalStore:
         self._memory = Memory[tuple[Message, ...]](limit_bytes=limit_bytes)
         self._tiers = tuple(tiers) if shared is None else (*tiers, shared)
         self._shared, self._earlier = shared, tuple(earlier)
-        self._forgotten: frozenset[str] = (
-            frozenset()
-        )  # not read from earlier conversations, which may keep them
+        # Not read from earlier conversations, which may keep them.
+        self._forgotten: frozenset[str] = frozenset()
         self._ttl_s = ttl_s
         self._clock = clock
         # Entries stored here and not lost: when they expire, and how many places still have them.

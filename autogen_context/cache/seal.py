@@ -26,9 +26,8 @@ LEAST_KEY_CHARS: Final = 16
 KEY_FILE: Final = "cache.key"
 
 _LOGGER = logging.getLogger(__name__)
-_HEAD = struct.Struct(
-    ">Bd"
-)  # the version of the format, and until when the value may be used, in seconds since 1970
+# The version of the format, and until when the value may be used, in seconds since 1970.
+_HEAD = struct.Struct(">Bd")
 _VERSION: Final = 1
 DIGEST_BYTES: Final = 16
 SEAL_BYTES: Final = _HEAD.size + DIGEST_BYTES
@@ -147,9 +146,8 @@ def held_alone(folder: Path) -> Generator[None]:
         try:
             yield
         finally:
-            fcntl.flock(
-                file, fcntl.LOCK_UN
-            )  # closing alone leaves it to a child that was forked meanwhile
+            # Closing alone leaves it to a child that was forked meanwhile.
+            fcntl.flock(file, fcntl.LOCK_UN)
     finally:
         os.close(file)
 

@@ -63,9 +63,8 @@ class Selection:
     near_fraction: float = 0.5  # of the best score; entries below are not selected
     wording_weight: float = 0.8  # of scores for an alternative wording
     questions_back: int = 4  # earlier questions that a new one may follow up on
-    goes_on_score: float = (
-        0.3  # 0..1; least relevance of an earlier question's entry to a follow-up
-    )
+    # 0..1; least relevance of an earlier question's entry to a follow-up.
+    goes_on_score: float = 0.3
     query_chars: int = 2_000  # at each end of a message; the middle is a paste
     facts_fraction: float = 0.12  # of the window, taken from the share of knowledge
     least_entry_tokens: int = 40  # with less room, an entry is left out, not shortened

@@ -47,9 +47,8 @@ RUNS = re.compile(rf"\d{{1,3}}(?:,\d{{3}})+(?![\d,])|\d{{1,2}}(?::\d\d)+|{RUN.pa
 NUMBER = re.compile(r"\d[\d,.]*[a-zA-Z]{0,3}")
 SPELT = re.compile(r"\w\w")  # "e.g." has no such pair
 QUOTE = re.compile(r'"([^"\n]{2,80})"|\u201c([^\u201d\n]{2,80})\u201d|`([^`\n]{2,80})`')
-NAME = re.compile(
-    r"[A-Z](?<=[a-z,;:] [A-Z])[\w'\u2019]*(?<=[a-z])(?: [A-Z][\w'\u2019]*){0,2}"  # the capital comes first, for a fast search
-)
+# The capital comes first, for a fast search.
+NAME = re.compile(r"[A-Z](?<=[a-z,;:] [A-Z])[\w'\u2019]*(?<=[a-z])(?: [A-Z][\w'\u2019]*){0,2}")
 CLAUSE_CHARS = 200  # of a sentence, in a concept's text
 RULE_FRACTION = 0.6  # of the stems of a negation or constraint that must be present
 STATEMENT_FRACTION = 0.8

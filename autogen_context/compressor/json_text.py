@@ -143,9 +143,8 @@ def read_tables(text: str, start: int) -> JsonValue:
         line = to_json(tree).decode()
     except ValueError:  # a lone surrogate, or nested too deep
         return read(text, start)
-    is_whole = line.count('":') == text.count(
-        '":', start, end
-    )  # else an object may have a key twice
+    # Else an object may have a key twice.
+    is_whole = line.count('":') == text.count('":', start, end)
     if not is_whole or "Infinity" in line or "NaN" in line:
         return read(text, start)
     rows: Rows = []

@@ -45,9 +45,8 @@ AUTHORS: dict[Origin, Author] = {  # what is a program's, or doubtful, states no
 }
 LEADING_NUMBER = re.compile(r"\d[\d.,]*")
 Mark = tuple[str, ...]
-MOST_WITHDRAWABLE = (
-    200  # entries with a word of a withdrawal; among more it is not clear which one is meant
-)
+# Entries with a word of a withdrawal; among more it is not clear which one is meant.
+MOST_WITHDRAWABLE = 200
 MOST_REPORTED = 200  # entries not from an authority (assistant, tool); the oldest are evicted first
 SPEAKERS: dict[str, Author] = {  # role names used in transcripts
     **dict.fromkeys(("user", "human", "customer"), "person"),

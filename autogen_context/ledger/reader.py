@@ -46,9 +46,8 @@ BORDER = 2  # characters between a limit and its value, or a colon and its value
 ANNOUNCED_CHARS = 80  # before a colon, searched for a speaker ("she wrote:")
 MOST_LOOKED_AT = 400  # characters of a line that are searched for colons
 REMEMBERED = 8_192  # words cached
-LOOKED_AT = (
-    8_192  # sentences cached, about 1 KB each: all of the longest text, which is read several times
-)
+# Sentences cached, about 1 KB each: all of the longest text, which is read several times.
+LOOKED_AT = 8_192
 SILENT = ("filler", "change", "lead")  # cues that say nothing about the subject
 GROUPS: dict[ValueKind, str] = {"amount": "<amount>", "date": "<when>", "time": "<when>"}
 LABELS: dict[str, Kind] = {  # kind named by a label before a statement

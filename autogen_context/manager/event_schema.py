@@ -80,9 +80,8 @@ class TurnEvent(Header):
     bound: Count  # upper bound on the provider's count
     counted: int
     fixed: int
-    tools: NotRequired[
-        str
-    ]  # which tools the request has; absent without, and in logs of earlier releases
+    # Which tools the request has; absent without, and in logs of earlier releases.
+    tools: NotRequired[str]
     history: Size
     sent: SentTokens
     compacted: bool

@@ -76,9 +76,8 @@ class Leaving(NamedTuple):
     handles: frozenset[str] = frozenset()
     spans: frozenset[str] = frozenset()  # keys of summaries
     cut: tuple[Candidate, ...] = ()  # units to keep the originals of
-    stated: tuple[Entry, ...] | None = (
-        None  # what still holds of messages that are cut; ``None`` if that stays as it is
-    )
+    # What still holds of messages that are cut; ``None`` if that stays as it is.
+    stated: tuple[Entry, ...] | None = None
 
     @property
     def is_any(self) -> bool:

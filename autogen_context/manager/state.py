@@ -89,19 +89,16 @@ class State:
 
     view: ContextView = field(default_factory=ContextView)
     digests: tuple[Digest, ...] = ()  # one per host message
-    digest_scheme: int = (
-        DIGEST_SCHEME  # of these and of the pins; those of another scheme cannot be compared
-    )
+    # Of these and of the pins; those of another scheme cannot be compared.
+    digest_scheme: int = DIGEST_SCHEME
     originals: tuple[tuple[Text, tuple[Message, ...]], ...] = ()  # by handle
     versions: Annotated[tuple[KeptVersion, ...], PlainValidator(tuple), Field(exclude=True)] = ()
     context_id: Text = ""  # empty if not assigned yet
     branches: int = 0  # number of branches created so far
-    conversations: tuple[
-        Text, ...
-    ] = ()  # names in stores of originals: its own, then those it branched from
-    undeleted: Mapping[Text, Reach] = field(
-        default_factory=dict[str, Reach]
-    )  # originals that a store could not delete yet, by handle
+    # Names in stores of originals: its own, then those it branched from.
+    conversations: tuple[Text, ...] = ()
+    # Originals that a store could not delete yet, by handle.
+    undeleted: Mapping[Text, Reach] = field(default_factory=dict[str, Reach])
     summaries: Mapping[Text, Text] = field(default_factory=dict[str, str])
     advice: Mapping[Text, Advice] = field(default_factory=dict[str, Advice])
     providers: Annotated[Mapping[Text, Mapping[Text, object]], Field(exclude=True)] = field(

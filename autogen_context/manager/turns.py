@@ -24,9 +24,8 @@ class Turns:
 
     def _begin_anew(self) -> None:
         self.lock = RLock()
-        self._places = Places(
-            1
-        )  # one call of each event loop at a time; the others wait there, in their order
+        # One call of each event loop at a time; the others wait there, in their order.
+        self._places = Places(1)
 
     async def take(
         self, work: Callable[[], ResultT], *, quick: Callable[[], ResultT | None] = lambda: None

@@ -27,9 +27,8 @@ _DOUBLE = (
     "\U0001f676-\U0001f678"
 )
 _SINGLE = "'`\u00b4\u02b9-\u02bd\u2018-\u201b\u2032\u2035\u275b\u275c\uff07"
-_CLOSING = re.compile(
-    f"[{_DOUBLE}{_SINGLE}]{{2,}}|[{_DOUBLE}]"
-)  # two single ones look like a double one
+# Two single ones look like a double one.
+_CLOSING = re.compile(f"[{_DOUBLE}{_SINGLE}]{{2,}}|[{_DOUBLE}]")
 _BRACKETS = str.maketrans(
     dict.fromkeys("[\u27e6\u3010\u3014\u301a\uff3b", "(")
     | dict.fromkeys("]\u27e7\u3011\u3015\u301b\uff3d", ")")

@@ -83,9 +83,8 @@ def boundaries(span: Sequence[Outcome]) -> Iterator[Boundary]:
         yield Boundary("file", *file)
 
 
-Visit = tuple[
-    int, str, bool
-]  # a turn, the file or folder that it was at, whether it changed something there
+# A turn, the file or folder that it was at, whether it changed something there.
+Visit = tuple[int, str, bool]
 
 
 def move_in(visits: Sequence[Visit]) -> tuple[tuple[int, str, str] | None, bool]:

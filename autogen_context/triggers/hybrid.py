@@ -277,9 +277,8 @@ class StalenessTracker:
         self._threshold = threshold
         self._similarity = similarity or self._shared
         self._outcomes = Outcomes()
-        self._turns: dict[
-            int, tuple[frozenset[str], frozenset[str]]
-        ] = {}  # names in reasoning and calls, names in results
+        # Names in reasoning and calls, names in results.
+        self._turns: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
         self._now, self._context = 0, frozenset[str]()
         self._proposed: set[int] = set()
 
