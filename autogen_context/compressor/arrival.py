@@ -8,7 +8,7 @@ already appear in earlier messages are replaced by a mark; nothing is lost while
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Literal
 
 from autogen_context.cache.values import Cache, Forgets
@@ -248,21 +248,55 @@ class Arrival:
         self._forget()
 
     def _forget(self) -> None:
+        self._read: Decisions | None = None  # those of which the texts sent are known
         self._above = LinesAbove()
         self._instruction: Message | None = None
 
-    def restart(self, sent: Iterable[Message]) -> None:
-        """Replace the record of sent messages by these."""
-        self._forget()
-        for message in sent:
-            self._see(message)
+    def extended(
+        self,
+        decisions: Decisions,
+        candidates: Sequence[Candidate],
+        messages: Sequence[Message],
+        *,
+        spared: AbstractSet[int],
+    ) -> Decisions:
+        """Return the decisions with those on all units that are new or have grown; messages at ``spared`` positions are not reduced.
 
-    def decide(
-        self, candidate: Candidate, before: Decision | None, *, spared: AbstractSet[int]
+        Of decisions that others made, what they send is read again.
+        """
+        if not self._knows(decisions):
+            self._forget()
+            for message in messages_of(
+                chain(*(decisions[i].sent for i in decisions.live)), messages
+            ):
+                self._see(message)
+        known, last = len(decisions), decisions.last
+        if last is not None:
+            grown = self._decided(candidates[known - 1], last, spared=spared)
+            decisions = decisions if grown is last else decisions.with_last(grown)
+        for candidate in candidates[known:]:
+            decisions = decisions.extended(self._stays(candidate, None, {}, spared=spared))
+        self._read = decisions
+        return decisions
+
+    def replace(self, before: Decisions, after: Decisions) -> None:
+        """Take decisions for known that differ from known ones by system messages alone, whose lines no result repeats."""
+        self._read = after if self._knows(before) else None
+
+    def _knows(self, decisions: Decisions) -> bool:
+        """Whether what these decisions send is known; what is told before the newest unit may differ."""
+        known = self._read
+        if known is None or len(known) != len(decisions) or not decisions.continues(known):
+            return False
+        one, other = known.last, decisions.last
+        return one is other or (
+            one is not None and other is not None and one.pieces == other.pieces
+        )
+
+    def _decided(
+        self, candidate: Candidate, before: Decision, *, spared: AbstractSet[int]
     ) -> Decision:
-        """Return the decision on a new unit, or on one with new results; messages at ``spared`` positions are not reduced."""
-        if before is None:
-            return self._stays(candidate, None, {}, spared=spared)
+        """Return the decision on a unit that may have new results."""
         if (candidate.unit.stop, candidate.tokens) == (before.stop, before.tokens_before):
             return before  # no new result or repair, either of which changes the tokens
         if before.action == "drop":
@@ -306,7 +340,8 @@ class Arrival:
             else:
                 for message in messages_of(decision.sent, messages):
                     self._see(message)
-        return decisions.changed(settled)
+        self._read = decisions.changed(settled)
+        return self._read
 
     def _stays(
         self,

@@ -106,7 +106,6 @@ class Engine:
         )
         self._setup, self._counter, self._ready = setup, counter, ready
         self._originals = originals
-        self._arrived: Decisions | None = None  # decisions that the line index has read
         roles = RoleRules(alternate=config.alternate_roles, single_system=config.single_system)
         self._writer = RequestWriter(host, counter=counter, roles=roles)
         self._calibration = Calibration()
@@ -171,7 +170,6 @@ class Engine:
         waited = cost.waited_tokens
         pace = view.pace.after_turn(waited, rewrote=compacted, units=units, now_s=now_s)
         view = replace(view, pace=pace, must_replan=False, sent=view.decisions.stop)
-        self._arrived = view.decisions
         prepared = Prepared(
             messages=self._writer.payloads(request.pieces, payloads),
             certificate=request.certificate,
@@ -189,15 +187,13 @@ class Engine:
         self._writer.forget()
         if self._has_planner:
             self.planner.reasoned = NOTHING_REASONED
-        if not change.is_cut:
-            self._arrived = None
         return view.realigned(change, self.conversation.candidates)
 
     def _with_heads(self, view: ContextView, change: HostChange) -> ContextView:
         """Return the view after other system messages replaced leading ones; all else is as it was."""
         turn, (last, before) = view.pace.turns, self._prompt_changes
         times = before + 1 if turn - last <= 1 else 1  # in how many turns in a row
-        self._prompt_changes, is_read = (turn, times), self._arrived is view.decisions
+        self._prompt_changes = turn, times
         if times == OFTEN:
             logger.warning(
                 "the system prompt changes from turn to turn, so that the provider's cache has nothing of the request; put what "
@@ -206,7 +202,7 @@ class Engine:
         why = Why.VOLATILE if times >= OFTEN else None
         new = view.with_heads(change.heads, self.conversation.candidates, why=why)
         self._writer.replace_heads(max(change.heads), new.tokens - view.tokens)
-        self._arrived = new.decisions if is_read else None
+        self.arrival.replace(view.decisions, new.decisions)
         return new
 
     def with_record(self, view: ContextView, stated: Iterable[Entry] | None = None) -> ContextView:
@@ -236,24 +232,16 @@ class Engine:
 
     def with_new(self, view: ContextView) -> ContextView:
         """Return the view with decisions on all units that are new or have grown, reduced on arrival."""
-        candidates, pinned = self.conversation.candidates, self.pinned(view)
-        decisions, arrival = view.decisions, self.arrival
-        if decisions is not self._arrived:
-            sent = self._writer.pieces(decisions)
-            arrival.restart(messages_of(sent, self.conversation.messages))
-        known, last, decided = len(decisions), decisions.last, list[tuple[Candidate, Decision]]()
-        if last is not None:
-            grown = arrival.decide(candidates[known - 1], last, spared=pinned)
-            if grown is not last:
-                decisions = decisions.with_last(grown)
-                decided.append((candidates[known - 1], grown))
-        for candidate in candidates[known:]:
-            new = arrival.decide(candidate, None, spared=pinned)
-            decisions = decisions.extended(new)
-            decided.append((candidate, new))
-        self._keep_originals(decided)
-        self._arrived = decisions
-        return view if decisions is view.decisions else replace(view, decisions=decisions)
+        conversation, before, known = self.conversation, view.decisions, len(view.decisions)
+        decisions = self.arrival.extended(
+            before, conversation.candidates, conversation.messages, spared=self.pinned(view)
+        )
+        if decisions is before:
+            return view
+        first = known - 1 if known and decisions[known - 1] is not before.last else known
+        new = zip(conversation.candidates[first:], decisions[first:], strict=True)
+        self._keep_originals(new)
+        return replace(view, decisions=decisions)
 
     def with_new_preamble(self, view: ContextView, others_tokens: int) -> ContextView:
         """Return the view with the offered preamble after the system prompt, as far as it fits beside the others."""
@@ -361,7 +349,7 @@ class Engine:
     ) -> ContextView:
         """Return the view with changed decisions, none of a unit before ``since``; store the originals of what leaves."""
         candidates, before = self.conversation.candidates, view.decisions
-        settled = self._arrived = self.arrival.settle(
+        settled = self.arrival.settle(
             before.changed(changes),
             candidates,
             self.conversation.messages,
