@@ -35,7 +35,7 @@ from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, Why, kept, replaced
 from autogen_context.view.index import ConversationIndex
 from autogen_context.view.notice import Name
-from autogen_context.view.protected import Voices
+from autogen_context.view.overview import Overview
 
 # What people said
 
@@ -159,7 +159,7 @@ class EvictionNotice:
     def said(
         self,
         candidates: Sequence[Candidate],
-        voices: Voices,
+        overview: Overview,
         messages: Sequence[Message],
         *,
         long_tokens: int,
@@ -173,9 +173,9 @@ class EvictionNotice:
         Before ``reach`` only units that state something or are doubtful are read. ``is_used(unit)`` tells if the model has since used the
         names in it; then only rules and strong wording keep it.
         """
-        last = voices.others[-1] if voices.others else -1
-        last = last if last > max(voices.instructions, default=-1) else -1
-        units = sorted({*voices.kept, last}) if last >= 0 else voices.kept
+        last = overview.others[-1] if overview.others else -1
+        last = last if last > max(overview.instructions, default=-1) else -1
+        units = sorted({*overview.kept, last}) if last >= 0 else overview.kept
         found: list[Said] = []
         lines: set[str] = set()
         ranks: dict[int, int] = dict.fromkeys(self._telling, TELLS)

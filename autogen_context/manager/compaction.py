@@ -121,7 +121,7 @@ class CompactionPlanner:
         beside = int((total - protected_tokens) * budget.kept_fraction) - frame
         said = self.telling.said(
             candidates,
-            conversation.voices,
+            conversation.overview,
             conversation.messages,
             long_tokens=budget.long_message_tokens,
             reach=reach,
@@ -185,8 +185,8 @@ class CompactionPlanner:
         self, units: Iterable[int], protected: Mapping[int, Protection]
     ) -> dict[int, Decision]:
         """Drop what is sent once already or says nothing: repeated system messages, courtesies before the last exchanges."""
-        candidates, voices = self.conversation.candidates, self.conversation.voices
-        systems, said = frozenset(voices.systems), voices.instructions[-IMMEDIATE_EXCHANGES:]
+        candidates, overview = self.conversation.candidates, self.conversation.overview
+        systems, said = frozenset(overview.systems), overview.instructions[-IMMEDIATE_EXCHANGES:]
         sent = {candidates[i].unit.messages[0].text for i in systems.intersection(protected)}
         found: dict[int, Decision] = {}
         for i in set(units).difference(protected):

@@ -64,11 +64,11 @@ class Finishing:
         ``uncut`` is the request as it is. With ``dry_run`` nothing is cut.
         """
         conversation, pace, turns = self._planner.conversation, view.pace, view.pace.turns + 1
-        voices = conversation.voices
+        overview = conversation.overview
         conversation.index.follow(self._proposals, stop=max(0, len(conversation.candidates) - 1))
         if self._proposals.fired_at < max(0, pace.seen_units - 1):
             return pace, None, {}
-        stays = frozenset(protected).union(voices.kept, voices.instructions)
+        stays = frozenset(protected).union(overview.kept, overview.instructions)
         offers = offers_of(self._proposals.spans, view.decisions, stays)
         best = best_cuts(offers, uncut, self._rates, turns=turns, is_cold=is_cold)
         if best is None:

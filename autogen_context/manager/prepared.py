@@ -187,7 +187,7 @@ class RequestWriter:
             bound=bound,
             counted_tokens=tokens,
             broken=broken_in(Sent(bound.tokens, limit, checked, sent, known, pinned, instruction)),
-            orphans=tuple(conversation.overview.orphans.values()),
+            orphans=conversation.overview.orphans,
             partly_read=conversation.overview.partly_read,
             assumed_tokens=fixed.assumed + assumed,
             fixed_tokens=fixed.tokens,

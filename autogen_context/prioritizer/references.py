@@ -40,17 +40,11 @@ class Named(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitText:
-    """The content of a unit; parsed content is kept only while the unit is under consideration."""
+    """The content of a unit; it is split into passages only while the unit is under consideration."""
 
     candidate: Candidate
-    kinds: ToolKinds
-    read: Named | None = None
+    named: Named  # values by who named them
     passages: tuple[UnitPassage, ...] = ()
-
-    @property
-    def named(self) -> Named:
-        """Values by who named them."""
-        return self.read or named_in(self.candidate, self.kinds)
 
     @property
     def unit(self) -> Unit:
@@ -120,16 +114,16 @@ class References:
 
     def add(self, at: int, candidate: Candidate) -> None:
         """Read the next unit, or a system message in place of one, which names nothing that is counted."""
+        named = named_in(candidate, self._kinds)
         if at < len(self.units):
             self._forget_blocks(at)
-            self.units[at] = UnitText(candidate=candidate, kinds=self._kinds)
+            self.units[at] = UnitText(candidate=candidate, named=named)
             return
-        named = named_in(candidate, self._kinds)
         for value in named.used:
             known = self._uses.setdefault(value, [at])  # list literals are smaller than grown lists
             known += [] if known[-1] == at else [at]
         self.asked.update(named.asked)
-        self.units.append(UnitText(candidate=candidate, kinds=self._kinds, read=named))
+        self.units.append(UnitText(candidate=candidate, named=named))
 
     def truncate(self, units: int) -> int:
         """Forget all units after the first ones."""
@@ -152,7 +146,7 @@ class References:
         for unit in sorted(wanted - self._cut):
             self._cut.add(unit)
             text = self.units[unit]
-            text = replace(text, read=text.named, passages=passages_of(text.messages))
+            text = replace(text, passages=passages_of(text.messages))
             self.units[unit], blocks = text, text.blocks
             self.blocks.update(chain.from_iterable([block.values for block in blocks]))
             self.total_blocks += len(blocks)
@@ -163,7 +157,7 @@ class References:
         for block in text.blocks:
             forget(block.values, self.blocks)
             self.total_blocks -= 1
-        self.units[unit] = replace(text, read=None, passages=())
+        self.units[unit] = replace(text, passages=())
 
 
 def forget(values: Iterable[str], counts: Counter[str]) -> None:

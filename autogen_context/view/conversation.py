@@ -10,7 +10,7 @@ mutated its object since. A list that is refused changes nothing.
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import islice
 from operator import attrgetter
 from typing import Literal, NamedTuple, TypeVar
 
@@ -25,13 +25,13 @@ from autogen_context.messages.origin import (
 )
 from autogen_context.messages.piece import Written, same_at_front
 from autogen_context.messages.segment import Unit, extend, repaired
-from autogen_context.text.work import NAME_CHARS, STATEMENT_CHARS
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.alignment import HostChange, Run, aligned
 from autogen_context.view.decision import Candidate, said_by
 from autogen_context.view.index import ConversationIndex
 from autogen_context.view.invariants import protected_of
-from autogen_context.view.protected import Protection, Voices
+from autogen_context.view.overview import Overview
+from autogen_context.view.protected import Protection
 
 Orphans = Literal["repair", "report", "refuse"]
 Read = TypeVar("Read")
@@ -64,15 +64,10 @@ class Conversation:
         self._overview = Overview()
 
     @property
-    def overview(self) -> "Overview":
-        """Who says something where, and which messages a certificate names."""
+    def overview(self) -> Overview:
+        """Who says something where, and which messages did not come or were not read whole."""
         self.index.follow(self._overview)
         return self._overview
-
-    @property
-    def voices(self) -> Voices:
-        """Who says something where."""
-        return self.overview.voices
 
     @property
     def system_messages(self) -> int:
@@ -83,26 +78,26 @@ class Conversation:
     @property
     def latest_instruction(self) -> range:
         """Positions of the messages of the latest instruction unit; empty if there is none."""
-        said = self.voices.instructions
+        said = self.overview.instructions
         unit = self.candidates[said[-1]].unit if said else None
         return range(unit.start, unit.stop) if unit else range(0)
 
     @property
     def newest_request(self) -> str:
         """Latest words of a person, or of who leads an agent that hears none; empty if there are none."""
-        said = (self.candidates[i].unit.messages[0] for i in reversed(self.voices.instructions))
+        said = (self.candidates[i].unit.messages[0] for i in reversed(self.overview.instructions))
         return next(filter(None, (message.text.strip() for message in said)), "")
 
     @property
     def said_now(self) -> str:
         """Words of the newest unit if it is an instruction, as those of ``newest_request`` are; else empty."""
-        said = self.voices.instructions
+        said = self.overview.instructions
         is_now = bool(said) and said[-1] == len(self.candidates) - 1
         return self.messages[-1].text.strip() if is_now else ""
 
     def protected(self, pinned: frozenset[int]) -> dict[int, Protection]:
         """Return the protected units by index, each with its reason."""
-        return protected_of(self.candidates, pinned, self.voices)
+        return protected_of(self.candidates, pinned, self.overview)
 
     def compared(self, payloads: Sequence[object]) -> "Compared":
         """Compare the host's list with the one before, and read what is new in it; nothing changes."""
@@ -188,44 +183,6 @@ class Conversation:
                 else "a tool call without its result"
             )
             raise InvalidTranscript(index=unit.start, reason=f'{reason}, and orphans="refuse"')
-
-
-class Overview:
-    """The part of the index that each turn asks for.
-
-    Attributes:
-        voices: who says something where.
-        orphans: positions at which units begin that arrived incomplete, by unit.
-    """
-
-    def __init__(self) -> None:
-        self.voices = Voices()
-        self.orphans: dict[int, int] = {}
-        self._partly: dict[int, list[int]] = {}
-
-    @property
-    def partly_read(self) -> tuple[int, ...]:
-        """Positions of messages that are too long to be read whole, ascending."""
-        return tuple(sorted(chain.from_iterable(self._partly.values())))
-
-    def add(self, at: int, candidate: Candidate) -> None:
-        """Read the next unit, or another system prompt."""
-        unit = candidate.unit
-        if unit.messages[0].role != "assistant":
-            self.voices.add(at, unit.messages[0])
-        self._partly[at] = [i for i, m in enumerate(unit.messages, unit.start) if is_partly_read(m)]
-        if not self._partly[at]:
-            del self._partly[at]
-        if candidate.is_orphan:
-            self.orphans[at] = unit.start
-
-    def truncate(self, units: int) -> int:
-        """Forget all units after the first ones."""
-        self.voices.forget_from(units)
-        for known in (self.orphans, self._partly):
-            for at in [at for at in known if at >= units]:
-                del known[at]
-        return units
 
 
 class Compared(NamedTuple):
@@ -477,20 +434,6 @@ class History:
             except (ValueError, RecursionError) as error:
                 raise InvalidTranscript(index=index, reason=str(error)) from error
         return found
-
-
-def is_partly_read(message: Message) -> bool:
-    """Return True if a text of a message is longer than what statements or names are looked for in."""
-    states = message.role in SYSTEM_ROLES or (message.role == "user" and not message.results)
-    if len(message.text) > 2 * (STATEMENT_CHARS if states else NAME_CHARS):
-        return True
-    for call in message.calls:
-        if len(call.arguments) > 2 * NAME_CHARS:
-            return True
-    for result in message.results:  # noqa: SIM110 - asked of each message: without a generator
-        if len(result.text) > 2 * NAME_CHARS:
-            return True
-    return False
 
 
 def digest_of(host: HostFormat, payload: object) -> bytes:

@@ -13,7 +13,8 @@ from autogen_context.messages.message import Message, ToolCall
 from autogen_context.messages.piece import Piece, Verbatim, index_of, messages_of
 from autogen_context.messages.segment import OpenCalls
 from autogen_context.view.decision import Candidate, Decision
-from autogen_context.view.protected import VERBATIM, Protection, Voices
+from autogen_context.view.overview import Overview
+from autogen_context.view.protected import VERBATIM, Protection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,13 +113,13 @@ class Conversed(NamedTuple):
     """A conversation, as far as it decides what is protected."""
 
     candidates: Sequence[Candidate]
-    voices: Voices
+    overview: Overview
     pinned: frozenset[int]
 
     @property
     def prompts(self) -> int:
         """Number of system messages in front."""
-        systems = self.voices.systems
+        systems = self.overview.systems
         return next((n for n, i in enumerate(systems) if n != i), len(systems))
 
 
@@ -182,7 +183,7 @@ class TaskProtected:
 
     def units(self, conversed: Conversed) -> Iterable[int]:
         """The first instruction."""
-        return conversed.voices.instructions[:1]
+        return conversed.overview.instructions[:1]
 
 
 class MemoryProtected:
@@ -192,7 +193,7 @@ class MemoryProtected:
 
     def units(self, conversed: Conversed) -> Iterable[int]:
         """The last system message that is not in front."""
-        systems, prompts = conversed.voices.systems, conversed.prompts
+        systems, prompts = conversed.overview.systems, conversed.prompts
         said = [conversed.candidates[i].unit.messages[0].text for i in systems]
         return [i for i in systems[prompts:][-1:] if said[-1] not in said[:prompts]]
 
@@ -205,7 +206,7 @@ class InstructionPresent:
 
     def units(self, conversed: Conversed) -> Iterable[int]:
         """The last instruction."""
-        return conversed.voices.instructions[-1:]
+        return conversed.overview.instructions[-1:]
 
     def holds(self, sent: Sent) -> bool:
         """By position."""
@@ -288,10 +289,10 @@ PROTECTED: Sequence[Protects] = (
 
 
 def protected_of(
-    candidates: Sequence[Candidate], pinned: frozenset[int], voices: Voices
+    candidates: Sequence[Candidate], pinned: frozenset[int], overview: Overview
 ) -> dict[int, Protection]:
     """Return the protected units by index, each with its strongest reason."""
-    conversed = Conversed(candidates, voices, pinned)
+    conversed = Conversed(candidates, overview, pinned)
     return {i: p.protection for p in PROTECTED for i in p.units(conversed)} if candidates else {}
 
 

@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from autogen_context.errors import ContextWindowExceeded
-from autogen_context.messages.message import SYSTEM_ROLES, Message
-from autogen_context.messages.origin import KEPT, is_users
+from autogen_context.messages.origin import is_users
 from autogen_context.messages.piece import Piece
 from autogen_context.view.decision import Candidate, Decision, Why, kept, replaced, tokens_of
 
@@ -36,51 +35,6 @@ NEWEST_FRACTION = 0.2  # of the room, for a newest unit that does not fit; the r
 
 Fit = Callable[[Candidate, int], tuple[tuple[Piece, ...], int] | None]
 """Fits a unit into a number of tokens: returns its pieces and their tokens, or ``None`` if that is impossible."""
-
-
-class Voices:
-    """Who says something where, as ascending indices of units.
-
-    Attributes:
-        people: units of people.
-        kept: units of people, and those that may be a person's.
-        systems: system messages.
-        others: units in the user role that are no person's: other agents, and those that may be a person's.
-        instructions: units that instruct the agent: people's or, for an agent that hears none, those of who spoke to it first.
-    """
-
-    def __init__(self) -> None:
-        self.people: list[int] = []
-        self.kept: list[int] = []
-        self.systems: list[int] = []
-        self.others: list[int] = []
-        self.instructions: Sequence[int] = ()
-        self._led: list[int] = []  # of the others, those of who spoke first
-        self._leader = ""
-
-    def add(self, i: int, message: Message) -> None:
-        """Add the unit at an index, which begins with this message; another system prompt is known."""
-        if message.role in SYSTEM_ROLES:
-            self.systems += [i] if i > max(self.systems[-1:], default=-1) else []
-        elif is_users(message):
-            if message.origin in KEPT:
-                self.kept.append(i)
-            if message.origin == "person":
-                self.people.append(i)
-            else:
-                self.others.append(i)
-            if message.origin not in {"person", "doubtful"}:
-                self._leader = self._leader if self._led else message.name
-                if message.name == self._leader:
-                    self._led.append(i)
-            self.instructions = self.people or self._led or self.others
-
-    def forget_from(self, units: int) -> None:
-        """Forget all but the first units."""
-        for said in (self.people, self.kept, self.systems, self.others, self._led):
-            while said and said[-1] >= units:
-                said.pop()
-        self.instructions = self.people or self._led or self.others
 
 
 def choose_protected(

@@ -15,7 +15,7 @@ from autogen_context.testing import ChatMessage
 from autogen_context.view.index import ConversationIndex
 from support.counting import COUNTER
 from support.results import step
-from support.units import candidates_of, voices_of
+from support.units import candidates_of, overview_of
 
 RULE = "Never touch the table billing_2024. The budget is 900 EUR."
 
@@ -168,6 +168,6 @@ def test_what_is_said_again_counts_once(older: str, stays: bool) -> None:  # noq
     telling = EvictionNotice(COUNTER, compressor=SemanticCompressor())
     ConversationIndex(candidates).follow(telling)
     found = telling.said(
-        candidates, voices_of(candidates), messages, long_tokens=500, is_used=lambda _: False
+        candidates, overview_of(candidates), messages, long_tokens=500, is_used=lambda _: False
     )
     assert sorted(said.unit for said in found) == [0, 1][not stays :]

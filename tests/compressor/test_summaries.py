@@ -37,7 +37,7 @@ from autogen_context.view.invariants import protected_of
 from support.counting import Characters
 from support.prompts import client
 from support.prose import REPORT, Letters
-from support.units import candidates_of, read_all, voices_of
+from support.units import candidates_of, overview_of, read_all
 from support.waiting import until
 from support.working import Hanging, Summarising, run
 
@@ -262,7 +262,7 @@ def step(result: str, arguments: str = "{}", said: str = "") -> list[Message]:
 
 def spans_of(candidates: Sequence[Candidate], room_tokens: int = ROOM) -> list[Span]:
     """The spans, with what must stay."""
-    protected = protected_of(candidates, frozenset(), voices_of(candidates))
+    protected = protected_of(candidates, frozenset(), overview_of(candidates))
     index = ConversationIndex(candidates)
     return Spans().of(index, stays=protected, room_tokens=room_tokens)
 
@@ -289,7 +289,7 @@ def test_they_lie_between_what_opens_and_what_is_newest(
     """In order and apart; each is large enough, and none has nothing but what must stay."""
     candidates = candidates_of(talk(parts))
     found = spans_of(candidates, room)
-    protected = protected_of(candidates, frozenset(), voices_of(candidates))
+    protected = protected_of(candidates, frozenset(), overview_of(candidates))
     stop = 0
     for span in found:
         assert stop <= span.start < span.stop <= newest_of(candidates, room)

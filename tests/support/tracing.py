@@ -22,6 +22,7 @@ BY_TEXT = (
     "messages/identifiers.py",
     "messages/blocks.py",
     "prioritizer/references.py",
+    "prioritizer/superseded.py",
     "text/memo.py",
     "tokens/",
 )

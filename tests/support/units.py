@@ -10,7 +10,8 @@ from autogen_context.messages.piece import Piece, Written, messages_of
 from autogen_context.messages.segment import Unit, repaired, segment
 from autogen_context.testing import ChatMessage
 from autogen_context.view.decision import Candidate
-from autogen_context.view.protected import Voices
+from autogen_context.view.index import ConversationIndex
+from autogen_context.view.overview import Overview
 from support.counting import COUNTER
 
 
@@ -44,12 +45,11 @@ def candidate(unit: Unit, messages: Sequence[Message], *, last: bool) -> Candida
     return Candidate(unit=unit, repairs=pieces if is_broken else (), tokens=tokens)
 
 
-def voices_of(candidates: Sequence[Candidate]) -> Voices:
+def overview_of(candidates: Sequence[Candidate]) -> Overview:
     """Who says something where in n units."""
-    voices = Voices()
-    for i, each in enumerate(candidates):
-        voices.add(i, each.unit.messages[0])
-    return voices
+    overview = Overview()
+    ConversationIndex(candidates).follow(overview)
+    return overview
 
 
 def fit(candidate: Candidate, room: int) -> tuple[tuple[Piece, ...], int] | None:

@@ -80,9 +80,9 @@ class Read:
 
     def units(self) -> object:
         """Units, who says something where, and what is to remark of them."""
-        of, voices = self.conversation, self.conversation.voices
-        said = voices.people, voices.kept, voices.systems, voices.others, [*voices.instructions]
-        return of.candidates, of.tokens, said, of.overview.orphans, of.overview.partly_read
+        of, seen = self.conversation, self.conversation.overview
+        said = seen.people, seen.kept, seen.systems, seen.others, [*seen.instructions]
+        return of.candidates, of.tokens, said, seen.orphans, seen.partly_read
 
     def shown(self) -> object:
         """What units show, and which show it again."""

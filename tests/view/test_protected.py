@@ -13,7 +13,7 @@ from autogen_context.view.protected import (
     Protection,
     choose_protected,
 )
-from support.units import candidates_of, fit, voices_of
+from support.units import candidates_of, fit, overview_of
 
 
 def message(role: str, text: str, arguments: str = "") -> Message:
@@ -65,14 +65,14 @@ OUTPUT = message("user", "<returncode>0</returncode>\n<output>\no\n</output>")
 def test_what_must_stay(messages: list[Message], floors: dict[int, str]) -> None:
     """Leading system messages, the tasks, and the newest unit."""
     candidates = candidates_of(messages)
-    assert protected_of(candidates, frozenset(), voices_of(candidates)) == floors
+    assert protected_of(candidates, frozenset(), overview_of(candidates)) == floors
 
 
 def test_a_pin_is_stronger_than_a_task_and_weaker_than_the_system_prompt() -> None:
     """Of two reasons to stay the stronger one is told; one pinned message pins its unit."""
     result = Message(role="tool", results=(ToolResult(call_id="1", text="r"),))
     candidates = candidates_of([SYSTEM, PERSON, CALLS, result, ANSWER])
-    assert protected_of(candidates, frozenset({0, 1, 3}), voices_of(candidates)) == {
+    assert protected_of(candidates, frozenset({0, 1, 3}), overview_of(candidates)) == {
         0: "system",
         1: "pinned",
         2: "pinned",
@@ -95,7 +95,7 @@ def planned(
     candidates: Sequence[Candidate], limit: int, pinned: frozenset[int] = frozenset()
 ) -> dict[int, Decision]:
     """What is under test."""
-    floors = protected_of(candidates, pinned, voices_of(candidates))
+    floors = protected_of(candidates, pinned, overview_of(candidates))
     return choose_protected(candidates, floors, limit_tokens=limit, fit=fit)
 
 
