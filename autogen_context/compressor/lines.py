@@ -18,6 +18,7 @@ WANTED_RANK = 5.0  # plus up to 0.5; other ranks of a kind's lines should be low
 BLANK_RANK = -1.0
 
 MOST_PER_LINE = 4  # a line gets at most 1/4 of the limit; a single line all of it
+MOST_MISSES = 40  # lines without room in a row behind which no more are looked at
 LEAST_PIECE = 60  # characters; shorter pieces of a line are useless
 MARK_CHARS = 30  # at most, of a mark inside a line
 EVERYWHERE_FRACTION = 1 / 3  # of the lines; a word or an error in more of them is ignored
@@ -104,7 +105,13 @@ def choose(
             short[at] = lines[at] if whole else shortened(lines[at], size, room.wanted)
             return len(short[at]) + 1
 
-        kept = fit(order, chars, cost=cost, ends=lambda at: ranks[at] >= ERROR_RANK).kept
+        kept = fit(
+            order,
+            chars,
+            cost=cost,
+            ends=lambda at: ranks[at] >= ERROR_RANK,
+            most_misses=MOST_MISSES,
+        ).kept
         hidden = Counter(templates)
         hidden.subtract(templates[at] for at in kept if templates)
         for at in sorted(kept) if templates else ():

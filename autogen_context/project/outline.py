@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from autogen_context.text.fit import CountText, fit
 
+MOST_MISSES = 40  # pieces without room in a row behind which no more are looked at
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
@@ -28,5 +30,6 @@ def chosen(pieces: Sequence[Piece], *, room_tokens: int, count: CountText) -> tu
         cost=cost,
         score=lambda at: -ranks[at],
         needs=lambda at: [pieces[at].under] if pieces[at].under >= 0 else (),
+        most_misses=MOST_MISSES,
     )
     return sorted(found.kept), room_tokens - found.left

@@ -9,7 +9,6 @@ from typing import Any, Generic, NamedTuple, TypeVar
 CountText = Callable[[str], int]
 """Tokens of a text, exact or an upper bound."""
 
-MOST_MISSES = 40  # things without room in a row after which no more are looked at
 FITTING_STEPS = 6
 FILLED_FRACTION = 0.9  # of the room; an extract that uses as much is good enough
 STEP_FRACTION = 0.97  # of the extrapolated size: the next extract has other parts
@@ -33,6 +32,7 @@ def fit(
     needs: Callable[[Item], Iterable[Item]] | None = None,
     ends: Callable[[Item], bool] | None = None,
     taken: Iterable[Item] = (),
+    most_misses: int | None = None,
 ) -> Fitted[Item]:
     """Take what fits a room, the best first.
 
@@ -44,6 +44,7 @@ def fit(
         needs: what an item is only taken with, such as the heading above it; paid once.
         ends: whether nothing behind an item is taken if that has no room.
         taken: items that are there already, and paid for.
+        most_misses: items without room in a row behind which no more are looked at; without it all are.
     """
     order = items if score is None else sorted(items, key=score, reverse=True)
     there, kept, misses = set(taken), list[Item](), 0
@@ -59,7 +60,9 @@ def fit(
             room, misses = room - tokens, 0
             there.update(new)
             kept += new
-        elif (ends and ends(item)) or (misses := misses + 1) > MOST_MISSES:
+            continue
+        misses += 1
+        if (ends and ends(item)) or misses == most_misses:
             break
     return Fitted(kept, room)
 
