@@ -6,12 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import count, islice
 
-from autogen_context import (
-    ContextConfig,
-    IncrementalContextManager,
-    RecallGate,
-    SemanticCompressor,
-)
+from autogen_context import ContextConfig, IncrementalContextManager, RecallGate, SemanticCompressor
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.cli.recording import conversations_in, documents_in
 from autogen_context.compressor.arrival import LinesAbove, cut, tightened, wanted_of

@@ -12,15 +12,7 @@ to those of the agent. So ``register`` also wraps the client's ``get_response``,
 
 import asyncio
 import warnings
-from collections.abc import (
-    Awaitable,
-    Callable,
-    Generator,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import copy
@@ -44,13 +36,7 @@ from pydantic import BaseModel
 from typing_extensions import override
 
 from autogen_context.adapters.agent_framework_format import AgentFrameworkFormat
-from autogen_context.adapters.register import (
-    REGISTERED,
-    AgentContext,
-    Prompt,
-    completed,
-    take_up,
-)
+from autogen_context.adapters.register import REGISTERED, AgentContext, Prompt, completed, take_up
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.options import ManagerOptions
 from autogen_context.manager.prepared import Prepared

@@ -11,12 +11,7 @@ from fractions import Fraction
 from math import floor
 from typing import NamedTuple, TypeVar, get_args
 
-from autogen_context.argument import (
-    require_choice,
-    require_fraction,
-    require_whole,
-    wrong_argument,
-)
+from autogen_context.argument import require_choice, require_fraction, require_whole, wrong_argument
 from autogen_context.budget.policy import (
     NO_TASK,
     BudgetRequest,

@@ -36,11 +36,7 @@ from autogen_context.manager.injected import OPENING
 from autogen_context.manager.state import read_state, write_state, write_whole
 from autogen_context.messages.message import Message
 from autogen_context.models.completion import CompletionClient
-from autogen_context.models.embedder import (
-    Embedder,
-    OpenAIEmbedder,
-    SentenceTransformerEmbedder,
-)
+from autogen_context.models.embedder import Embedder, OpenAIEmbedder, SentenceTransformerEmbedder
 from autogen_context.recall.facts import Fact, Facts
 from autogen_context.testing.script import ScriptedModel
 from autogen_context.testing.server import LoopbackServer, ServedRequest

@@ -16,12 +16,7 @@ from typing import Self
 
 from autogen_context.argument import require_kind, require_text, require_whole
 from autogen_context.cache.tier import Memory
-from autogen_context.compressor.concepts import (
-    CompressionResult,
-    Holdings,
-    Strategy,
-    keywords_in,
-)
+from autogen_context.compressor.concepts import CompressionResult, Holdings, Strategy, keywords_in
 from autogen_context.compressor.kinds import reducer_for
 from autogen_context.compressor.left_out import LeftOut, notice_of, stated_in
 from autogen_context.compressor.lines import TextLimit

@@ -24,13 +24,7 @@ from autogen_context.ledger.reader import (
     looked_at,
     read,
 )
-from autogen_context.ledger.rendering import (
-    BLOCK,
-    Rendering,
-    entries_in,
-    entry_of,
-    render,
-)
+from autogen_context.ledger.rendering import BLOCK, Rendering, entries_in, entry_of, render
 from autogen_context.messages.message import Message, Origin
 from autogen_context.messages.openai_chat import messages_in
 from autogen_context.messages.origin import LOOK_BACK, Declared, asked_before, origin_of

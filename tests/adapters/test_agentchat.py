@@ -26,10 +26,7 @@ from autogen_context import ProjectContext
 from autogen_context.adapters.agentchat import AgentTool, ManagedChatCompletionContext
 from autogen_context.adapters.agentchat_context import schemas_of
 from autogen_context.config import ContextConfig
-from autogen_context.errors import (
-    ContextWindowExceeded,
-    StateError,
-)
+from autogen_context.errors import ContextWindowExceeded, StateError
 from autogen_context.project.file_changes import FileChangeTracker
 from autogen_context.testing import ChatMessage, ScriptedModel
 from autogen_context.testing.chat_rules import check_chat

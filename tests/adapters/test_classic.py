@@ -11,11 +11,7 @@ from autogen import ConversableAgent, GroupChat, GroupChatManager
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.adapters.classic import (
-    AFTER_CALL,
-    BEFORE_CALL,
-    ContextTransform,
-)
+from autogen_context.adapters.classic import AFTER_CALL, BEFORE_CALL, ContextTransform
 from autogen_context.adapters.classic_conversations import CONVERSATIONS
 from autogen_context.config import ContextConfig
 from autogen_context.errors import ContextWindowExceeded, InvalidTranscript

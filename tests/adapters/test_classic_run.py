@@ -16,14 +16,7 @@ from autogen_context.adapters.classic import ContextTransform
 from autogen_context.adapters.classic_conversations import Conversations
 from autogen_context.adapters.register import AgentContext
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
-from autogen_context.testing import (
-    Call,
-    LoopbackServer,
-    Request,
-    Say,
-    ScriptedModel,
-    Step,
-)
+from autogen_context.testing import Call, LoopbackServer, Request, Say, ScriptedModel, Step
 from support.classic import agent
 from support.counting import Approximate
 

@@ -12,11 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autogen_context.cache.cache import ContextCache, row_of
-from autogen_context.cache.originals import (
-    OriginalStore,
-    OriginalTier,
-    RedisOriginals,
-)
+from autogen_context.cache.originals import OriginalStore, OriginalTier, RedisOriginals
 from autogen_context.cache.redis_server import RedisLimits, RedisServer, shown_url
 from autogen_context.cache.redis_tier import RedisTier
 from autogen_context.cache.store import DiskStore

@@ -8,12 +8,7 @@ from autogen_agentchat.agents import AssistantAgent
 from autogen_ext.models.openai import OpenAIChatCompletionClient
 
 from autogen_context import ContextConfig, IncrementalContextManager
-from autogen_context.compressor.arrival import (
-    MOST_CODE_TOKENS,
-    MOST_TOKENS,
-    lines_mark_of,
-    mark_of,
-)
+from autogen_context.compressor.arrival import MOST_CODE_TOKENS, MOST_TOKENS, lines_mark_of, mark_of
 from autogen_context.compressor.kinds import note_of
 
 GUIDES = Path(__file__).parents[2] / "docs" / "guides"

@@ -23,17 +23,7 @@ from autogen_context.testing import ChatMessage
 from support.counting import Characters
 from support.keeping import TOLD
 from support.saying import says
-from support.shop import (
-    OTHERS,
-    SIGNATURE,
-    SYSTEM,
-    Shop,
-    Transcript,
-    heads_in,
-    is_own,
-    priced,
-    talk,
-)
+from support.shop import OTHERS, SIGNATURE, SYSTEM, Shop, Transcript, heads_in, is_own, priced, talk
 from support.tree import PRICE, Counting, grown
 from support.waiting import LONGEST_S, wait_until
 

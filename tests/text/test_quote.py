@@ -6,15 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.text.quote import (
-    MARK,
-    block,
-    bracketed,
-    named,
-    one_line,
-    quoted,
-    remarked,
-)
+from autogen_context.text.quote import MARK, block, bracketed, named, one_line, quoted, remarked
 from support.hostile import HOSTILE
 
 UNSEEN = {"Cc", "Cf", "Zl", "Zp", "Cs"}
