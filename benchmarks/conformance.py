@@ -119,9 +119,7 @@ def main() -> None:
     sessions = int(sys.argv[1]) if len(sys.argv) > 1 else SESSIONS
     theirs = import_module(f"{KIT}.semantic").SemanticChecklistCompactor
     payload = import_module(f"{KIT}.benchmark").run_budget_benchmark(
-        {Ours.name: Ours, theirs.name: theirs},
-        budgets=BUDGETS,
-        seeds=tuple(range(1, sessions + 1)),
+        {Ours.name: Ours, theirs.name: theirs}, budgets=BUDGETS, seeds=tuple(range(1, sessions + 1))
     )
     print(table(HEAD, *(figures.row() for figures in Payload.model_validate(payload).entries)))
     print(f"\nOne session in a tenth of its size:\n\n{sample()}")

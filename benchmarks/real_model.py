@@ -181,10 +181,7 @@ class TrimmedContext(UnboundedChatCompletionContext):
             message.id = str(i)
             message.additional_kwargs["tokens"] = len(self._small.prompt([each]))
         left = trim_messages(
-            theirs,
-            max_tokens=self._room_tokens,
-            token_counter=tokens_of,
-            start_on=["human", "ai"],
+            theirs, max_tokens=self._room_tokens, token_counter=tokens_of, start_on=["human", "ai"]
         )
         return [said[i] for i in sorted({int(message.id or 0) for message in left})]
 

@@ -197,9 +197,7 @@ class AnsweringModel(ScriptedModel):
             return step
         known = read.prompt_tokens - read.evaluated_tokens
         usage = Usage(
-            prompt_tokens=read.prompt_tokens,
-            completion_tokens=ANSWER_TOKENS,
-            cached_tokens=known,
+            prompt_tokens=read.prompt_tokens, completion_tokens=ANSWER_TOKENS, cached_tokens=known
         )
         return Answer(number=step.number, text=step.text, calls=step.calls, usage=usage)
 

@@ -76,9 +76,7 @@ class ContextTransform:
         return self.conversations.prepare(messages)
 
     def get_logs(
-        self,
-        pre_transform_messages: list[ChatDict],
-        post_transform_messages: list[ChatDict],
+        self, pre_transform_messages: list[ChatDict], post_transform_messages: list[ChatDict]
     ) -> tuple[str, bool]:
         """Return a description of a transformation's effect, and True if it changed anything."""
         before, after = pre_transform_messages, post_transform_messages

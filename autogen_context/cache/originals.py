@@ -406,11 +406,7 @@ class RedisOriginals(OriginalTier):
     """
 
     def __init__(
-        self,
-        server: "RedisServer | str",
-        *,
-        scope: Scope = NOBODY,
-        key: str | bytes | None = None,
+        self, server: "RedisServer | str", *, scope: Scope = NOBODY, key: str | bytes | None = None
     ) -> None:
         from autogen_context.cache.redis_server import server_of  # noqa: PLC0415 - optional
 

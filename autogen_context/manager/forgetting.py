@@ -98,11 +98,7 @@ class Forgetting:
     """Finds what was kept of messages that leave a conversation."""
 
     def __init__(
-        self,
-        setup: Setup,
-        engine: Engine,
-        originals: OriginalStore,
-        prefetcher: Prefetcher,
+        self, setup: Setup, engine: Engine, originals: OriginalStore, prefetcher: Prefetcher
     ) -> None:
         self._mode: OnHostRemoval = setup.config.on_host_removal
         self._host, self._engine = setup.host, engine

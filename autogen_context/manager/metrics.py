@@ -174,10 +174,7 @@ class Metrics:
         """Create a span ending at the event's time, and return the context within it."""
         ends_ns = int(event["at"] * 1e9)
         span = self._tracer.start_span(
-            f"{NAME}.{name}",
-            context=now_in,
-            attributes=said,
-            start_time=ends_ns - int(ms * 1e6),
+            f"{NAME}.{name}", context=now_in, attributes=said, start_time=ends_ns - int(ms * 1e6)
         )
         if "error.type" in said:
             span.set_status(self._trace.StatusCode.ERROR)

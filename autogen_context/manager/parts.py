@@ -325,11 +325,11 @@ def window_tokens_of(config: ContextConfig, limits: ModelLimits) -> int:
     if config.window_tokens and config.window_tokens > known.input_tokens:
         warn_caller(
             f"window_tokens={config.window_tokens} is above the {known.input_tokens} input tokens of "
-            f"{config.model} ({known.source}): requests may be rejected",
+            f"{config.model} ({known.source}): requests may be rejected"
         )
     if not config.window_tokens and known.source == "default" and not config.discovery_url:
         warn_caller(
             f"nothing is known of the model {config.model!r}: a window of {known.input_tokens} tokens is assumed; give "
-            f"window_tokens=, set {variable_for(config.model)}, or add a row to ./model_limits.json",
+            f"window_tokens=, set {variable_for(config.model)}, or add a row to ./model_limits.json"
         )
     return config.window_tokens or known.prompt_tokens

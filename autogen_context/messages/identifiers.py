@@ -18,8 +18,7 @@ ASCII_RUN = re.compile(VALUE_RUN.pattern, re.ASCII)  # the same for ASCII text, 
 MOST = 120  # characters; longer runs are data, not names
 DISTINCTIVE = re.compile(r"[/_\d@.-]|[a-z][A-Z]")
 LETTERS = str.maketrans(
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
-    "a" * 26 + "A" * 26 + "9" * 10,
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "a" * 26 + "A" * 26 + "9" * 10
 )
 SAME = re.compile("(?<=a)a+|(?<=A)A+|(?<=9)9+")
 REMEMBERED = 20_000  # cache entries: a conversation repeats its names

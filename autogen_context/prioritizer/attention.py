@@ -127,10 +127,7 @@ class AttentionScorer:
         return self._scores(query, parts, [*map(ready, texts)] if ready else ())
 
     def _scores(
-        self,
-        query: str,
-        parts: Sequence[ContextPart],
-        vectors: Sequence[Sequence[float] | None],
+        self, query: str, parts: Sequence[ContextPart], vectors: Sequence[Sequence[float] | None]
     ) -> list[AttentionScore]:
         """Score parts; ``vectors`` are those of the query and of each part, or empty."""
         lexical = relevances(query, [part.text for part in parts])
@@ -341,9 +338,7 @@ def relatedness(cosine: float) -> float:
 
 
 def fused(
-    lexical: Sequence[float],
-    semantic: Sequence[float | None],
-    fraction: float = SEMANTIC_FRACTION,
+    lexical: Sequence[float], semantic: Sequence[float | None], fraction: float = SEMANTIC_FRACTION
 ) -> list[float]:
     """Combine lexical and semantic scores, of which the latter count a fraction; the lexical one if there is no semantic one."""
     return [

@@ -200,10 +200,7 @@ class CodeOutline:
     """All definitions of a tree below their files, and these below their folders, in tree order."""
 
     def __init__(
-        self,
-        names: Iterable[str],
-        symbols: Mapping[str, Symbols],
-        scores: Mapping[Place, float],
+        self, names: Iterable[str], symbols: Mapping[str, Symbols], scores: Mapping[Place, float]
     ) -> None:
         self.overview = [Piece(text=line, rank=0) for line in overview_of(names)]
         self.pieces: list[Piece] = []  # folders, files and definitions

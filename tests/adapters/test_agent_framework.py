@@ -214,7 +214,7 @@ async def test_a_history_saved_at_each_call_is_managed_whole(client: str) -> Non
             assert context.last_prepared.certificate.pairs_closed
     assert [request.error for request in server.rejected] == []
     assert [message["role"] for message in server.requests[1].messages] == [
-        *("system", "user", "assistant", "tool", "tool"),
+        *("system", "user", "assistant", "tool", "tool")
     ]
     kept = session.state[InMemoryHistoryProvider().source_id]["messages"]
     results = [each for message in kept for each in message.contents if "result" in each.type]

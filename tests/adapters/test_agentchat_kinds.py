@@ -275,9 +275,7 @@ KINDS = [
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 async def test_a_kind_stays_inside_its_window(
-    kind: Callable[[ChatCompletionClient], Built],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    kind: Callable[[ChatCompletionClient], Built], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Run, saved, loaded by another process and run again: none refused, and each request has the task of its run."""
     monkeypatch.chdir(tmp_path)

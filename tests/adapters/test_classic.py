@@ -27,11 +27,7 @@ from support.counting import Approximate
 WINDOWS = st.integers(40, 4_000)
 
 
-def transform_of(
-    window_tokens: int,
-    *,
-    single_system: bool = False,
-) -> ContextTransform:
+def transform_of(window_tokens: int, *, single_system: bool = False) -> ContextTransform:
     """A transform that counts alike everywhere."""
     config = ContextConfig(window_tokens=window_tokens, single_system=single_system)
     return ContextTransform(config=config, counter=Approximate())

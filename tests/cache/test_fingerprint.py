@@ -104,10 +104,7 @@ SEEN: dict[str, tuple[str, Change]] = {
     "replaced": ("file f*", partial(written_over, by_another_file=True)),
     "pipe in its place": ("file f*", a_pipe_now),
     "folder above replaced": ("file f* .", in_another_folder),
-    "link retargeted": (
-        "../current/link l*",
-        lambda project: retargeted(project / "link", "two"),
-    ),
+    "link retargeted": ("../current/link l*", lambda project: retargeted(project / "link", "two")),
     "target written": ("../current/link l*", lambda project: (project / "one").write_text("b")),
     "target deleted": ("../current/link l*", lambda project: (project / "one").unlink()),
     "folder link retargeted": (

@@ -27,10 +27,7 @@ from support.entries import ANY_TEXT, ENTRIES, Clock, said
 from support.own_tier import OwnTier
 
 SCOPE = Scope(tenant="acme", agent="coder")
-OTHERS = [
-    Scope(tenant="acme", agent="writer"),
-    Scope(tenant="acmec", agent="oder"),
-]
+OTHERS = [Scope(tenant="acme", agent="writer"), Scope(tenant="acmec", agent="oder")]
 PUTS = st.lists(st.sampled_from("abcdef"), max_size=12)
 MESSAGES = st.lists(st.text(max_size=40), max_size=3).map(
     lambda texts: tuple(Message(role="user", text=text) for text in texts)
@@ -40,10 +37,7 @@ BOTH = pytest.mark.parametrize("memory_bytes", [0, 10**6], ids=["on disk", "in m
 
 
 @settings(max_examples=8)
-@given(
-    st.dictionaries(ANY_TEXT, ENTRIES, max_size=5),
-    st.sampled_from([0, 1_000, 10**9]),
-)
+@given(st.dictionaries(ANY_TEXT, ENTRIES, max_size=5), st.sampled_from([0, 1_000, 10**9]))
 def test_what_was_put_comes_back_to_the_byte(
     tmp_path_factory: pytest.TempPathFactory,
     entries: dict[str, tuple[Message, ...]],

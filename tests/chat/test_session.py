@@ -112,12 +112,7 @@ async def test_the_sources_of_an_answer_are_entries(settings: ChatSettings) -> N
 
 @pytest.mark.parametrize(
     "faults",  # a client tries twice where nothing came
-    [
-        [Fault.drop()],
-        [Fault.drop(before_headers=True)] * 2,
-        [Fault.error(401)],
-        [Fault.error(404)],
-    ],
+    [[Fault.drop()], [Fault.drop(before_headers=True)] * 2, [Fault.error(401)], [Fault.error(404)]],
     ids=["lost in the middle", "lost before", "wrong key", "unknown model"],
 )
 async def test_a_question_without_an_answer_is_asked_again(

@@ -93,8 +93,7 @@ def test_a_key_never_goes_where_a_file_says(chat: Chatting, listener: Listener) 
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["OPENAI_CUSTOM_HEADERS", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY"],
+    "name", ["OPENAI_CUSTOM_HEADERS", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY"]
 )
 def test_nothing_that_a_client_sends_along_goes_where_a_file_says(
     name: str, chat: Chatting, listener: Listener

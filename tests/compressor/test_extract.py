@@ -48,9 +48,7 @@ MESSAGES = st.builds(
     results=st.lists(RESULTS, max_size=2).map(tuple),
 )
 UNITS = st.one_of(
-    st.lists(MESSAGES, max_size=2),
-    transcripts().map(read_all),
-    broken_transcripts().map(read_all),
+    st.lists(MESSAGES, max_size=2), transcripts().map(read_all), broken_transcripts().map(read_all)
 )
 MARK = re.compile(r"\[… (\d+) lines …\]\n?|\[…\]\n?")
 

@@ -471,8 +471,7 @@ def test_promises_of_json(text: str, tokens: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "around",
-    ["{}", "The answer:\n{}\nThat was it.", "{}\n{}", "[INFO] x\n{}"],
+    "around", ["{}", "The answer:\n{}\nThat was it.", "{}\n{}", "[INFO] x\n{}"]
 )
 def test_blocks_inside_text(around: str) -> None:
     """They lose their blanks; the text around them stays."""

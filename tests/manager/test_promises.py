@@ -247,9 +247,7 @@ def test_a_compaction_makes_room_for_turns_that_hold(share: float) -> None:
 
 
 @given(
-    st.lists(st.integers(0, 6_000), min_size=5, max_size=25),
-    st.integers(0, 1_500),
-    st.booleans(),
+    st.lists(st.integers(0, 6_000), min_size=5, max_size=25), st.integers(0, 1_500), st.booleans()
 )
 def test_1_the_bound_covers_the_bill(
     sizes: list[int],

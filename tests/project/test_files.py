@@ -180,11 +180,7 @@ def sent(keeper: IncrementalContextManager, messages: list[ChatMessage]) -> obje
 
 OWN: dict[str, tuple[str, str, dict[str, str]]] = {
     "writes": ("all new\n", "write_file", {"path": "a.py", "content": "all new\n"}),
-    "edits": (
-        "one\n2\nthree\n",
-        "str_replace",
-        {"path": "a.py", "old_str": "two", "new_str": "2"},
-    ),
+    "edits": ("one\n2\nthree\n", "str_replace", {"path": "a.py", "old_str": "two", "new_str": "2"}),
 }
 
 

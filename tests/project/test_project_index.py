@@ -30,9 +30,7 @@ def index_of(root: Path, most_files: int = 5_000) -> Index:
 @settings(max_examples=15)
 @given(EDITS, st.lists(EDITS, max_size=3))
 def test_piece_by_piece_is_as_all_at_once(
-    tick_ns: int,
-    first: list[tuple[str, str | None]],
-    bursts: list[list[tuple[str, str | None]]],
+    tick_ns: int, first: list[tuple[str, str | None]], bursts: list[list[tuple[str, str | None]]]
 ) -> None:
     """After any edits, of rules as well, files, symbols and documents are those that a new index finds (14)."""
 

@@ -28,11 +28,7 @@ def column_of(host: str) -> str:
 
 
 def agent_of(
-    host: str,
-    server: LoopbackServer,
-    *tools: Callable[..., str],
-    name: str = "reader",
-    **ours: Any,
+    host: str, server: LoopbackServer, *tools: Callable[..., str], name: str = "reader", **ours: Any
 ) -> HostAgent:
     """An agent that is registered with these arguments."""
     kind, _ = host_agents.HOSTS[host]

@@ -128,8 +128,4 @@ UNKNOWN = {
     "prose with numbers": "Reading 5 errors from the log of 3",
     "kills in prose": "The process was killed by the operator, he said, and then restarted.\nAll good.",
 }  # fmt: skip  # a row a case
-OUTPUTS: dict[str, dict[str, str]] = {
-    "failed": FAILED,
-    "succeeded": SUCCEEDED,
-    "unknown": UNKNOWN,
-}
+OUTPUTS: dict[str, dict[str, str]] = {"failed": FAILED, "succeeded": SUCCEEDED, "unknown": UNKNOWN}

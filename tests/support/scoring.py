@@ -52,10 +52,7 @@ def returns(text: str, *, arguments: str = "{}", name: str = "f") -> list[Messag
     """A call with its result."""
     call = ToolCall(id="1", name=name, arguments=arguments)
     result = ToolResult(call_id="1", text=text)
-    return [
-        Message(role="assistant", calls=(call,)),
-        Message(role="tool", results=(result,)),
-    ]
+    return [Message(role="assistant", calls=(call,)), Message(role="tool", results=(result,))]
 
 
 def steps(texts: Iterable[str]) -> list[Message]:
