@@ -21,6 +21,7 @@ from autogen_context.manager.options import ManagerOptions
 from autogen_context.manager.runner import ToolSchemas
 from autogen_context.messages.message import SYSTEM_ROLES
 from autogen_context.messages.openai_chat import fields_of
+from autogen_context.prioritizer.guarded import is_awaited
 
 ChatDict = dict[str, Any]  # the host's own type
 T = TypeVar("T")
@@ -31,7 +32,7 @@ CONVERSATIONS = 8  # managers kept; few agents alternate between more than eight
 class Conversations(AgentContext[ChatDict]):
     """The conversations of one agent, each with its own manager; the hooks do not name the peer.
 
-    If there is a model to ask or a project to read, a turn waits for them (within their time limit) on a separate event loop.
+    If there is a model to ask, a prioritizer to await or a project to read, a turn waits for them (within their time limit) on a separate event loop.
 
     Attributes:
         manager: the manager of the last turn's conversation; before the first turn, the one it will use.
@@ -46,6 +47,7 @@ class Conversations(AgentContext[ChatDict]):
         self._begin_anew()
         when_forked(self._begin_anew)
         self._waits = any(map(options.get, ("model_client", "vectors", "project")))
+        self._waits |= is_awaited(options.get("prioritizer"))
 
     def prepare(
         self, messages: list[ChatDict], *, system: str | None = None, tools: ToolSchemas = ()

@@ -26,6 +26,11 @@ from autogen_context.prioritizer.prioritizer import (
 from autogen_context.prioritizer.record import ConversationRecord
 
 
+def is_awaited(prioritizer: Prioritizer | None) -> bool:
+    """Whether a prioritizer says that its scores are to be awaited."""
+    return inspect.iscoroutinefunction(getattr(prioritizer, "scores", None))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Awaited:
     """What came of awaiting the scores of a conversation; ``None``: the usual ones decide. Known for as long as it is held."""

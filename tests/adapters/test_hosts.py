@@ -6,18 +6,26 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from host_agents import HostAgent
 from hosts import measure
+from typing_extensions import override
 
-from autogen_context import ProjectContext
+from autogen_context import ProjectContext, TokenBudgetManager
+from autogen_context.budget.policy import BudgetRequest, CompactionBudget
 from autogen_context.cache.originals import DiskOriginals
 from autogen_context.cache.tier import Scope
+from autogen_context.compressor.reducers import Reduction
 from autogen_context.errors import ContextWindowExceeded
+from autogen_context.messages.message import ToolCall
 from autogen_context.messages.tool_schema import RECALL_DESCRIPTION, RECALL_TOOL_NAME
+from autogen_context.prioritizer.prioritizer import Need
+from autogen_context.prioritizer.record import ConversationRecord
 from autogen_context.report.events import Run, read_events, runs_of
 from autogen_context.testing import Call, Request, Say, ServedRequest, Step
+from autogen_context.text.fit import CountText
 from support.hosts import HOSTS, agent_of, column_of, on_every_host, working
 from support.logs import (
     ASKED_BACK,
@@ -255,6 +263,53 @@ async def test_the_agents_own_model_writes_summaries(host: str) -> None:
     assert agent.context is not None
     usage = agent.context.manager.usage
     assert usage.requests in (0, len(server.requests) - len(beside))  # 0 where there are no bills
+
+
+class Noting(TokenBudgetManager):
+    """A budget, a reducer and a prioritizer that is awaited, all in one: they note what they are asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: set[str] = set()
+
+    @override
+    def for_compaction(self, request: BudgetRequest, /) -> CompactionBudget:
+        self.asked.add("budget")
+        return super().for_compaction(request)
+
+    async def scores(self, conversation: ConversationRecord, _need: Need, /) -> dict[int, float]:
+        await asyncio.sleep(0)
+        self.asked.add("prioritizer")
+        return {unit.position: 1.0 for unit in conversation.units}
+
+    def recognises(self, call: ToolCall | None, _text: str, /) -> bool:
+        return call is not None and call.name == read_log.__name__
+
+    def reduce(
+        self, call: ToolCall | None, text: str, /, *, room_tokens: int, count: CountText
+    ) -> Reduction:
+        assert call is not None
+        self.asked.add("reducer" if count(text) > 0 and room_tokens > 0 else "no room")
+        return Reduction(text=f"{call.arguments} was read\n{text}"[: len(text) - 300])
+
+
+@feature(
+    "`budget=`, `prioritizer=` (also `async`), `reducers=`: parts of one's own decide; settings are arguments"
+)
+@on_every_host
+async def test_parts_of_ones_own_decide(host: str) -> None:
+    """Each is asked, and what the reducer made is what is sent."""
+    own = Noting()
+    parts: dict[str, Any] = {"budget": own, "prioritizer": own, "reducers": [own]}
+    *steps, done = fourteen_logs()
+    async with working(host, *steps, done, tools=(read_log,), reduce="lossy", **parts) as (
+        server,
+        agent,
+    ):
+        await agent.ask("Read all logs.")
+    assert own.asked == {"budget", "prioritizer", "reducer"}
+    assert "was read" in str(server.requests[2].messages)
+    assert [request.error for request in server.rejected] == []
 
 
 @feature("from a state through JSON it goes on to the byte; between compactions requests only grow")
