@@ -6,7 +6,7 @@ that a request fits its window: the window does that.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Literal, NamedTuple, Protocol, Self
+from typing import Literal, Protocol, Self
 
 from autogen_context.argument import require_fraction, require_whole, wrong_argument
 from autogen_context.budget.task import TaskDefinition
@@ -62,25 +62,6 @@ class TurnBudget:
     def __post_init__(self) -> None:
         """Raise `ValueError` for invalid fields."""
         require_sound(self)
-
-
-class RequestRoom(NamedTuple):
-    """The next request in tokens of our own count: what it may have, what it has so far, and the turn's budget."""
-
-    tokens: int
-    used_tokens: int  # units, preamble, tools and format
-    due_tokens: int  # notices that are to be sent
-    budget: TurnBudget
-
-    @property
-    def needed_tokens(self) -> int:
-        """What it has, with the notices."""
-        return self.used_tokens + self.due_tokens
-
-    @property
-    def free_tokens(self) -> int:
-        """What is left; negative if it exceeds the room."""
-        return self.tokens - self.needed_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -91,13 +91,15 @@ def overruled(statements: Mapping[Name, Entry], entries: Collection[Entry]) -> f
     )
 
 
+NOTHING_BESIDE: Mapping[Name, Entry] = {}
+
+
 class EvictionNotice:
-    """The part of a conversation's index that tells of units evicted from it; ``statements`` are shown beside its messages, by name."""
+    """The part of a conversation's index that tells of units evicted from it."""
 
     def __init__(
         self, counter: MessageCounter, *, compressor: Extracting, kinds: ToolKinds = BY_NAME
     ) -> None:
-        self.statements: Mapping[Name, Entry] = {}
         self._recorded: tuple[Entry, ...] = ()
         self._compressor, self._counter, self._kinds = compressor, counter, kinds
         self.truncate(0)
@@ -141,20 +143,21 @@ class EvictionNotice:
         index.follow(self)
         return list(self._ledger)
 
-    def note(self, *, until: int) -> None:
-        """Log the actions of the units before ``until``, which are out of reach.
+    def _log(self, *, until: int) -> ActionLog:
+        """Return the log of the actions of the units before ``until``, which are out of reach.
 
-        The log depends only on the units and the position, so a restored state produces the same one.
+        It depends only on the units and the position, so a restored state produces the same one.
         """
         if self._noted > until:
             self._earlier, self._noted = ActionLog(), 0
         for actions in self._done[self._noted : until]:
             self._earlier.add(actions)
         self._noted = until
+        return self._earlier
 
-    def overruled(self) -> frozenset[Name]:
+    def overruled(self, statements: Mapping[Name, Entry]) -> frozenset[Name]:
         """Return the names of the statements that later messages replaced."""
-        return overruled(self.statements, list(self._ledger))
+        return overruled(statements, list(self._ledger))
 
     def said(
         self,
@@ -280,31 +283,38 @@ class EvictionNotice:
         units: Sequence[Candidate],
         decided: Mapping[int, Decision],
         *,
+        beside: Mapping[Name, Entry] = NOTHING_BESIDE,
         summaries: Mapping[Span, str],
         room_tokens: int,
         reach: int = 0,
     ) -> str:
-        """Return the notice about units left out or shortened; actions before ``reach`` come from the log of ``note``."""
+        """Return the notice about units left out or shortened; actions before ``reach`` come from a log.
+
+        Statements ``beside`` the messages are shown anyway.
+        """
         told: dict[Span, str] = {}
         for span in sorted(summaries, key=lambda span: span.start):
             if any(i not in decided for i in range(span.start, span.stop)):
                 _, said = reopened(summaries[span])  # its statements are told with all others
                 stop = units[span.stop - 1].unit.stop
-                stated = chain(self._ledger, self.statements.values())
+                stated = chain(self._ledger, beside.values())
                 newer = [entry for entry in stated if entry.position >= stop]
                 told[span] = without_outdated(said, newer)
+        earlier = self._log(until=reach) if reach else None
         gone = (i for i in range(reach, len(units)) if i not in decided)
         left_out = LeftOut(
-            statements=self._stated(units, decided),
+            statements=self._stated(units, decided, beside.values()),
             summaries=told,
             units={i: self._done[i] for i in gone},
-            earlier=self._earlier if reach and not any(told.values()) else None,
+            earlier=earlier if reach and not any(told.values()) else None,
         )
         return self._compressor.notice(
             left_out, room_tokens=max(0, room_tokens), count=self._counter.text
         )
 
-    def _stated(self, units: Sequence[Candidate], decided: Mapping[int, Decision]) -> list[Entry]:
+    def _stated(
+        self, units: Sequence[Candidate], decided: Mapping[int, Decision], beside: Collection[Entry]
+    ) -> list[Entry]:
         """Return the statements that are still valid but no longer visible."""
         shortened = [
             piece.message.text
@@ -319,7 +329,6 @@ class EvictionNotice:
             decision = decided.get(unit_at(units, entry.position))
             return (decision is None or decision.hides) and entry.text not in in_sight
 
-        beside = self.statements.values()
         own = (entry for entry in self._ledger if entry.position >= 0)
         return [e for e in own if is_hidden(e) and not is_replaced(e, beside)]
 

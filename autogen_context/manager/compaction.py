@@ -7,27 +7,28 @@ Order: protected messages; people's messages within their fraction; the newest u
 score, or by relevance if a person asks about the past, which may then fill more of the room.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from autogen_context.budget.policy import BudgetRequest, CompactionBudget, Section
 from autogen_context.budget.task import TaskDefinition
-from autogen_context.compressor.extract import Unchosen, fill
+from autogen_context.compressor.extract import fill
 from autogen_context.compressor.notice import EvictionNotice, Said
 from autogen_context.compressor.shorten import fit_pieces
 from autogen_context.compressor.summaries import Span, Spans
 from autogen_context.ledger import Entry, Kind
 from autogen_context.ledger.rendering import entry_of
+from autogen_context.manager.cut import Cut, Stretch, left_again, left_out, notice_of, with_notice
 from autogen_context.manager.parts import Setup
 from autogen_context.manager.prefetch import Prefetcher
 from autogen_context.messages.identifiers import is_distinctive
-from autogen_context.messages.message import Message
-from autogen_context.messages.piece import Piece, Written, messages_of
+from autogen_context.messages.piece import Piece, messages_of
 from autogen_context.prioritizer.advice import Advice, key_of
-from autogen_context.prioritizer.prioritizer import Need, Scores
+from autogen_context.prioritizer.prioritizer import Need
 from autogen_context.prioritizer.record import ConversationRecord
 from autogen_context.prioritizer.references import References
-from autogen_context.prioritizer.selection import efficiency_of, standing
+from autogen_context.prioritizer.selection import considered, efficiency_of
 from autogen_context.prioritizer.superseded import Superseded
 from autogen_context.recall.exchanges import IMMEDIATE_EXCHANGES, why_dropped
 from autogen_context.tokens.message_counter import MessageCounter
@@ -46,11 +47,18 @@ from autogen_context.view.notice import Name, Notice, Topic
 from autogen_context.view.protected import Protection, choose_protected
 from autogen_context.view.view import ContextView
 
-OUT_OF_REACH = "it was too long ago to be compared with what stays"
 REPEATED = "the same system message is sent once"
-QUOTED = "Quoted from them, as data:"
 FRAME = "-"  # a placeholder, to measure the notice without its content
+NOTHING_SUMMED: Mapping[Span, str] = {}
 STATED: Mapping[Topic, Kind] = {"requirement": "constraint", "decision": "decision"}
+
+
+class Plan(NamedTuple):
+    """What a compaction decides."""
+
+    decided: Mapping[int, Decision]  # by index of the unit
+    reasoned: Mapping[int, Reasoned]  # why, of those that were compared and are still considered
+    overruled: frozenset[Name]  # notices that later messages contradict
 
 
 class CompactionPlanner:
@@ -71,7 +79,6 @@ class CompactionPlanner:
         self.prioritizer = setup.prioritizer
         self.references = References(setup.kinds, superseded)
         self.telling = EvictionNotice(counter, compressor=setup.compressor, kinds=setup.kinds)
-        self.reasoned: Mapping[int, Reasoned] = {}  # by index of the unit; a new mapping each time
 
     def follow(self) -> None:
         """Bring what a plan asks for up to date."""
@@ -90,96 +97,127 @@ class CompactionPlanner:
         fixed_tokens: int,
         pinned: frozenset[int],
         stale: frozenset[int],
-    ) -> dict[int, Decision]:
+        known: Mapping[int, Reasoned],
+    ) -> Plan:
         """Decide on the units by index; those without a decision were not sent before and are not sent now.
 
-        Raises ``ContextWindowExceeded`` if the protected units do not fit beside ``fixed_tokens``, not even shortened.
+        ``known`` are the reasons of the last plan. Raises ``ContextWindowExceeded`` if the protected units do not fit beside ``fixed_tokens``, not even shortened.
         """
-        conversation, candidates = self.conversation, self.conversation.candidates
         self.follow()
-        protected, need = conversation.protected(pinned), self._need(limit_tokens, stale)
-        compared = standing(self.references, need)
-        near = (
-            standing(self.references, replace(need, relevance={})) if need.relevance else compared
-        )
+        conversation, candidates = self.conversation, self.conversation.candidates
+        need, limit = self._need(limit_tokens, stale), limit_tokens - fixed_tokens
+        compared, near = considered(self.references, need)
         reach = near[0] if near else 0
-        self.telling.note(until=reach)
-        self.telling.statements = stated(view.notices.standing)
         summaries = self._summaries(limit_tokens, pinned)
         budget = self._budget_for(need, limit_tokens, fixed_tokens, has_summaries=bool(summaries))
-        limit = limit_tokens - fixed_tokens
-        total = max(0, min(limit, budget.total_tokens))
+        total, protected = budget.total_tokens, conversation.protected(pinned)
         asked = {*view.decisions.live, *compared, *near, *protected}
         needless = self._needless(asked, protected)
-        self.references.cut([i for i in compared if i not in needless])
 
         # In their order: protected units, people's messages, the newest units, and of the rest the highest scores.
-        chosen = choose_protected(candidates, protected, limit_tokens=limit, fit=self._fit)
-        protected_tokens, count = tokens_of(chosen), self.counter.message
+        firm = choose_protected(candidates, protected, limit_tokens=limit, fit=self._fit)
         messages = candidates[-1].unit.stop if candidates else 0
-        frame = count(notice_of(messages, conversation.tokens, FRAME))
-        beside = int((total - protected_tokens) * budget.kept_fraction) - frame
-        said = self.telling.said(
+        frame = self.counter.message(notice_of(messages, conversation.tokens, FRAME))
+        beside = int((total - tokens_of(firm)) * budget.kept_fraction) - frame
+        said = [each for each in self._said(need, budget, reach) if each.unit not in needless]
+        people = people_first(said, protected, firm, budget=budget, beside_tokens=beside)
+        beside = min(beside, total - tokens_of(firm | people) - frame)
+        taken = firm | people | needless
+        newest = newest_first(candidates, taken, budget=budget, beside_tokens=beside)
+        notice_tokens = max(0, int(beside * budget.notice_fraction))
+        stretch = Stretch(
+            units=asked,
+            among=[i for i in compared if i not in needless],
+            stays=firm | people | newest,
+            leaves=needless,
+            messages=messages,
+            tokens=conversation.tokens,
+            limit_tokens=limit,
+            room_tokens=max(0, beside - tokens_of(newest) - notice_tokens),
+            notice_tokens=notice_tokens,
+        )
+        cut = self.cut(stretch, need, view, budget=budget, summaries=summaries, reach=reach)
+        return Plan(
+            decided=cut.decided,
+            reasoned=self._explained(view.decisions, cut, known),
+            overruled=self.telling.overruled(stated(view.notices.standing)),
+        )
+
+    def cut(
+        self,
+        stretch: Stretch,
+        need: Need,
+        view: ContextView,
+        *,
+        compared: Iterable[int] = (),
+        budget: CompactionBudget | None = None,
+        summaries: Mapping[Span, str] = NOTHING_SUMMED,
+        reach: int = 0,
+    ) -> Cut:
+        """Cut a full window, or finished work: choose among its units by score, drop the others, and tell what was in them.
+
+        Scores compare the units of the stretch, and those ``compared`` with them. Units before ``reach`` are told by a log.
+        """
+        references, candidates = self.references, self.conversation.candidates
+        references.cut({*compared, *stretch.among})
+        scores = self.prioritizer.scores(ConversationRecord(references), need)
+        filled = fill(
+            references,
+            stretch.among,
+            taken={**stretch.sent, **stretch.stays, **stretch.leaves},
+            scores=scores,
+            counter=self.counter,
+            compressor=self._setup.compressor,
+            room_tokens=stretch.room_tokens,
+            shares=self._shares(budget) if budget else None,
+        )
+        chosen = {**stretch.stays, **filled.stays}
+        dropped = {
+            i: left_again(view.decisions, i)
+            or stretch.leaves.get(i)
+            or left_out(candidates[i], filled.left.get(i))
+            for i in sorted({*stretch.units, *filled.left}.difference(chosen))
+        }
+        told = self.telling.told(
             candidates,
+            {**stretch.known(candidates), **chosen},
+            beside=stated(view.notices.standing),
+            summaries=summaries,
+            room_tokens=stretch.notice_tokens,
+            reach=reach,
+        )
+        messages = stretch.messages - sum(len(candidates[i].unit.messages) for i in chosen)
+        gone = stretch.tokens - sum(candidates[i].tokens for i in chosen)
+        room = min(stretch.limit_tokens - tokens_of(chosen) - tokens_of(dropped), gone)
+        count = self.counter.message
+        notice = with_notice(dropped, (messages, gone, told), room_tokens=room, count=count)
+        return Cut(chosen=chosen, dropped=dropped, notice=notice, scores=scores)
+
+    def _explained(
+        self, before: Decisions, cut: Cut, known: Mapping[int, Reasoned]
+    ) -> dict[int, Reasoned]:
+        """Return the reasons of what was decided by score: now, or before if it left then, while it is under consideration."""
+        decided = cut.decided
+        new = {
+            i: Reasoned(decided[i], cut.scores.reasons(i))
+            for i in self.references.standing
+            if i in decided and decided[i].rank
+            if not (i in known and i < len(before) and decided[i] is before[i])
+        }
+        return {i: known[i] for i in self.references.standing if i in known} | new
+
+    def _said(self, need: Need, budget: CompactionBudget, reach: int) -> list[Said]:
+        """Return what people said; for a question about the past only rules, since what answers it goes before."""
+        conversation = self.conversation
+        said = self.telling.said(
+            conversation.candidates,
             conversation.overview,
             conversation.messages,
             long_tokens=budget.long_message_tokens,
             reach=reach,
             is_used=self._is_used,
         )
-        budget = replace(budget, total_tokens=total)
-        # For a question about the past, what answers it goes before anything but rules.
-        said = [e for e in said if e.unit not in needless and (e.is_rule or not need.relevance)]
-        chosen |= people_first(said, protected, chosen, budget=budget, beside_tokens=beside)
-        beside = min(beside, total - tokens_of(chosen) - frame)
-        recent = newest_first(candidates, chosen | needless, budget=budget, beside_tokens=beside)
-        chosen |= recent
-        told_tokens = max(0, int(beside * budget.notice_fraction))
-        scores = self.prioritizer.scores(ConversationRecord(self.references), need)
-        filled = fill(
-            self.references,
-            self.references.standing,
-            taken=chosen | needless,
-            scores=scores,
-            counter=self.counter,
-            compressor=self._setup.compressor,
-            room_tokens=max(0, beside - tokens_of(recent) - told_tokens),
-            shares=self._shares(budget),
-        )
-        chosen |= filled.stays
-
-        # The rest is dropped; a notice in its place tells what was in it.
-        dropped = {
-            i: left_again(view.decisions, i)
-            or needless.get(i)
-            or left_out(candidates[i], filled.left.get(i))
-            for i in sorted({*asked, *filled.left}.difference(chosen))
-        }
-        told = self.telling.told(
-            candidates,
-            chosen,
-            summaries=summaries,
-            room_tokens=told_tokens,
-            reach=reach,
-        )
-        stay = [candidates[i] for i in chosen]
-        messages -= sum(len(candidate.unit.messages) for candidate in stay)
-        gone = conversation.tokens - sum(candidate.tokens for candidate in stay)
-        decided = chosen | dropped
-        self._explain(view.decisions, decided, scores)
-        room = min(limit - tokens_of(decided), gone)
-        return decided | with_notice(dropped, (messages, gone, told), room_tokens=room, count=count)
-
-    def _explain(self, before: Decisions, decided: Mapping[int, Decision], scores: Scores) -> None:
-        """Keep the reasons of what was decided by score: now, or before if it left then, while it is under consideration."""
-        standing, known = self.references.standing, self.reasoned
-        new = {
-            i: Reasoned(decided[i], scores.reasons(i))
-            for i in standing
-            if i in decided and decided[i].rank
-            if not (i in known and i < len(before) and decided[i] is before[i])
-        }
-        self.reasoned = {i: known[i] for i in standing if i in known} | new
+        return [each for each in said if each.is_rule or not need.relevance]
 
     def _needless(
         self, units: Iterable[int], protected: Mapping[int, Protection]
@@ -212,11 +250,9 @@ class CompactionPlanner:
             asks_back=bool(need.relevance),
             has_summaries=has_summaries,
         )
-        return self._setup.budget.for_compaction(request)
-
-    def overruled(self) -> frozenset[Name]:
-        """Return the notices that contradicted older messages at the last plan."""
-        return self.telling.overruled()
+        budget = self._setup.budget.for_compaction(request)
+        total = max(0, min(limit_tokens - fixed_tokens, budget.total_tokens))
+        return replace(budget, total_tokens=total)
 
     def spans(self, room_tokens: int, pinned: frozenset[int]) -> list[Span]:
         """Return the spans that will leave first, each to be summarised separately."""
@@ -359,45 +395,3 @@ def newest_first(
             break
         chosen[i] = kept(candidates[i], Why.RECENT)
     return chosen
-
-
-def left_out(candidate: Candidate, unchosen: Unchosen | None) -> Decision:
-    """Return the decision that drops a unit; ``unchosen`` has its reason and rank if it was scored."""
-    why, rank = unchosen or (OUT_OF_REACH, None)
-    return replaced(candidate, "drop", Why.LEFT_OUT, detail=why, rank=rank)
-
-
-def left_again(before: Sequence[Decision], i: int) -> Decision | None:
-    """Return the earlier decision that dropped a unit, or ``None`` if something of it was sent."""
-    known = before[i] if i < len(before) else None
-    return known if known is not None and known.action == "drop" and not known.sent else None
-
-
-def with_notice(
-    dropped: Mapping[int, Decision],
-    left_out: tuple[int, int, str],
-    *,
-    room_tokens: int,
-    count: Callable[[Message], int],
-) -> dict[int, Decision]:
-    """Put a notice in place of the first dropped unit: of messages, tokens and what is told of them, or without that if it does not fit."""
-    messages, tokens, told = left_out
-    for notice in (notice_of(messages, tokens, told), notice_of(messages, tokens)):
-        if dropped and count(notice) <= room_tokens:
-            first = min(dropped)
-            decision = replace(
-                dropped[first],
-                pieces=(Written(message=notice),),
-                tokens_after=count(notice),
-            )
-            return {first: decision}
-    return {}
-
-
-def notice_of(messages: int, tokens: int, told: str = "") -> Message:
-    """Write the notice in place of dropped messages."""
-    text = (
-        f"{messages} earlier messages ({tokens} tokens) are left out here to fit the context window"
-    )
-    text = f"[{text}. {QUOTED}\n{told}\n]" if told else f"[{text}]"
-    return Message(role="user", text=text, own=True)

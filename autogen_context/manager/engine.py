@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from autogen_context.budget.policy import RequestRoom
 from autogen_context.cache.originals import OriginalStore
 from autogen_context.cache.seal import store_key
 from autogen_context.compressor.arrival import Arrival
@@ -31,18 +30,16 @@ from autogen_context.manager.parts import Setup
 from autogen_context.manager.prefetch import Prefetcher
 from autogen_context.manager.prepared import (
     CertifiedRequest,
-    Fixed,
     Prepared,
     RequestWriter,
-    Window,
 )
 from autogen_context.manager.record import BEFORE, record_of, recorded_in, told_of
+from autogen_context.manager.room import RequestRoom, Rooms, Window
 from autogen_context.messages.message import SYSTEM_ROLES, Message, handle_of
 from autogen_context.messages.origin import Declared
 from autogen_context.messages.piece import RoleRules, Written, messages_of
 from autogen_context.messages.tool_schema import digest_of, has_recall_tool
 from autogen_context.prioritizer.superseded import Superseded
-from autogen_context.tokens.calibrate import Calibration
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.triggers.price import (
     CostEstimate,
@@ -59,11 +56,10 @@ from autogen_context.view.invariants import satisfied
 from autogen_context.view.view import ContextView, as_message
 
 if TYPE_CHECKING:
-    from autogen_context.manager.compaction import CompactionPlanner
+    from autogen_context.manager.compaction import CompactionPlanner, Plan
     from autogen_context.manager.finished import Finishing
 
 OFTEN = 3  # turns in a row with another system prompt
-NOTHING_REASONED: Mapping[int, Reasoned] = {}
 LEAST_RETRIEVED = 64  # tokens; with less room nothing is retrieved
 
 logger = logging.getLogger(__name__)
@@ -83,7 +79,6 @@ class Engine:
         digests: Sequence[bytes] = (),
     ) -> None:
         config, host = setup.config, setup.host
-        self.window = window
         handle_key = store_key(config.store_key or None)
         self.conversation = Conversation(
             host,
@@ -108,8 +103,8 @@ class Engine:
         self._originals = originals
         roles = RoleRules(alternate=config.alternate_roles, single_system=config.single_system)
         self._writer = RequestWriter(host, counter=counter, roles=roles)
-        self._calibration = Calibration()
-        self._limits: dict[int, int] = {}  # of a request in our own count, by number of rewrites
+        self.rooms = Rooms(self.conversation, counter, setup.budget, window)
+        self.reasoned: Mapping[int, Reasoned] = {}  # why, of units that a compaction compared
         # Of the system prompt: the turn of the last one, and how many turns in a row had one.
         self._prompt_changes: tuple[int, int] = 0, 0
         self._warned: tuple[frozenset[bytes], int] | None = None
@@ -121,7 +116,7 @@ class Engine:
         self, view: ContextView, payloads: Sequence[object]
     ) -> tuple[ContextView, Prepared[object]]:
         """Prepare a turn; the view already has the host's messages, and ``for_tools`` was called."""
-        calibration = view.calibration.with_fixed(self.fixed.tokens)
+        calibration = view.calibration.with_fixed(self.rooms.fixed.tokens)
         if calibration is not view.calibration:
             view = replace(view, calibration=calibration)
         try:
@@ -140,32 +135,11 @@ class Engine:
         """Run the stages in their order; arguments and errors as of ``prepare``."""
         clock, rewrites = self._setup.options.get("clock"), view.rewrites
         now_s = clock() if clock else None
-        if view.notices.standing:
-            view = self.files.without_unseen(view)
-        if not view.sent and view.preamble.is_offered:
-            due_tokens = self.room(view, rewrites=1).due_tokens
-            view = self.with_new_preamble(view, view.tokens + due_tokens)
-        if view.must_replan:
-            view = self.restarted(view)
-        room, finished = self.room(view), None
-        cost = self.estimate(view, room, now_s)
-        asks, answer = self.retrieved(view, room)
-        if self.must_compact(cost, room, needs_room=asks and answer is None):
-            view = self.compacted(view)
-            _, answer = self.retrieved(view, self.room(view))
-        elif self._setup.judges_finished:
-            view, finished = self.without_finished(view, room, is_cold=cost.price.is_cold)
-            if finished and finished.is_done:
-                _, answer = self.retrieved(view, self.room(view))
+        view = self.opened(view)
+        cost = self.estimate(view, now_s)
+        view, answer, finished = self.cut(view, cost)
         view = self.with_injected(view, answer)
-        request, extra_tokens = self._request(view), 0
-        while request.certificate.bound.tokens > request.certificate.limit_tokens:
-            # Role fillers or another tokenizer add tokens that the view does not know: compact with less room.
-            unknown = request.certificate.counted_tokens - self.room(view).used_tokens
-            is_cut = view.rewrites > rewrites  # less room each time, so the loop ends
-            extra_tokens = max(unknown, extra_tokens + 1) if is_cut else 0
-            view = self.compacted(view, extra_tokens)
-            request = self._request(view)
+        view, request = self.fitting(view, since=rewrites)
         compacted, units = view.rewrites > rewrites, len(self.conversation.candidates)
         waited = cost.waited_tokens
         pace = view.pace.after_turn(waited, rewrote=compacted, units=units, now_s=now_s)
@@ -180,13 +154,48 @@ class Engine:
         )
         return view, prepared
 
+    def opened(self, view: ContextView) -> ContextView:
+        """Return the view with what a turn begins with: notices that still hold, a first preamble, or all anew after a change."""
+        if view.notices.standing:
+            view = self.files.without_unseen(view)
+        if not view.sent and view.preamble.is_offered:
+            view = self.with_new_preamble(view, view.tokens + self.rooms.rewritten(view).due_tokens)
+        return self.restarted(view) if view.must_replan else view
+
+    def cut(
+        self, view: ContextView, cost: CostEstimate
+    ) -> tuple[ContextView, Message | None, FinishedEstimate | None]:
+        """Return the view compacted or without finished work if that is due, what is retrieved then, and what is finished."""
+        asks, answer = self.retrieved(view)
+        if self.must_compact(view, cost, needs_room=asks and answer is None):
+            view = self.compacted(view)
+            return view, self.retrieved(view)[1], None
+        if not self._setup.judges_finished:
+            return view, answer, None
+        view, finished = self.without_finished(view, is_cold=cost.price.is_cold)
+        if finished and finished.is_done:
+            answer = self.retrieved(view)[1]
+        return view, answer, finished
+
+    def fitting(self, view: ContextView, *, since: int) -> tuple[ContextView, CertifiedRequest]:
+        """Return the view and its request, compacted until it fits; there were ``since`` rewrites before this turn.
+
+        Role fillers or another tokenizer add tokens that the view does not know; each time there is less room, so it ends.
+        """
+        request, extra_tokens = self._request(view), 0
+        while request.certificate.bound.tokens > request.certificate.limit_tokens:
+            unknown = request.certificate.counted_tokens - self.rooms.of(view).used_tokens
+            extra_tokens = max(unknown, extra_tokens + 1) if view.rewrites > since else 0
+            view = self.compacted(view, extra_tokens)
+            request = self._request(view)
+        return view, request
+
     def realigned(self, view: ContextView, change: HostChange) -> ContextView:
         """Return the view after the host changed its list: what stays is sent as it was."""
         if change.heads:
             return self._with_heads(view, change)
         self._writer.forget()
-        if self._has_planner:
-            self.planner.reasoned = NOTHING_REASONED
+        self.reasoned = {}
         return view.realigned(change, self.conversation.candidates)
 
     def _with_heads(self, view: ContextView, change: HostChange) -> ContextView:
@@ -212,7 +221,7 @@ class Engine:
         entries = recorded_in(view.record) if stated is None else list(stated)
         stated_now = self.planner.stated(replace(each, position=BEFORE) for each in entries)
         entries = [each for each in stated_now if each.position < 0]
-        text = told_of(entries, self.room(view).budget.notice_tokens, self._counter.text)
+        text = told_of(entries, self.rooms.of(view).budget.notice_tokens, self._counter.text)
         return replace(view, record=record_of(entries, text))
 
     def stated_at(self, view: ContextView, positions: Container[int]) -> list[Entry]:
@@ -248,14 +257,14 @@ class Engine:
         conversation = self.conversation
         if conversation.system_messages == len(conversation.messages):
             return view
-        mark = self.room(view, rewrites=1).budget.compact_at_tokens
-        free = mark - self.fixed.tokens - others_tokens
+        mark = self.rooms.rewritten(view).budget.compact_at_tokens
+        free = mark - self.rooms.fixed.tokens - others_tokens
         return with_preamble(view, free, self._counter.message)
 
     def restarted(self, view: ContextView) -> ContextView:
         """Return the view with all messages as they came in, if a pin or a changed history requires a new plan and all fits."""
-        room = self.room(view)
-        used = self.conversation.tokens + room.needed_tokens - view.tokens
+        room = self.rooms.of(view)
+        used = self.conversation.tokens + room.beside_tokens + room.due_tokens
         is_whole = not any(decision.handle for decision in view.decisions)
         if is_whole or used > room.budget.compact_at_tokens:
             return view
@@ -263,20 +272,21 @@ class Engine:
         view = replace(view, decisions=Decisions(), notices=notices, sent=0, rewrites=rewrites)
         return self.files.without_unseen(self.with_new(view))
 
-    def estimate(self, view: ContextView, room: RequestRoom, now_s: float | None) -> CostEstimate:
+    def estimate(self, view: ContextView, now_s: float | None) -> CostEstimate:
         """Estimate whether to compact in this turn.
 
         It is forced if the view is above ``compact_at_fraction`` and a compaction can help, or if a protected message is
         missing since a pin or a changed history.
         """
-        tokens, rates, pace = room.needed_tokens, self._setup.rates, view.pace
+        room, rates, pace = self.rooms.of(view), self._setup.rates, view.pace
+        tokens = room.needed_tokens
         is_vain = tokens < pace.retry_at_tokens
         is_above = tokens > room.budget.compact_at_tokens
         is_forced = tokens > room.tokens or (is_above and (view.must_replan or not is_vain))
         if view.must_replan and not is_forced:
             protected = self.conversation.protected(self.pinned(view))
             is_forced = not satisfied(view.decisions, protected)
-        rewrite = self._possible(view, room, tokens - view.decisions.tokens)
+        rewrite = self._possible(view, room)
         last_s = now_s if pace.last_turn_s is None else pace.last_turn_s
         idle_s = 0.0 if now_s is None or last_s is None else now_s - last_s
         return estimate(
@@ -287,12 +297,13 @@ class Engine:
             is_vain=is_vain,
         )
 
-    def must_compact(self, cost: CostEstimate, room: RequestRoom, *, needs_room: bool) -> bool:
+    def must_compact(self, view: ContextView, cost: CostEstimate, *, needs_room: bool) -> bool:
         """Whether to compact: the window forces it, the price favours it, or a question about the past needs room."""
         if cost.why == "forced":
             return True
         if cost.price.is_cold and cost.rewrites and self._setup.config.compaction != "when_full":
             return True
+        room = self.rooms.of(view)
         return needs_room and room.free_tokens < room.budget.retrieved_tokens
 
     def compacted(self, view: ContextView, extra_tokens: int = 0) -> ContextView:
@@ -302,35 +313,36 @@ class Engine:
         if view.preamble.is_offered:
             protected = sum(candidates[i].tokens for i in self.conversation.protected(pinned))
             view = self.with_new_preamble(view, extra_tokens + protected)
-        room = self.room(view)
-        beside = room.used_tokens - view.tokens + extra_tokens
+        room = self.rooms.of(view)
+        beside = room.beside_tokens + extra_tokens
         free = needed_tokens(view.notices.anew().due, room.budget, self._counter)
         try:
-            changes = self._planned(view, beside + free, pinned)
+            plan = self._planned(view, beside + free, pinned)
         except ContextWindowExceeded:
             if view.record.text:  # is no reason to fail
                 view = replace(view, record=replace(view.record, text=""))
-                beside = self.room(view).used_tokens - view.tokens + extra_tokens
+                beside = self.rooms.of(view).beside_tokens + extra_tokens
             elif not free:
                 raise
-            free, changes = 0, self._planned(view, beside, pinned)
-        view = self.rewritten(view, changes)
-        notices = view.notices.anew(overruled=self.planner.overruled(), waits=not free)
+            free, plan = 0, self._planned(view, beside, pinned)
+        self.reasoned = plan.reasoned
+        view = self.rewritten(view, plan.decided)
+        notices = view.notices.anew(overruled=plan.overruled, waits=not free)
         view = self.files.without_unseen(replace(view, notices=notices, sent=0))
         if view.pace.retry_at_tokens:
             self._warn_of_protected(view, pinned)
         return view
 
     def without_finished(
-        self, view: ContextView, room: RequestRoom, *, is_cold: bool
+        self, view: ContextView, *, is_cold: bool
     ) -> tuple[ContextView, FinishedEstimate | None]:
         """Return the view with finished work cut, if that pays, and the estimate, if there is any finished work."""
-        tokens = room.needed_tokens
+        room = self.rooms.of(view)
         uncut = Rewrite(
-            window_tokens=tokens,
-            untouched_tokens=tokens,
+            window_tokens=room.needed_tokens,
+            untouched_tokens=room.needed_tokens,
             saved_tokens=0,
-            new_tokens=self.new_tokens(view),
+            new_tokens=view.new_tokens,
         )
         pace, finished, changes = self._finishing.judged(
             view,
@@ -360,14 +372,14 @@ class Engine:
             [(candidates[i], settled[i]) for i in changes if settled[i] is not before[i]]
         )
         view = replace(view, decisions=settled, rewrites=view.rewrites + 1)
-        room, retry = self.room(view), 0
+        room, retry = self.rooms.of(view), 0
         if room.used_tokens > room.budget.compact_at_tokens:  # what is protected stays above it
             retry = room.used_tokens + max(1, (room.tokens - room.used_tokens) // 2)
         numbers = {"tokens_before": before.tokens, "tokens_after": settled.tokens}
         logger.info("compacted", extra={**numbers, "room_tokens": room.tokens})
         return replace(view, pace=replace(view.pace, retry_at_tokens=retry))
 
-    def retrieved(self, view: ContextView, room: RequestRoom) -> tuple[bool, Message | None]:
+    def retrieved(self, view: ContextView) -> tuple[bool, Message | None]:
         """Return whether a person asks about something that left the window, and the retrieved context that fits."""
         messages, newest, count = self.conversation.messages, view.decisions.last, self._counter
         is_sent = newest is None or newest.start < view.sent
@@ -384,6 +396,7 @@ class Engine:
         self.conversation.index.follow(memory, stop=len(self.conversation.candidates) - 1)
         if not memory.decide(query, in_sight()).retrieve:
             return False, None
+        room = self.rooms.of(view)
         most_tokens = min(room.budget.retrieved_tokens, room.free_tokens)
         if most_tokens < LEAST_RETRIEVED:
             return True, None
@@ -402,56 +415,27 @@ class Engine:
         if not has_place(view, self.conversation.candidates):
             return view
         if view.preamble.is_late:
-            room = self.room(view)
+            room = self.rooms.of(view)
             free = room.tokens - room.used_tokens
             view = with_preamble(view, free, count, at=last.start)
-        room = self.room(view)
+        room = self.rooms.of(view)
         free = room.tokens - room.used_tokens
         return with_notices(view, room.budget, self._counter, free_tokens=free)
 
     # Queries about a view
 
-    def room(self, view: ContextView, *, rewrites: int = 0) -> RequestRoom:
-        """Return the room of the next request, after this many further rewrites."""
-        calibration, after = view.calibration, view.rewrites + rewrites
-        if calibration is not self._calibration:
-            self._calibration, self._limits = calibration, {}
-        if after not in self._limits:
-            limit = self.window.limit_tokens
-            self._limits = {n: calibration.room(limit, rewrites=n) for n in (after, after + 1)}
-        tokens, text, due = self._limits[after], view.preamble.text, view.notices.due
-        budget, used, needed = self._setup.budget.for_turn(tokens), view.decisions.tokens, 0
-        used += self.fixed.tokens
-        used += self._counter.message(as_message(text)) if text else 0
-        if view.record.text:
-            used += self._counter.message(as_message(view.record.text))
-        if due and not view.notices.waits and has_place(view, self.conversation.candidates):
-            needed = needed_tokens(due, budget, self._counter)
-        return RequestRoom(tokens, used, needed, budget)
-
     def for_tools(self, tools: Sequence[Mapping[str, object]]) -> None:
         """Count the tools of the next request; ``reduce="auto"`` depends on the recall tool."""
-        counter, mode = self._counter, self._setup.config.reduce
-        tokens = counter.tools(tools) if tools else 0
         which = digest_of(tools) if tools and self._setup.log is not None else ""
-        self.fixed = Fixed(tokens + counter.overheads.per_request, assumed=tokens, tools=which)
+        self.rooms.for_tools(tools, which)
+        mode = self._setup.config.reduce
         if mode == "auto":
             mode = "lossy" if tools and has_recall_tool(tools) else "lossless"
         self.arrival.mode = mode
 
-    def resize(self, window_tokens: int) -> None:
-        """Use another window from the next turn on."""
-        self.window = replace(self.window, window_tokens=window_tokens)
-        self._limits = {}
-
     def is_shown(self, view: ContextView, path: str) -> bool:
         """Return True if the view shows a file."""
         return self.files.is_shown(path, view)
-
-    @property
-    def reasoned(self) -> Mapping[int, Reasoned]:
-        """Why units are kept or not that a compaction compared, by index."""
-        return self.planner.reasoned if self._has_planner else NOTHING_REASONED
 
     def pinned(self, view: ContextView) -> frozenset[int]:
         """Return the positions of pinned messages."""
@@ -460,7 +444,7 @@ class Engine:
     def is_little(self, view: ContextView) -> bool:
         """Whether the next turn, whose list was read, is little work: few new characters, and nothing to be judged or rewritten."""
         conversation, config = self.conversation, self._setup.config
-        new, room = conversation.candidates[len(view.decisions) :], self.room(view)
+        new, room = conversation.candidates[len(view.decisions) :], self.rooms.of(view)
         used = room.used_tokens + sum([each.tokens for each in new])
         if view.must_replan or self._setup.judges_finished or used > room.budget.compact_at_tokens:
             return False
@@ -473,11 +457,7 @@ class Engine:
 
     def spans(self, view: ContextView) -> list[Span]:
         """Return the spans that will leave first, each to be summarised separately."""
-        return self.planner.spans(self.room(view).tokens, self.pinned(view))
-
-    @property
-    def _has_planner(self) -> bool:
-        return "planner" in self.__dict__
+        return self.planner.spans(self.rooms.of(view).tokens, self.pinned(view))
 
     @cached_property
     def planner(self) -> "CompactionPlanner":
@@ -495,23 +475,14 @@ class Engine:
 
         return Finishing(self._setup, self.planner, self._ready.intents)
 
-    def new_tokens(self, view: ContextView) -> int:
-        """Return the tokens of the view that were in no request yet."""
-        tokens = 0
-        for decision in reversed(view.decisions):
-            if decision.start < view.sent:
-                break
-            tokens += decision.tokens_after
-        return tokens
-
-    def _possible(self, view: ContextView, room: RequestRoom, beside_tokens: int) -> Rewrite:
+    def _possible(self, view: ContextView, room: RequestRoom) -> Rewrite:
         """Estimate what a compaction would leave beside tools, format and preamble, without planning it."""
-        decisions, opening = view.decisions, beside_tokens
+        decisions, opening = view.decisions, room.beside_tokens + room.due_tokens
         for i, candidate in enumerate(self.conversation.candidates):  # the opening is never changed
             opening += decisions[i].tokens_after
             if candidate.unit.messages[0].role not in SYSTEM_ROLES:
                 break
-        window = decisions.tokens + beside_tokens
+        window = room.needed_tokens
         protected = opening + (decisions.last.tokens_after if decisions.last else 0)
         free = max(0, room.tokens - protected)
         low = protected + int(room.budget.kept_fraction * free)
@@ -520,23 +491,22 @@ class Engine:
             window_tokens=window,
             untouched_tokens=min(opening, window - saved),
             saved_tokens=saved,
-            new_tokens=self.new_tokens(view),
+            new_tokens=view.new_tokens,
         )
 
-    def _planned(
-        self, view: ContextView, fixed_tokens: int, pinned: frozenset[int]
-    ) -> dict[int, Decision]:
-        """Plan a compaction and return its decisions by position."""
+    def _planned(self, view: ContextView, fixed_tokens: int, pinned: frozenset[int]) -> "Plan":
+        """Plan a compaction."""
         try:
             return self.planner.planned(
                 view,
-                limit_tokens=self.room(view, rewrites=1).tokens,
+                limit_tokens=self.rooms.rewritten(view).tokens,
                 fixed_tokens=fixed_tokens,
                 pinned=pinned,
                 stale=self.files.stale(view),
+                known=self.reasoned,
             )
         except ContextWindowExceeded as error:
-            counted, window = error.floor_tokens + fixed_tokens, self.window
+            counted, window = error.floor_tokens + fixed_tokens, self.rooms.window
             bound = window.bound(view.calibration, counted, view.rewrites + 1).tokens
             parts = {"tools and format": fixed_tokens}
             parts |= {"calibration": bound - counted} if bound > counted else {}
@@ -549,20 +519,20 @@ class Engine:
             self._originals.put_all(originals)
 
     def _request(self, view: ContextView) -> CertifiedRequest:
-        pinned, fixed = self.pinned(view), self.fixed
+        pinned, rooms = self.pinned(view), self.rooms
         return self._writer.request(
-            view, self.conversation, window=self.window, fixed=fixed, pinned=pinned
+            view, self.conversation, window=rooms.window, fixed=rooms.fixed, pinned=pinned
         )
 
     def _warn_of_protected(self, view: ContextView, pinned: frozenset[int]) -> None:
         """Warn once that protected messages alone exceed ``compact_at_fraction``, so that many turns may compact."""
-        cause, parts = (view.pins, self.window.limit_tokens), Counter[str]()
+        cause, parts = (view.pins, self.rooms.window.limit_tokens), Counter[str]()
         if cause == self._warned:
             return
         self._warned = cause
         for i, why in self.conversation.protected(pinned).items():
             parts[why] += view.decisions[i].tokens_after
-        mark = self.room(view).budget.compact_at_tokens
+        mark = self.rooms.of(view).budget.compact_at_tokens
         logger.warning(
             "the protected messages leave no room below compact_at_fraction; unpin messages, shorten the system prompt, or raise "
             "window_tokens or compact_at_fraction",

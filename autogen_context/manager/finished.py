@@ -7,11 +7,10 @@ content in a small room, and a notice in place of the dropped ones describes wha
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from autogen_context.compressor.extract import fill
-from autogen_context.manager.compaction import CompactionPlanner, left_out, with_notice
+from autogen_context.manager.compaction import CompactionPlanner
+from autogen_context.manager.cut import Stretch
 from autogen_context.manager.parts import Setup
 from autogen_context.prioritizer.prioritizer import Need
-from autogen_context.prioritizer.record import ConversationRecord
 from autogen_context.prioritizer.selection import standing
 from autogen_context.triggers.hybrid import SemanticHybridTrigger
 from autogen_context.triggers.intent import KnownIntent
@@ -28,7 +27,7 @@ from autogen_context.triggers.price import (
     estimate,
     offers_of,
 )
-from autogen_context.view.decision import Decision, Why, kept, tokens_of
+from autogen_context.view.decision import Decision
 from autogen_context.view.view import ContextView, Pace
 
 
@@ -37,7 +36,6 @@ class Finishing:
 
     def __init__(self, setup: Setup, planner: CompactionPlanner, known: KnownIntent | None) -> None:
         self._planner, self._rates, self._cuts = planner, setup.rates, setup.cuts_finished
-        self._compressor = setup.compressor
         config = setup.config
         triggers = setup.options.get("triggers") or SemanticHybridTrigger(
             subtasks=config.enable_subtask_detection,
@@ -101,8 +99,8 @@ class Finishing:
         room_tokens: int,
     ) -> dict[int, Decision]:
         """Return the changed decisions, by unit index, if these spans are cut."""
-        planner, decided, changes = self._planner, list(view.decisions), dict[int, Decision]()
-        candidates, counter = planner.conversation.candidates, planner.counter
+        planner, changes = self._planner, dict[int, Decision]()
+        decided, candidates = list(view.decisions), planner.conversation.candidates
         planner.follow()
         need = Need(room_tokens=room_tokens)
         compared = standing(planner.references, need)
@@ -110,39 +108,18 @@ class Finishing:
             inner = span.inner(decided, stays)
             if not inner:
                 continue
-            planner.references.cut({*compared, *inner})
-            scores = planner.prioritizer.scores(ConversationRecord(planner.references), need)
             tokens = sum(decided[i].tokens_after for i in inner)
-            others = {i: each for i, each in enumerate(decided) if i not in inner}
-            sent = {i: each for i, each in others.items() if each.action != "drop"}
-            filled = fill(
-                planner.references,
-                inner,
-                taken=sent,
-                scores=scores,
-                counter=counter,
-                compressor=self._compressor,
+            stretch = Stretch(
+                units=inner,
+                among=inner,
+                beside={i: each for i, each in enumerate(decided) if i not in inner},
+                messages=sum(len(candidates[i].unit.messages) for i in inner),
+                tokens=sum(candidates[i].tokens for i in inner),
+                limit_tokens=tokens,
                 room_tokens=int(tokens * LEFT_FRACTION),
+                notice_tokens=int(tokens * TOLD_FRACTION),
             )
-            # Units cut earlier already have a notice in their place.
-            seen = {**others, **filled.stays}
-            seen |= {i: kept(candidates[i], Why.OTHER) for i, each in others.items() if each.hides}
-            room = int(tokens * TOLD_FRACTION)
-            told = planner.telling.told(candidates, seen, summaries={}, room_tokens=room)
-            dropped = {
-                i: left_out(candidates[i], filled.left.get(i))
-                for i in inner
-                if i not in filled.stays
-            }
-            messages = sum(len(candidates[i].unit.messages) for i in dropped)
-            gone = sum(candidates[i].tokens for i in dropped)
-            cut = {**filled.stays, **dropped}
-            cut |= with_notice(
-                dropped,
-                (messages, gone, told),
-                room_tokens=min(tokens - tokens_of(filled.stays), gone),
-                count=counter.message,
-            )
+            cut = planner.cut(stretch, need, view, compared=compared).decided
             changes |= cut
             for i, decision in cut.items():
                 decided[i] = decision

@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from autogen_context.budget.policy import RequestRoom
 from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.compressor.summaries import (
     REFUSED,
@@ -21,6 +20,7 @@ from autogen_context.compressor.summaries import (
 )
 from autogen_context.config.config import ContextConfig
 from autogen_context.manager.parts import Setup
+from autogen_context.manager.room import RequestRoom
 from autogen_context.manager.state import State
 from autogen_context.messages.message import Message, joined_text
 from autogen_context.models.completion import Complete, complete_of

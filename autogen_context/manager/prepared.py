@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
+from autogen_context.manager.room import Fixed, Window
 from autogen_context.messages.message import HostFormat, Message
 from autogen_context.messages.piece import (
     Piece,
@@ -19,8 +20,6 @@ from autogen_context.messages.piece import (
     equal_at_front,
     index_of,
 )
-from autogen_context.tokens.calibrate import Bill, Calibration
-from autogen_context.tokens.measure import Count, Source
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.certificate import Certificate
 from autogen_context.view.conversation import Conversation
@@ -55,53 +54,6 @@ class Prepared(Generic[Payload]):
     compacted: bool
     cost_estimate: "CostEstimate | None" = field(default=None, compare=False)
     finished: "FinishedEstimate | None" = field(default=None, compare=False)
-
-
-class Fixed(NamedTuple):
-    """Tokens of a request besides messages (upper bound), the part of them that no provider documents, and which tools these are."""
-
-    tokens: int
-    assumed: int
-    tools: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
-    """The window in the provider's tokens, and the reserve for what the host adds unseen."""
-
-    window_tokens: int
-    reserve_tokens: int
-    source: Source  # source of counts before the first bill
-
-    @property
-    def limit_tokens(self) -> int:
-        """Window minus reserve."""
-        return self.window_tokens - self.reserve_tokens
-
-    def bound(self, calibration: Calibration, counted: int, rewrites: int) -> Count:
-        """Return the upper bound for a request of ``counted`` tokens, without the reserve."""
-        source = "provider" if calibration.last else self.source
-        return Count(tokens=calibration.bound(counted, rewrites=rewrites), source=source)
-
-    def billed(
-        self, calibration: Calibration, certificate: Certificate, prompt_tokens: int
-    ) -> Calibration | None:
-        """Return the calibration updated by a bill, or ``None`` if the bill is not plausible.
-
-        The reserve is subtracted from the bill first: what the host adds beyond it becomes an offset, and an unused
-        reserve stays reserved.
-        """
-        bill = Bill(
-            counted=certificate.counted_tokens,
-            billed=prompt_tokens,
-            assumed=certificate.assumed_tokens,
-            fixed=certificate.fixed_tokens,
-            rewrites=certificate.rewrites,
-        )
-        if not calibration.believes(bill):
-            return None
-        billed = max(bill.billed - self.reserve_tokens, calibration.least(bill), 1)
-        return calibration.after(replace(bill, billed=billed))
 
 
 class CertifiedRequest(NamedTuple):

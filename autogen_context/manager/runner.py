@@ -50,9 +50,10 @@ from autogen_context.manager.parts import (
     window_tokens_of,
 )
 from autogen_context.manager.prefetch import Ahead, Prefetcher
-from autogen_context.manager.prepared import Prepared, Window, untouched
+from autogen_context.manager.prepared import Prepared, untouched
 from autogen_context.manager.providers import Providers, Saved, ToRefresh, reported
 from autogen_context.manager.record import recorded_in
+from autogen_context.manager.room import Window
 from autogen_context.manager.state import State, recognised
 from autogen_context.messages.canonical import DIGEST_SCHEME
 from autogen_context.messages.message import chars_of, content_digest
@@ -174,8 +175,8 @@ class TurnRunner:
             raise TurnUnderWay
         with self._publishing:
             self.view, self._since = self.latest.view, []
-        if self.window_tokens != self.engine.window.window_tokens:
-            self.engine.resize(self.window_tokens)
+        if self.window_tokens != self.engine.rooms.window.window_tokens:
+            self.engine.rooms.resize(self.window_tokens)
         self.is_changing = True
         try:
             with self.memo.in_use():
@@ -386,7 +387,7 @@ class TurnRunner:
             if not self._is_little(payloads, tools):
                 return None
             self.view = self.engine.with_new(self.view)
-            is_full = self.prefetcher.is_full(self.engine.room(self.view))
+            is_full = self.prefetcher.is_full(self.engine.rooms.of(self.view))
             return None if is_full else self._begun()
 
     def _begun(self) -> Begun:
@@ -395,7 +396,7 @@ class TurnRunner:
             return Begun(turns, Ahead())
         engine, view = self.engine, self.view
         leaving = partial(engine.spans, view)
-        ahead = self.prefetcher.ahead(engine.conversation, engine.room(view), leaving)
+        ahead = self.prefetcher.ahead(engine.conversation, engine.rooms.of(view), leaving)
         return Begun(turns, ahead)
 
     async def before_turn(self, begun: Begun) -> None:
@@ -436,8 +437,8 @@ class TurnRunner:
             payloads,
             host=self.setup.host,
             counter=self.counter,
-            window=self.engine.window,
-            fixed=self.engine.fixed,
+            window=self.engine.rooms.window,
+            fixed=self.engine.rooms.fixed,
         )
 
     def _planned(self, payloads: Sequence[object], started_s: float) -> Prepared[object]:
@@ -469,11 +470,11 @@ class TurnRunner:
     @property
     def provider_turn(self) -> ProviderTurn:
         """The turn as passed to providers."""
-        engine, room = self.engine, self.engine.room(self.view)
+        engine, room = self.engine, self.engine.rooms.of(self.view)
         engine.conversation.index.follow(self.providers)
         return ProviderTurn(
             units=tuple(self.providers.units),
-            window_tokens=engine.window.limit_tokens,
+            window_tokens=engine.rooms.window.limit_tokens,
             used_tokens=room.used_tokens,
             room_tokens=room.tokens,
             in_force=self.view.notices.standing,
@@ -507,7 +508,7 @@ class TurnRunner:
             self.originals,
             # without the counter's cache, which every trial would fill
             count=lambda text: self.counter.count(text).tokens,
-            room_tokens=int(self.engine.window.limit_tokens * RECALLED_FRACTION),
+            room_tokens=int(self.engine.rooms.window.limit_tokens * RECALLED_FRACTION),
         )
 
     def recall_context(self, handle: str, query: str, lines: str) -> str:
@@ -601,7 +602,7 @@ class TurnRunner:
         self, certificate: Certificate, *, prompt_tokens: int, cached_tokens: int | None
     ) -> None:
         """Record a bill; an implausible one is ignored, with one warning for several in a row."""
-        window = replace(self.engine.window, window_tokens=self.window_tokens)
+        window = replace(self.engine.rooms.window, window_tokens=self.window_tokens)
         believed = False
 
         def billed(view: ContextView) -> ContextView:

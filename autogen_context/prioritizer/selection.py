@@ -50,6 +50,13 @@ def standing(conversation: References, need: Need) -> list[int]:
     return sorted(found)
 
 
+def considered(conversation: References, need: Need) -> tuple[list[int], list[int]]:
+    """Return the units to compare, and those within reach whatever is asked for."""
+    compared = standing(conversation, need)
+    recent = Need(room_tokens=need.room_tokens)
+    return compared, standing(conversation, recent) if need.relevance else compared
+
+
 def cost_of(unit: UnitText, counter: MessageCounter) -> UnitCost:
     """Return the tokens of a unit by blocks; those of a block by its part of the text it stands in."""
     passages: list[list[int]] = []

@@ -47,7 +47,7 @@ from autogen_context.adapters.ag2_format import Response, events_of, payloads_of
 from autogen_context.adapters.agent_framework import named, with_reasoning
 from autogen_context.adapters.agent_framework_format import ANOTHER_MESSAGE
 from autogen_context.adapters.classic import ContextTransform
-from autogen_context.manager.compaction import notice_of
+from autogen_context.manager.cut import notice_of
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.piece import RoleRules, Verbatim, messages_of

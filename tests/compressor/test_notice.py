@@ -316,22 +316,14 @@ def test_what_is_noted_depends_on_the_units_alone() -> None:
     """However far it was noted before, also where the reach grows again: a loaded state notes the same."""
     talk = Talk(*(step("x", f"src/m{n}.py") for n in range(12)))
     often, once = talk.telling, Talk(*(step("x", f"src/m{n}.py") for n in range(12))).telling
-    for reach in (3, 9, 5):
-        often.note(until=reach)
-    once.note(until=5)
+    sees = {6: kept(talk.candidates[6], Why.NEW)}
     told = [
-        each.told(
-            talk.candidates,
-            {6: kept(talk.candidates[6], Why.NEW)},
-            summaries={},
-            room_tokens=900,
-            reach=5,
-        )
-        for each in (often, once)
+        each.told(talk.candidates, sees, summaries={}, room_tokens=900, reach=reach)
+        for each, reach in ((often, 3), (often, 9), (often, 5), (once, 5))
     ]
-    assert told[0] == told[1]
-    assert "src/m1.py" in told[0]
-    assert "src/m6.py" not in told[0]
+    assert told[2] == told[3]
+    assert "src/m1.py" in told[3]
+    assert "src/m6.py" not in told[3]
 
 
 # In turns

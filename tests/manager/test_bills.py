@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from autogen_context import IncrementalContextManager
 from autogen_context.errors import ContextWindowExceeded
-from autogen_context.manager.prepared import Window
+from autogen_context.manager.room import Window
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.calibrate import LARGEST_REQUEST, Bill, Calibration
 from autogen_context.tokens.measure import Count, EstimateCounter, TokenCounter

@@ -73,7 +73,7 @@ def test_a_turn_that_holds_passes_few_files_and_calls() -> None:
     for calls in (own, asked):
         files, made = way_of(calls)
         assert files <= MODULES / 8
-        assert made <= 150 * 2, "of each new message"
+        assert made <= 200 * 2, "of each new message"
 
 
 def test_a_compacting_turn_passes_a_fourth_of_the_package_at_most() -> None:

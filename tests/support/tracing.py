@@ -23,7 +23,7 @@ BY_TEXT = (
     "messages/blocks.py",
     "prioritizer/references.py",
     "prioritizer/superseded.py",
-    "text/memo.py",
+    "text/",
     "tokens/",
 )
 

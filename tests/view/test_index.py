@@ -106,7 +106,6 @@ class Read:
         """What is stated, and the notice of all units."""
         made, units = self.telling, self.conversation.candidates
         stated = made.stated(self.conversation.index, ())
-        made.note(until=len(units) // 2)
         room, reach = 900, len(units) // 2
         return stated, made.told(units, {}, summaries={}, room_tokens=room, reach=reach)
 

@@ -1,0 +1,147 @@
+"""The room of a request: the window, what stands beside messages, and what a view has and needs of it.
+
+Promise: the room of a view is worked out once; with another window or other tools, anew.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from autogen_context.budget.policy import BudgetPolicy, TurnBudget
+from autogen_context.manager.injected import has_place, needed_tokens
+from autogen_context.tokens.calibrate import Bill, Calibration
+from autogen_context.tokens.measure import Count, Source
+from autogen_context.tokens.message_counter import MessageCounter
+from autogen_context.view.certificate import Certificate
+from autogen_context.view.conversation import Conversation
+from autogen_context.view.decision import Candidate
+from autogen_context.view.view import ContextView, as_message
+
+
+class Fixed(NamedTuple):
+    """Tokens of a request besides messages (upper bound), the part of them that no provider documents, and which tools these are."""
+
+    tokens: int
+    assumed: int
+    tools: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """The window in the provider's tokens, and the reserve for what the host adds unseen."""
+
+    window_tokens: int
+    reserve_tokens: int
+    source: Source  # source of counts before the first bill
+
+    @property
+    def limit_tokens(self) -> int:
+        """Window minus reserve."""
+        return self.window_tokens - self.reserve_tokens
+
+    def bound(self, calibration: Calibration, counted: int, rewrites: int) -> Count:
+        """Return the upper bound for a request of ``counted`` tokens, without the reserve."""
+        source = "provider" if calibration.last else self.source
+        return Count(tokens=calibration.bound(counted, rewrites=rewrites), source=source)
+
+    def billed(
+        self, calibration: Calibration, certificate: Certificate, prompt_tokens: int
+    ) -> Calibration | None:
+        """Return the calibration updated by a bill, or ``None`` if the bill is not plausible.
+
+        The reserve is subtracted from the bill first: what the host adds beyond it becomes an offset, and an unused
+        reserve stays reserved.
+        """
+        bill = Bill(
+            counted=certificate.counted_tokens,
+            billed=prompt_tokens,
+            assumed=certificate.assumed_tokens,
+            fixed=certificate.fixed_tokens,
+            rewrites=certificate.rewrites,
+        )
+        if not calibration.believes(bill):
+            return None
+        billed = max(bill.billed - self.reserve_tokens, calibration.least(bill), 1)
+        return calibration.after(replace(bill, billed=billed))
+
+
+class RequestRoom(NamedTuple):
+    """The next request in tokens of our own count: what it may have, what it has so far, and the turn's budget."""
+
+    tokens: int
+    units_tokens: int
+    beside_tokens: int  # tools, format, preamble and record
+    due_tokens: int  # notices that are to be sent
+    budget: TurnBudget
+
+    @property
+    def used_tokens(self) -> int:
+        """What it has, without notices that are to be sent."""
+        return self.units_tokens + self.beside_tokens
+
+    @property
+    def needed_tokens(self) -> int:
+        """What it has, with the notices."""
+        return self.used_tokens + self.due_tokens
+
+    @property
+    def free_tokens(self) -> int:
+        """What is left; negative if it exceeds the room."""
+        return self.tokens - self.needed_tokens
+
+
+class Rooms:
+    """Works out the rooms of one conversation's requests, in a ``window`` and with the ``fixed`` tokens of the next request."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        counter: MessageCounter,
+        budget: BudgetPolicy,
+        window: Window,
+    ) -> None:
+        self._conversation, self._counter, self._budget = conversation, counter, budget
+        self.window = window
+        self._calibration = Calibration()
+        self._limits: dict[int, int] = {}  # of a request in our own count, by number of rewrites
+        self._known: tuple[Candidate | None, ContextView, RequestRoom] | None = None
+        self.for_tools(())
+
+    def for_tools(self, tools: Sequence[Mapping[str, object]], which: str = "") -> None:
+        """Count the tools of the next request; ``which`` they are is noted."""
+        counter = self._counter
+        tokens = counter.tools(tools) if tools else 0
+        self.fixed = Fixed(tokens + counter.overheads.per_request, assumed=tokens, tools=which)
+        self._known = None
+
+    def resize(self, window_tokens: int) -> None:
+        """Use another window from the next turn on."""
+        self.window = replace(self.window, window_tokens=window_tokens)
+        self._limits, self._known = {}, None
+
+    def of(self, view: ContextView) -> RequestRoom:
+        """Return the room of the next request."""
+        candidates, known = self._conversation.candidates, self._known
+        newest = candidates[-1] if candidates else None  # a notice is placed before it
+        if known is None or known[0] is not newest or known[1] is not view:
+            known = self._known = newest, view, self._worked_out(view, view.rewrites)
+        return known[2]
+
+    def rewritten(self, view: ContextView) -> RequestRoom:
+        """Return the room of the next request if that does not continue the last one."""
+        return self._worked_out(view, view.rewrites + 1)
+
+    def _worked_out(self, view: ContextView, rewrites: int) -> RequestRoom:
+        if view.calibration is not self._calibration:
+            self._calibration, self._limits = view.calibration, {}
+        if rewrites not in self._limits:
+            limit, known = self.window.limit_tokens, (rewrites, rewrites + 1)
+            self._limits = {n: view.calibration.room(limit, rewrites=n) for n in known}
+        tokens, due = self._limits[rewrites], view.notices.due
+        budget, needed = self._budget.for_turn(tokens), 0
+        texts = (text for text in (view.preamble.text, view.record.text) if text)
+        count = self._counter.message
+        beside = self.fixed.tokens + sum([count(as_message(text)) for text in texts])
+        if due and not view.notices.waits and has_place(view, self._conversation.candidates):
+            needed = needed_tokens(due, budget, self._counter)
+        return RequestRoom(tokens, view.tokens, beside, needed, budget)
