@@ -47,25 +47,15 @@ Speaking = Literal["person", "assistant", "tool", "call"]
 
 
 class Told(NamedTuple):
-    """What a sentence says.
+    """What a sentence says."""
 
-    Attributes:
-        order: its terms and numbers, in order.
-        denied: the terms of clauses that deny something.
-        plain: the terms of the other clauses.
-        names: words with a capital, in order.
-        is_sequence: whether it says what comes before what, or how much of what.
-        by: who says it; a call of a tool is nobody's sentence.
-        text: the sentence itself.
-    """
-
-    order: tuple[str, ...]
-    denied: frozenset[str]
-    plain: frozenset[str]
-    names: tuple[str, ...] = ()
-    is_sequence: bool = False
-    by: Speaking = "assistant"
-    text: str = ""
+    order: tuple[str, ...]  # its terms and numbers, in order
+    denied: frozenset[str]  # the terms of clauses that deny something
+    plain: frozenset[str]  # the terms of the other clauses
+    names: tuple[str, ...] = ()  # words with a capital, in order
+    is_sequence: bool = False  # whether it says what comes before what, or how much of what
+    by: Speaking = "assistant"  # who says it; a call of a tool is nobody's sentence
+    text: str = ""  # the sentence itself
 
     @property
     def terms(self) -> frozenset[str]:

@@ -12,26 +12,18 @@ from autogen_context.view.view import ContextView
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Latest:
-    """A conversation after a turn.
+    """A conversation after a turn."""
 
-    Attributes:
-        view: how it is sent.
-        versions: its past views.
-        recorded: the host's messages, of which it has the first ``messages``.
-        messages: their number.
-        earlier: digests of another scheme, of a state whose messages were not handed in yet; empty if there are none.
-        scheme: of its digests and pins.
-        providers: states of the context providers.
-        reasoned: why units are kept or not that a compaction compared, by index.
-    """
-
-    view: ContextView
-    versions: Versions
-    recorded: Recorded
-    messages: int
+    view: ContextView  # how it is sent
+    versions: Versions  # its past views
+    recorded: Recorded  # the host's messages, of which it has the first ``messages``
+    messages: int  # their number
+    # Digests of another scheme, of a state whose messages were not handed in yet; empty if there
+    # are none.
     earlier: tuple[bytes, ...]
-    scheme: int
-    providers: Mapping[str, Mapping[str, object]]
+    scheme: int  # of its digests and pins
+    providers: Mapping[str, Mapping[str, object]]  # states of the context providers
+    # Why units are kept or not that a compaction compared, by index.
     reasoned: Mapping[int, Reasoned]
 
     @property

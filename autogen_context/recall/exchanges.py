@@ -32,18 +32,13 @@ TOP_K = 5  # maximum exchanges
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """A user's messages and everything after them until the next user message.
+    """A user's messages and everything after them until the next user message."""
 
-    Attributes:
-        start: position of the first message in the conversation, from 0.
-        stop: position after the last one.
-        asked: the user's messages, from ``start`` on; empty if the assistant opened the conversation.
-        answered: the assistant's last text; its tool calls and results are not included.
-    """
-
-    start: int
-    stop: int
+    start: int  # position of the first message in the conversation, from 0
+    stop: int  # position after the last one
+    # The user's messages, from ``start`` on; empty if the assistant opened the conversation.
     asked: tuple[Message, ...]
+    # The assistant's last text; its tool calls and results are not included.
     answered: Message | None = None
 
     @property
