@@ -170,10 +170,9 @@ class Knowledge:
                 break
         if meant and not 0 < len(near) <= SELECTION.most_entries:
             near = meant
-        ranked = sorted(near, key=lambda at: (at not in meant, -near[at], at))[
-            : SELECTION.most_entries
-        ]
-        return [SelectedEntries(self.entries[at], near[at]) for at in ranked]
+        ranked = sorted(near, key=lambda at: (at not in meant, -near[at], at))
+        best = ranked[: SELECTION.most_entries]
+        return [SelectedEntries(self.entries[at], near[at]) for at in best]
 
     def _near(self, question: str) -> dict[int, float]:
         """Return the scores, by index, of the entries nearly as relevant to a question as the best one."""
@@ -187,9 +186,8 @@ class Knowledge:
             words = [scores.get(at, 0.0) for at in range(len(self.entries))]
             near = map(relatedness, similarities(meaning, self._meanings))
             scores = dict(enumerate(fused(words, [*near])))
-        least = max(
-            SELECTION.least_score, SELECTION.near_fraction * max(scores.values(), default=0.0)
-        )
+        best = max(scores.values(), default=0.0)
+        least = max(SELECTION.least_score, SELECTION.near_fraction * best)
         return {at: score for at, score in scores.items() if score >= least}
 
 

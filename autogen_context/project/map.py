@@ -105,12 +105,11 @@ def ranked(files: Mapping[str, Symbols], focus: Focus) -> dict[Place, float]:
         symbols = files[file]
         votes = votes_of(file, symbols, definers, focus)
         whole = sum(votes.values())
+        own = WEIGHTS.own_fraction * scores[file]
         for place, weight in votes.items():
             places[place] += (1 - WEIGHTS.own_fraction) * scores[file] * weight / whole
         for each in symbols.definitions:
-            places[file, each.name] += (
-                WEIGHTS.own_fraction * scores[file] / len(symbols.definitions)
-            )
+            places[file, each.name] += own / len(symbols.definitions)
     return places
 
 
@@ -248,9 +247,8 @@ def ranks_of(
         rows.append((score, each))
     order = sorted(range(len(rows)), key=lambda at: -rows[at][0])
     further = {at: n for n, at in enumerate(order)}
-    return [
-        (-score * WEIGHTS.further ** further[at], each) for at, (score, each) in enumerate(rows)
-    ]
+    factors = (WEIGHTS.further ** further[at] for at in range(len(rows)))
+    return [(-score * factor, each) for factor, (score, each) in zip(factors, rows, strict=True)]
 
 
 def overview_of(names: Iterable[str]) -> list[str]:

@@ -280,13 +280,11 @@ def is_in_its_place(found: re.Match[str]) -> bool:
     if group == "query":
         value = re.sub(r"%\w\w", "", value)
         return looks_random(value) and not is_held(value)
+    if group == "option":
+        return OF_A_SCHEMA.fullmatch(value) is None and not is_held(value)
     is_number = value.isdecimal() and len(value) <= MOST_DIGITS_OF_A_PORT
-    is_user = is_number or f" {value}:{value}" in found[0]  # -u 1000:1000
-    if (group == "option" and OF_A_SCHEMA.fullmatch(value)) or (
-        group in ("user", None) and is_user
-    ):
-        return False
-    return not is_held(value)
+    is_id = is_number or f" {value}:{value}" in found[0]  # -u 1000:1000
+    return not (group in ("user", None) and is_id) and not is_held(value)
 
 
 def is_held(value: str) -> bool:

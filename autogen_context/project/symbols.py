@@ -148,9 +148,8 @@ def references_in(text: str, family: Family) -> tuple[str, ...]:
     code = SILENT[family].sub(" ", text)
     member = MEMBER_OF_C if family == "c" else MEMBER
     spoken = FROM.sub(" ", code) if family == "python" else code
-    found = {
-        f".{name}" for name in member.findall(spoken) if LEAST_CHARS <= len(name) <= MOST_CHARS
-    }
+    members = member.findall(spoken)
+    found = {f".{name}" for name in members if LEAST_CHARS <= len(name) <= MOST_CHARS}
     if family == "python":
         found |= set(python_imports(code))
     elif family == "script":
