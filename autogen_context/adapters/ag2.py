@@ -28,21 +28,24 @@ from ag2.tools.tool import Tool
 from typing_extensions import override
 
 from autogen_context.adapters.ag2_format import Ag2Format, events_of, payloads_of
-from autogen_context.adapters.register import REGISTERED, AgentContext, Prompt, completed, take_up
+from autogen_context.adapters.register import (
+    REGISTERED,
+    AgentContext,
+    completed,
+    take_up,
+)
 from autogen_context.config import ContextConfig
 from autogen_context.errors import CompletionFailed
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.options import ManagerOptions
-from autogen_context.manager.prepared import Prepared
 from autogen_context.messages.message import Origin
 from autogen_context.messages.tool_schema import (
-    NOTHING_LEFT,
     RECALL_DESCRIPTION,
     RECALL_TOOL_NAME,
     answer_recall,
     recall_tool_schema,
 )
-from autogen_context.models.completion import Complete, whole
+from autogen_context.models.completion import whole
 
 logger = logging.getLogger(__name__)
 CONVERSATIONS = 64  # managers kept per agent; the least recently used one is closed
@@ -116,20 +119,15 @@ class Ag2Context(AgentContext[BaseEvent], BaseMiddleware):
         self, call_next: Any, events: Sequence[BaseEvent], context: Context
     ) -> ModelResponse:
         """Send the model the prepared events and record the billed tokens, which calibrate the token count."""
-        manager = self.manager = await self._manager_in(context)
-        text = "\n".join(context.prompt)
-        before: list[object] = [Prompt(text)] if text else []
-        prepared = await manager.prepare([*before, *payloads_of(events)], schemas_of(call_next))
-        self.last_prepared = cast("Prepared[BaseEvent]", prepared)
-        sent = events_of(prepared.messages[len(before) :])
-        response: ModelResponse = await call_next(sent, context)
+        manager, prompt = await self._manager_in(context), "\n".join(context.prompt)
+        given, tools = payloads_of(events), schemas_of(call_next)
+        messages, bill = await self.turn(manager, given, tools, prompt=prompt)
+        response: ModelResponse = await call_next(events_of(messages), context)
         usage = response.usage
-        if usage.prompt_tokens:
-            cached, billed = usage.cache_read_input_tokens, usage.prompt_tokens
-            if response.provider in CACHED_APART:
-                billed += (cached or 0) + (usage.cache_creation_input_tokens or 0)
-            known = None if cached is None else int(cached)
-            manager.record_usage(prepared, prompt_tokens=int(billed), cached_tokens=known)
+        cached, billed = usage.cache_read_input_tokens, usage.prompt_tokens
+        if billed and response.provider in CACHED_APART:
+            billed += (cached or 0) + (usage.cache_creation_input_tokens or 0)
+        bill(billed, cached)
         return response
 
     @override
@@ -179,8 +177,6 @@ class Ag2Context(AgentContext[BaseEvent], BaseMiddleware):
             context: Context, handle: Any = "", query: Any = "", lines: Any = ""
         ) -> str:
             manager = self.manager_of(self._conversation_in(context))
-            if manager is None:
-                return NOTHING_LEFT
             arguments = {"handle": handle, "query": query, "lines": lines}
             return await asyncio.to_thread(answer_recall, manager, arguments)
 
@@ -199,7 +195,7 @@ def register_ag2(agent: Agent, model: str | None, options: ManagerOptions) -> Ag
         raise ValueError(REGISTERED)
     named = getattr(agent.config, "model", None)
     said = {"model": named, "single_system": True, "reserve_tokens": 0, "agent": agent.name}
-    options = completed(options, model, said=said, client=complete_with(agent))
+    options = completed(options, model, said=said, client=partial(complete_with, agent))
     context = Ag2Context(agent, options)
     if agent.tools:
         agent.add_tool(context.recall_tool())
@@ -246,13 +242,9 @@ def plain(schema: ToolSchema) -> Mapping[str, object]:
     return asdict(schema) if is_dataclass(schema) else vars(schema)
 
 
-def complete_with(agent: Agent) -> Complete:
-    """Return a completion function for a ``SemanticCompressor`` that asks the agent's model, without prompt and tools."""
-
-    async def complete(prompt: str, /) -> str:
-        if agent.config is None:
-            raise CompletionFailed("the agent has no config of a model")
-        reply = await Agent(agent.name, config=agent.config).ask(prompt)
-        return whole(reply.response.content, reply.response.finish_reason)
-
-    return complete
+async def complete_with(agent: Agent, prompt: str, /) -> str:
+    """Ask the agent's model for a ``SemanticCompressor``, without the agent's prompt and tools."""
+    if agent.config is None:
+        raise CompletionFailed("the agent has no config of a model")
+    reply = await Agent(agent.name, config=agent.config).ask(prompt)
+    return whole(reply.response.content, reply.response.finish_reason)

@@ -36,18 +36,21 @@ from pydantic import BaseModel
 from typing_extensions import override
 
 from autogen_context.adapters.agent_framework_format import AgentFrameworkFormat
-from autogen_context.adapters.register import REGISTERED, AgentContext, Prompt, completed, take_up
+from autogen_context.adapters.register import (
+    REGISTERED,
+    AgentContext,
+    completed,
+    take_up,
+)
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.options import ManagerOptions
-from autogen_context.manager.prepared import Prepared
 from autogen_context.messages.tool_schema import (
-    NOTHING_LEFT,
     RECALL_DESCRIPTION,
     RECALL_TOOL_NAME,
     answer_recall,
     recall_tool_schema,
 )
-from autogen_context.models.completion import Complete, whole
+from autogen_context.models.completion import whole
 
 if "session" not in signature(ChatContext).parameters:  # before 1.11
     raise ImportError("its ChatContext has no session")
@@ -108,55 +111,16 @@ class AgentFrameworkContext(AgentContext[Message], ChatMiddleware):
     @override
     async def process(self, context: ChatContext, call_next: Callable[[], Awaitable[None]]) -> None:
         """Prepare a model request with the manager of its session."""
-        await self.prepare_call(self.manager_of(context.session), context, call_next)
-
-    async def prepare_call(
-        self,
-        manager: IncrementalContextManager,
-        context: ChatContext,
-        call_next: Callable[[], Awaitable[None]],
-    ) -> None:
-        """Prepare one model request and record its billed tokens."""
-        options = context.options or {}
-        if options.get("conversation_id"):
-            warnings.warn(KEPT_BY_SERVICE, stacklevel=2)
-            await call_next()
-            return
-        self.manager = manager
-        given: str | Sequence[str] = options.get("instructions") or ""
-        text = given if isinstance(given, str) else "\n".join(given)
-        before: list[object] = [Prompt(text)] if text else []
-        messages = [*before, *with_reasoning(context.messages)]
-        prepared = await manager.prepare(messages, schemas_in_options(options))
-        self.last_prepared = cast("Prepared[Message]", prepared)
-        sent = cast("list[Message]", prepared.messages[len(before) :])
-        context.messages = [named(message, self.agent.name) for message in sent]
-
-        def record(response: ChatResponse[Any]) -> ChatResponse[Any]:
-            usage = response.usage_details or {}
-            if billed := usage.get("input_token_count"):
-                cached = usage.get("cache_read_input_token_count")
-                manager.record_usage(prepared, prompt_tokens=billed, cached_tokens=cached)
-            return response
-
-        if context.stream:
-            context.stream_result_hooks.append(record)
-        await call_next()
-        if isinstance(context.result, ChatResponse):
-            record(context.result)
+        await Run(self, context.session).process(context, call_next)
 
     def recall_tool(self) -> FunctionTool:
         """Return the ``recall_context`` tool, which retrieves originals for the run that calls it."""
 
         async def recall_context(ctx: FunctionInvocationContext, **arguments: object) -> str:
             run = RUN.get()
-            if run is not None and run.context is self:
-                manager = run.manager
-            elif ctx.session is not None:
-                manager = self.manager_of(ctx.session)
-            else:
-                return NOTHING_LEFT
-            return await asyncio.to_thread(answer_recall, manager, arguments)
+            if run is None or run.context is not self:  # it is called outside a run
+                run = Run(self, ctx.session) if ctx.session else None
+            return await asyncio.to_thread(answer_recall, run and run.manager, arguments)
 
         function: Any = recall_tool_schema()["function"]
         return FunctionTool(
@@ -177,8 +141,27 @@ class Run(ChatMiddleware):
 
     @override
     async def process(self, context: ChatContext, call_next: Callable[[], Awaitable[None]]) -> None:
-        """Prepare one of its model requests."""
-        await self.context.prepare_call(self.manager, context, call_next)
+        """Prepare one of its model requests, and record its billed tokens."""
+        options = context.options or {}
+        if options.get("conversation_id"):
+            warnings.warn(KEPT_BY_SERVICE, stacklevel=2)
+            await call_next()
+            return
+        given, tools = with_reasoning(context.messages), schemas_in_options(options)
+        prompt = "\n".join(map(str, several(options.get("instructions"))))
+        messages, bill = await self.context.turn(self.manager, given, tools, prompt=prompt)
+        context.messages = [named(message, self.context.agent.name) for message in messages]
+
+        def record(response: ChatResponse[Any]) -> ChatResponse[Any]:
+            usage = response.usage_details or {}
+            bill(usage.get("input_token_count"), usage.get("cache_read_input_token_count"))
+            return response
+
+        if context.stream:
+            context.stream_result_hooks.append(record)
+        await call_next()
+        if isinstance(context.result, ChatResponse):
+            record(context.result)
 
     @contextmanager
     def scope(self) -> Generator[None]:
@@ -220,10 +203,7 @@ class ManagedCalls:
     ) -> Any:
         """Ask the client, with the arguments of its ``get_response``."""
         kwargs = dict(client_kwargs or {})
-        several: object = kwargs.get("middleware") or ()
-        middleware = cast(
-            "Sequence[object]", several if isinstance(several, list | tuple) else [several]
-        )
+        middleware = several(kwargs.get("middleware"))
         ours = [each for each in middleware if isinstance(each, AgentFrameworkContext)]
         if not ours:
             return self._ask(*messages, client_kwargs=client_kwargs, **given)
@@ -247,7 +227,7 @@ def register_agent_framework(
         raise ValueError("agent: it has no client and so sends nothing to a model; give it one")
     model_name = agent.default_options.get("model") or getattr(agent.client, "model", None)
     said = {"model": model_name, "reserve_tokens": 0, "agent": agent.name}
-    options = completed(options, model, said=said, client=complete_with(agent))
+    options = completed(options, model, said=said, client=partial(complete_with, agent))
     context = AgentFrameworkContext(agent, options)
     keep_history_here(agent)
     agent.middleware = [*own, context]
@@ -297,10 +277,8 @@ def named(message: Message, name: str | None) -> Message:
 
 def schemas_in_options(options: Mapping[str, Any]) -> list[Mapping[str, object]]:
     """Return the schemas sent with a request: those of the tools and of the response format."""
-    given: object = options.get("tools") or ()
-    tools = cast("Sequence[object]", given if isinstance(given, list | tuple) else [given])
     schemas: list[Mapping[str, object]] = []
-    for tool in tools:
+    for tool in several(options.get("tools")):
         if isinstance(tool, FunctionTool):
             schemas.append(tool.to_json_schema_spec())
         elif isinstance(tool, Mapping):
@@ -313,6 +291,13 @@ def schemas_in_options(options: Mapping[str, Any]) -> list[Mapping[str, object]]
     elif isinstance(answer, Mapping):
         schemas.append(cast("Mapping[str, object]", answer))
     return schemas
+
+
+def several(given: object) -> Sequence[object]:
+    """Return what the framework takes as one or as several, always as several."""
+    return cast(
+        "Sequence[object]", given if isinstance(given, list | tuple) else [given] if given else ()
+    )
 
 
 def with_reasoning(messages: Iterable[Message]) -> Iterator[Message]:
@@ -333,11 +318,7 @@ def with_reasoning(messages: Iterable[Message]) -> Iterator[Message]:
     yield from waiting
 
 
-def complete_with(agent: Agent[Any]) -> Complete:
-    """Return a completion function for a ``SemanticCompressor`` that calls the agent's client."""
-
-    async def complete(prompt: str, /) -> str:
-        response = await agent.client.get_response([Message("user", [prompt])])
-        return whole(response.text, response.finish_reason)
-
-    return complete
+async def complete_with(agent: Agent[Any], prompt: str, /) -> str:
+    """Ask the agent's client for a ``SemanticCompressor``."""
+    response = await agent.client.get_response([Message("user", [prompt])])
+    return whole(response.text, response.finish_reason)

@@ -30,6 +30,9 @@ from autogen_context.messages.message import (
 )
 
 AT_HOME = frozenset({"function_approval_request", "function_approval_response", "usage"})
+KINDS = ("text", "call", "result", "image", "other")
+# Files and audio count as images, since no provider documents their cost.
+KIND_OF_TYPE = {"text": "text", "data": "image", "uri": "image", "hosted_file": "image"}
 NOT_SENT = frozenset({"raw_representation", "additional_properties", "annotations", "exception"})
 ANOTHER_MESSAGE = '{"role": ""}'  # overhead of each further content sent as its own message
 
@@ -51,27 +54,30 @@ class AgentFrameworkFormat(HostFormat):
         if isinstance(payload, Prompt):
             return Message(role="system", text=payload.text)
         message = as_message(payload)
-        sent = [content for content in message.contents if content.type not in AT_HOME]
-        texts = [content.text or "" for content in sent if content.type == "text"]
-        calls = [content for content in sent if is_call(content)]
-        results = [c for c in sent if is_result(c, message.role)]
-        images = [c for c in sent if is_image(c)] + [
-            item for result in results for item in result.items or () if item.type != "text"
-        ]
-        known = {id(content) for content in (*calls, *results, *images)}
-        others = [as_json(c) for c in sent if c.type != "text" and id(c) not in known]
-        messages = len(sent) - max(0, len(calls) - 1)
+        sent: dict[str, list[Content]] = {kind: [] for kind in KINDS}
+        for content in message.contents:
+            if content.type not in AT_HOME:
+                sent[kind_of(content, message.role)].append(content)
+        texts, calls, results, images, others = sent.values()
+        # Calls share a message; every other content is one of its own.
+        further = sum(map(len, (texts, calls[:1], results, images, others))) - 1
+        shown = [item for each in results for item in each.items or () if item.type != "text"]
         return Message(
             role=message.role,
-            text="\n".join(texts),
-            calls=tuple(read_call(content) for content in calls),
+            text="\n".join(content.text or "" for content in texts),
+            calls=tuple(
+                ToolCall(id=each.call_id or "", name=each.name or "", arguments=arguments_of(each))
+                for each in calls
+            ),
             results=tuple(
-                ToolResult(call_id=result.call_id or "", text=text_of_result(result))
-                for result in results
+                ToolResult(call_id=each.call_id or "", text=text_of_result(each))
+                for each in results
             ),
             name=self._name_of(message),
-            images=tuple(Image(digest=content_digest(as_json(each)).hex()) for each in images),
-            extra="\n".join([*others, *[ANOTHER_MESSAGE] * (messages - 1)]),
+            images=tuple(
+                Image(digest=content_digest(as_json(each)).hex()) for each in (*images, *shown)
+            ),
+            extra="\n".join([*map(as_json, others), *[ANOTHER_MESSAGE] * further]),
             text_parts=max(1, len(texts)),
             author=self._author_of(message),
         )
@@ -87,15 +93,16 @@ class AgentFrameworkFormat(HostFormat):
         calls, results = iter(message.calls), iter(message.results)
         contents: list[Content] = []
         for content in before.contents:
-            if is_call(content):
+            kind = kind_of(content, before.role)
+            if kind == "call":
                 contents.append(written_call(content, next(calls)))
-            elif is_result(content, before.role):
+            elif kind == "result":
                 result = next(results, None)  # surplus results were merged into the previous one
                 if result is not None:
                     contents.append(
                         written_result(content, result, with_media=bool(message.images))
                     )
-            elif message.images or not is_image(content):
+            elif message.images or kind != "image":
                 contents.append(content)
         written = with_text(
             contents,
@@ -142,28 +149,14 @@ def as_message(payload: object) -> HostMessage:
     raise ValueError(f"a message must be an agent_framework.Message, got {type(payload).__name__}")
 
 
-def is_call(content: Content) -> bool:
-    """Return True for a tool call that the framework runs (not one run by the provider)."""
-    return content.type == "function_call" and not (
-        getattr(content, "hosted", False) or content.informational_only
-    )
-
-
-def is_result(content: Content, role: str) -> bool:
-    """Return True for the result of a tool call that the framework ran."""
-    return content.type == "function_result" and role == "tool"
-
-
-def is_image(content: Content) -> bool:
-    """Return True for non-text data; files and audio count as images, since no provider documents their cost."""
-    return content.type in ("data", "uri", "hosted_file")
-
-
-def read_call(content: Content) -> ToolCall:
-    """Read a tool call."""
-    return ToolCall(
-        id=content.call_id or "", name=content.name or "", arguments=arguments_of(content)
-    )
+def kind_of(content: Content, role: str) -> str:
+    """Return which of ``KINDS`` a content is: a call and its result only if the framework runs it, not the provider."""
+    if content.type == "function_call":
+        is_hosted = getattr(content, "hosted", False) or content.informational_only
+        return "other" if is_hosted else "call"
+    if content.type == "function_result":
+        return "result" if role == "tool" else "other"
+    return KIND_OF_TYPE.get(content.type, "other")
 
 
 def arguments_of(content: Content) -> str:

@@ -6,7 +6,7 @@ agent sets at most three attributes (named below), all of them or none.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any, Unpack, cast
 
 from autogen_core import CancellationToken, ComponentModel
@@ -31,7 +31,7 @@ from autogen_context.adapters.agentchat_context import (
     with_completion,
 )
 from autogen_context.adapters.agentchat_format import AgentChatFormat
-from autogen_context.adapters.register import REGISTERED, AgentContext, completed
+from autogen_context.adapters.register import REGISTERED, AgentContext, Bill, completed
 from autogen_context.manager.options import ManagerOptions, takes_options
 from autogen_context.messages.tool_schema import (
     RECALL_ARGUMENTS,
@@ -59,7 +59,6 @@ SELECTION_TOKENS = 300
 
 Tools = Sequence[Tool | ToolSchema]
 Request = Sequence[LLMMessage]
-Record = Callable[[CreateResult], None]
 
 
 def register_agentchat(
@@ -207,9 +206,9 @@ class ManagedChatCompletionClient(AgentContext[LLMMessage], ChatCompletionClient
     @override
     async def create(self, messages: Request, *, tools: Tools = (), **options: Any) -> CreateResult:
         """Send a request; raise ``ContextWindowExceeded`` if system prompt, tools and protected messages do not fit."""
-        request, record = await self._prepared(messages, tools, options)
+        request, bill = await self._turn(messages, tools, options)
         result = await self._client.create(request, tools=tools, **options)
-        record(result)
+        bill(billed(result), None)
         return result
 
     @override
@@ -217,25 +216,18 @@ class ManagedChatCompletionClient(AgentContext[LLMMessage], ChatCompletionClient
         self, messages: Request, *, tools: Tools = (), **options: Any
     ) -> AsyncGenerator[str | CreateResult, None]:
         """Send a request like ``create``; yield chunks of text, then the result."""
-        request, record = await self._prepared(messages, tools, options)
+        request, bill = await self._turn(messages, tools, options)
         async for chunk in self._client.create_stream(request, tools=tools, **options):
             if isinstance(chunk, CreateResult):
-                record(chunk)
+                bill(billed(chunk), None)
             yield chunk
 
-    async def _prepared(
+    async def _turn(
         self, request: Request, tools: Tools, options: Mapping[str, Any]
-    ) -> tuple[Request, Record]:
-        """Return the request to send and a callback that records its usage."""
+    ) -> tuple[Request, Bill]:
         keeper = self._keeper_of(request)
-        manager, schemas = keeper.manager, schemas_of([*tools, *answer_schema(options)])
-        prepared = keeper.last_prepared = await manager.prepare(request, schemas)
-
-        def record(result: CreateResult) -> None:
-            if result.usage.prompt_tokens and not result.cached:
-                manager.record_usage(prepared, prompt_tokens=result.usage.prompt_tokens)
-
-        return prepared.messages, record
+        schemas = schemas_of([*tools, *answer_schema(options)])
+        return await keeper.turn(keeper.manager, request, schemas)
 
     def _keeper_of(self, request: Request) -> AgentContext[LLMMessage]:  # noqa: ARG002 - for those who keep several
         """Return whose manager prepares a request."""
@@ -305,6 +297,11 @@ def said_by(client: ChatCompletionClient) -> dict[str, object]:
         model = None
     several = client.model_info.get("multiple_system_messages", False)
     return {"model": model, "single_system": not several, "reserve_tokens": 0}
+
+
+def billed(result: CreateResult) -> int:
+    """Return the prompt tokens of an answer; 0 for one that came out of a cache."""
+    return 0 if result.cached else result.usage.prompt_tokens
 
 
 def answer_schema(options: Mapping[str, Any]) -> Sequence[ToolSchema]:

@@ -23,13 +23,12 @@ from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.options import ManagerOptions, takes_options
 from autogen_context.manager.prepared import Prepared
 from autogen_context.messages.tool_schema import (
-    NOTHING_LEFT,
     RECALL_TOOL_NAME,
     answer_recall,
     has_recall_tool,
     recall_tool_schema,
 )
-from autogen_context.models.completion import Complete, whole
+from autogen_context.models.completion import whole
 
 BEFORE_REPLY = "process_all_messages_before_reply"
 BEFORE_CALL, AFTER_CALL = "safeguard_llm_inputs", "safeguard_llm_outputs"  # as in autogen 0.14
@@ -73,7 +72,7 @@ class ContextTransform:
             InvalidTranscript: a message cannot be read, or there are orphans and ``orphans="refuse"``.
             ContextWindowExceeded: the protected messages do not fit; raised in ``TransformMessages`` it ends the chat.
         """
-        return self.conversations.prepare(messages)
+        return self.conversations.prepare(messages)[1]
 
     def get_logs(
         self, pre_transform_messages: list[ChatDict], post_transform_messages: list[ChatDict]
@@ -116,7 +115,7 @@ def register_classic(agent: Any, model: str | None, options: ManagerOptions) -> 
             "agent: it has no llm_config and so sends nothing to a model; register the agents that do"
         )
     said = {"model": next(iter(models_of(agent.llm_config))).get("model"), "agent": agent.name}
-    options = completed(options, model, said=said, client=complete_with(agent))
+    options = completed(options, model, said=said, client=partial(complete_with, agent))
     return ContextTransform(**options).add_to_agent(agent)
 
 
@@ -172,7 +171,7 @@ class AgentConversations(Conversations):
             answering = give_recall_tool(agent, self._peer_of(messages))
             config = agent.llm_config
         tools: list[Any] = [*(config.get("tools") or ()), *(config.get("functions") or ())]
-        manager, prepared = self._turn(messages, agent.system_message, tools)
+        manager, prepared = self.prepare(messages, agent.system_message, tools)
         for each in answering:
             each.manager = manager
         return prepared
@@ -264,7 +263,7 @@ class Answering:
 
     def recall_context(self, **arguments: object) -> str:
         """Answer a tool call; for the arguments see ``RECALL_ARGUMENTS``."""
-        return NOTHING_LEFT if self.manager is None else answer_recall(self.manager, arguments)
+        return answer_recall(self.manager, arguments)
 
 
 class SpeakerSelection(AgentConversations):
@@ -332,23 +331,17 @@ def prepared_with(selection: SpeakerSelection, prepare: Callable[..., Any]) -> C
     return prepare_group_chat
 
 
-def complete_with(agent: Any) -> Complete:
-    """Return a completion function for a ``SemanticCompressor``: the agent's models without its tools, cache and usage."""
-
-    def ask(prompt: str) -> str:
-        if agent.client is None:
-            raise CompletionFailed("the agent has no client")
-        client = copy.copy(agent.client)
-        client.actual_usage_summary = client.total_usage_summary = None
-        client._config_list = [  # noqa: SLF001 - the host adds its tools to each call from here
-            {name: each for name, each in config.items() if name not in OF_THE_AGENT}
-            for config in client._config_list  # noqa: SLF001 - as above
-        ]
-        response = client.create(messages=[{"role": "user", "content": prompt}], cache_seed=None)
-        said = client.extract_text_or_completion_object(response)[0]
-        return whole(said, response.choices[0].finish_reason)
-
-    async def complete(prompt: str, /) -> str:
-        return await asyncio.to_thread(ask, prompt)
-
-    return complete
+async def complete_with(agent: Any, prompt: str, /) -> str:
+    """Ask the agent's models for a ``SemanticCompressor``, without its tools, cache and usage."""
+    if agent.client is None:
+        raise CompletionFailed("the agent has no client")
+    client = copy.copy(agent.client)
+    client.actual_usage_summary = client.total_usage_summary = None
+    client._config_list = [  # noqa: SLF001 - the host adds its tools to each call from here
+        {name: each for name, each in config.items() if name not in OF_THE_AGENT}
+        for config in client._config_list  # noqa: SLF001 - as above
+    ]
+    asked = [{"role": "user", "content": prompt}]
+    response = await asyncio.to_thread(client.create, messages=asked, cache_seed=None)
+    said = client.extract_text_or_completion_object(response)[0]
+    return whole(said, response.choices[0].finish_reason)

@@ -50,15 +50,9 @@ class Conversations(AgentContext[ChatDict]):
         self._waits |= is_awaited(options.get("prioritizer"))
 
     def prepare(
-        self, messages: list[ChatDict], *, system: str | None = None, tools: ToolSchemas = ()
-    ) -> list[ChatDict]:
-        """Return the list to send; ``system``, which the host adds itself, is counted but not included."""
-        return self._turn(messages, system, tools)[1]
-
-    def _turn(
-        self, messages: list[ChatDict], system: str | None, tools: ToolSchemas
+        self, messages: list[ChatDict], system: str | None = None, tools: ToolSchemas = ()
     ) -> tuple[IncrementalContextManager, list[ChatDict]]:
-        """Return the conversation's manager as well."""
+        """Return the conversation's manager and the list to send; ``system``, which the host adds itself, is counted but not included."""
         if not messages:
             return self.manager, messages
         with self._lock:

@@ -6,7 +6,7 @@ Promise: for an unsupported agent the error names the supported hosts; only the 
 import json
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -21,6 +21,7 @@ from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.options import ManagerOptions, divided, takes_options
 from autogen_context.manager.parts import limits_of, opened
 from autogen_context.manager.prepared import Payload, Prepared
+from autogen_context.manager.runner import ToolSchemas
 from autogen_context.messages.message import HostFormat, Message
 from autogen_context.models.completion import ModelClient
 
@@ -65,6 +66,8 @@ class Prompt:
 
 
 HostEntry = Callable[[Any, str | None, ManagerOptions], "AgentContext[Any]"]
+Bill = Callable[[float | None, float | None], None]
+"""Records the billed tokens of a model call: all of its input, and those of it that were cached; ``None`` if it is not said."""
 
 
 class AgentContext(Generic[Payload]):
@@ -87,6 +90,35 @@ class AgentContext(Generic[Payload]):
     def __repr__(self) -> str:
         """Say whose context it is, and what its last turn left."""
         return f"<{type(self).__name__} of {self.manager.config.agent or 'an agent'}: {self.manager!r}>"
+
+    async def turn(
+        self,
+        manager: IncrementalContextManager,
+        messages: Iterable[object],
+        tools: ToolSchemas,
+        *,
+        prompt: str = "",
+    ) -> tuple[list[Payload], Bill]:
+        """Return what a model call sends, and what records its bill.
+
+        Args:
+            manager: that of its conversation, from now on the current one.
+            messages: what the host would send.
+            tools: the schemas that go with it.
+            prompt: the system prompt, where the host keeps it apart; it is counted, and not among what is returned.
+        """
+        self.manager, before = manager, [Prompt(prompt)] if prompt else []
+        prepared = await manager.prepare([*before, *messages], tools)
+        self.last_prepared = cast("Prepared[Payload]", prepared)
+
+        def bill(prompt_tokens: float | None, cached_tokens: float | None) -> None:
+            if prompt_tokens:
+                cached = None if cached_tokens is None else int(cached_tokens)
+                manager.record_usage(
+                    prepared, prompt_tokens=int(prompt_tokens), cached_tokens=cached
+                )
+
+        return self.last_prepared.messages[len(before) :], bill
 
     def pin(self, message: Payload) -> None:
         """Pin a message and its tool call or results: they are sent verbatim from now on."""

@@ -74,8 +74,10 @@ def digest_of(tools: Sequence[Mapping[str, object]]) -> str:
     return content_digest(*(json.dumps(tool, ensure_ascii=False) for tool in tools)).hex()
 
 
-def answer_recall(recaller: RecallsContext, arguments: str | Mapping[str, object]) -> str:
-    """Answer a call; ``arguments`` are the model's JSON, or the object parsed from it."""
+def answer_recall(recaller: RecallsContext | None, arguments: str | Mapping[str, object]) -> str:
+    """Answer a call; ``arguments`` are the model's JSON, or the object parsed from it. ``None`` has nothing that left."""
+    if recaller is None:
+        return NOTHING_LEFT
     try:
         given: object = json.loads(arguments or "{}") if isinstance(arguments, str) else arguments
     except (ValueError, RecursionError):
