@@ -1,7 +1,7 @@
 """AG2's network, which opens a stream for each turn: a conversation is an agent's part in a channel."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
@@ -39,11 +39,11 @@ def step(request: Request) -> Step:
     return Say("Done.")
 
 
-class Ended(BaseMiddleware):
-    """Counts the turns that are over."""
+class Around(BaseMiddleware):
+    """Does something before each turn, and counts those that are over."""
 
-    def __init__(self) -> None:
-        self.turns = 0
+    def __init__(self, before: Callable[[Context], Awaitable[object]] | None = None) -> None:
+        self.turns, self._before = 0, before
 
     def __call__(self, event: BaseEvent, context: Context) -> Self:
         """Return the middleware of a turn: the same for all."""
@@ -52,6 +52,8 @@ class Ended(BaseMiddleware):
     @override
     async def on_turn(self, call_next: Any, event: BaseEvent, context: Context) -> ModelResponse:
         try:
+            if self._before:
+                await self._before(context)
             response: ModelResponse = await call_next(event, context)
         finally:
             self.turns += 1
@@ -68,7 +70,7 @@ async def network(
         agent = Agent("reader", "You read logs.", config=config, tools=[read_log])
         context = register(agent, window_tokens=WINDOW)
         assert isinstance(context, Ag2Context)
-        agent.add_middleware(ended := Ended())
+        agent.add_middleware(ended := Around())
         hub = await Hub.open(MemoryKnowledgeStore())
         client = HubClient(LocalLink(hub), hub=hub)
         await client.register(agent)
@@ -132,28 +134,6 @@ async def test_what_a_turn_does_not_show_is_kept() -> None:
     assert f"worker 2 wrote {ASKED_BACK}" in read
 
 
-class AtOnce(BaseMiddleware):
-    """Asks the model twice at once in a turn, as tasks of a channel do."""
-
-    def __init__(self, to: Ag2Context) -> None:
-        self._to = to
-
-    def __call__(self, event: BaseEvent, context: Context) -> Self:
-        """Return the middleware of a turn: the same for all."""
-        return self
-
-    @override
-    async def on_turn(self, call_next: Any, event: BaseEvent, context: Context) -> ModelResponse:
-        async def ask(*_: object) -> ModelResponse:
-            return ModelResponse(ModelMessage("ok"), usage=Usage(prompt_tokens=300))
-
-        said = ModelRequest([TextInput("Hi.")])
-        both = (self._to.on_llm_call(ask, [said], context) for _ in range(2))
-        await asyncio.gather(*both)
-        response: ModelResponse = await call_next(event, context)
-        return response
-
-
 async def test_tasks_of_a_new_channel_have_one_manager(monkeypatch: pytest.MonkeyPatch) -> None:
     """Although it takes a while until the hub says who takes part."""
 
@@ -161,9 +141,16 @@ async def test_tasks_of_a_new_channel_have_one_manager(monkeypatch: pytest.Monke
         await asyncio.sleep(0.01)
         return await asked_by(context)
 
+    async def answer(*_: object) -> ModelResponse:
+        return ModelResponse(ModelMessage("ok"), usage=Usage(prompt_tokens=300))
+
+    async def ask_twice(turn: Context) -> None:
+        said = ModelRequest([TextInput("Hi.")])
+        await asyncio.gather(*(context.on_llm_call(answer, [said], turn) for _ in range(2)))
+
     monkeypatch.setattr("autogen_context.adapters.ag2.asked_by", slow)
     async with network("work") as (_, context, tell):
-        context.agent.add_middleware(AtOnce(context))
+        context.agent.add_middleware(Around(ask_twice))
         await tell("work", "Read three.")
         (key,) = context.conversations
         manager = context.manager_of(key)
@@ -171,28 +158,15 @@ async def test_tasks_of_a_new_channel_have_one_manager(monkeypatch: pytest.Monke
         assert manager.usage.requests == 4
 
 
-class Noting(BaseMiddleware):
-    """Notes whose the requests of a turn are."""
-
-    def __init__(self) -> None:
-        self.found: list[Origin] = []
-
-    def __call__(self, event: BaseEvent, context: Context) -> Self:
-        """Return the middleware of a turn: the same for all."""
-        return self
-
-    @override
-    async def on_turn(self, call_next: Any, event: BaseEvent, context: Context) -> ModelResponse:
-        self.found.append(await asked_by(context))
-        response: ModelResponse = await call_next(event, context)
-        return response
-
-
 @pytest.mark.parametrize(("person", "whose"), [(True, "person"), (False, "unknown")])
 async def test_whose_a_request_is(person: bool, whose: str) -> None:  # noqa: FBT001 - a table
     """Requests do not name their sender, so beside another agent nobody knows whose they are."""
+    found: list[Origin] = []
+
+    async def note(turn: Context) -> None:
+        found.append(await asked_by(turn))
+
     async with network("work", person=person) as (_, context, tell):
-        noting = Noting()
-        context.agent.add_middleware(noting)
+        context.agent.add_middleware(Around(note))
         await tell("work", "Read three.")
-    assert noting.found == [whose]
+    assert found == [whose]

@@ -4,7 +4,7 @@ import asyncio
 import gc
 import logging
 import weakref
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -15,24 +15,14 @@ from openai import AsyncOpenAI
 
 from autogen_context import register
 from autogen_context.adapters.agent_framework import AgentFrameworkContext
-from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
 from autogen_context.testing import Call, LoopbackServer, Say, Step
+from support.accounts import ASKS, a_task, iban_of, read_account, reading, recalled
 from support.logs import MODEL, WINDOW, Reply, read_log, strict_server
 
 CLIENTS: dict[str, Callable[..., Any]] = {
     "responses": OpenAIChatClient,  # the one of the framework's quickstart
     "chat completions": OpenAIChatCompletionClient,
 }
-
-
-def read_account(customer: str) -> str:
-    """Read the account of a customer."""
-    return f"account of {customer}: iban {iban_of(customer)}\n" + read_log(len(customer))
-
-
-def iban_of(customer: str) -> str:
-    """The number that nobody else may see."""
-    return f"DE{sum(map(ord, customer)):06d}"
 
 
 @asynccontextmanager
@@ -56,32 +46,12 @@ async def asked(
         yield server, agent, context
 
 
-def a_task(customer: str) -> list[Step]:
-    """Read an account, then more than the window holds."""
-    return [
-        Call("read_account", {"customer": customer}),
-        *(Call("read_log", {"number": n}) for n in range(8)),
-        Say("Done."),
-    ]
-
-
-def recalled(server: LoopbackServer) -> list[str]:
-    """What the tool answered, in all requests."""
-    return [
-        str(message["content"])
-        for request in server.requests
-        for before, message in zip(request.messages, request.messages[1:], strict=False)
-        if RECALL_TOOL_NAME in str(before.get("tool_calls"))
-    ]
-
-
 # Runs without a session
 
 
 async def test_without_a_session_a_run_finds_nothing_of_another_callers_run() -> None:
     """Each run is its own conversation, as the framework means it."""
-    asks = Call(RECALL_TOOL_NAME, {"query": "account iban"})
-    async with asked(*a_task("smith"), asks, Say("I know nothing.")) as (server, agent, _):
+    async with asked(*a_task(), ASKS, Say("I know nothing.")) as (server, agent, _):
         await agent.run("Check the accounts.")
         await agent.run("What is my account?")
     assert [request.error for request in server.rejected] == []
@@ -94,9 +64,7 @@ async def test_without_a_session_a_run_finds_nothing_of_another_callers_run() ->
 @pytest.mark.parametrize("is_streamed", [False, True], ids=["whole", "streamed"])
 async def test_a_run_without_a_session_finds_what_left_its_own_window(*, is_streamed: bool) -> None:
     """The tool answers for the run that calls it."""
-    *reads, done = a_task("smith")
-    asks = Call(RECALL_TOOL_NAME, {"query": "account iban"})
-    async with asked(*reads, asks, done) as (server, agent, _):
+    async with asked(*reading("smith"), ASKS, Say("Done.")) as (server, agent, _):
         if is_streamed:
             stream = agent.run("Check the accounts.", stream=True)
             assert "".join([update.text async for update in stream]) == "Done."
@@ -109,16 +77,7 @@ async def test_a_run_without_a_session_finds_what_left_its_own_window(*, is_stre
 async def test_runs_at_once_without_a_session_are_apart() -> None:
     """None's requests or answers have anything of another's."""
     customers = ("smith", "jones", "brown", "green", "white")
-    steps: dict[str, Iterator[Step]] = {
-        customer: iter(
-            [
-                *a_task(customer)[:-1],
-                Call(RECALL_TOOL_NAME, {"query": "account iban"}),
-                Say("Done."),
-            ]
-        )
-        for customer in customers
-    }
+    steps = {each: iter([*reading(each), ASKS, Say("Done.")]) for each in customers}
 
     def step(request: Any) -> Step:
         return next(steps[next(each for each in customers if each in str(request.messages))])

@@ -138,7 +138,7 @@ def pair(client: ChatCompletionClient, **options: Any) -> list[AssistantAgent]:
 def kept(*agents: object) -> list[Keeper]:
     """The agents, registered."""
     contexts = [register(agent, window_tokens=WINDOW) for agent in agents]
-    return [each for each in contexts if isinstance(each, ManagedChatCompletionContext)]
+    return [each for each in contexts if isinstance(each, Keeper)]
 
 
 def end() -> MaxMessageTermination:
@@ -189,22 +189,17 @@ def round_robin(client: ChatCompletionClient) -> Built:
 
 
 def selector(client: ChatCompletionClient) -> Built:
-    """The selector's prompt without the history is its system message."""
+    """Whose choice of the speaker is a request of the team's own."""
     agents = pair(client)
     prompt = "Choose one of {participants}.\n{roles}\n{history}\nOnly select the next role."
-    names = {"participants": "['ann', 'bob']", "roles": "ann: x\nbob: x\n" * 3, "history": ""}
-    context = ManagedChatCompletionContext(
-        MODEL, window_tokens=WINDOW, system_message=prompt.format(**names), tools=[]
-    )
     team = SelectorGroupChat(
         [*agents],
         client,
         selector_prompt=prompt,
-        model_context=context,
         allow_repeated_speaker=True,
         termination_condition=end(),
     )
-    return Built(team, [*kept(*agents), context])
+    return Built(team, kept(*agents, team))
 
 
 def swarm(client: ChatCompletionClient) -> Built:
@@ -218,9 +213,8 @@ def swarm(client: ChatCompletionClient) -> Built:
 def magentic_one(client: ChatCompletionClient) -> Built:
     """The orchestrator keeps its messages itself: its client does it."""
     agents = pair(client)
-    managed = ManagedChatCompletionClient(client, window_tokens=WINDOW)
-    team = MagenticOneGroupChat([*agents], managed, termination_condition=end())
-    return Built(team, [*kept(*agents), managed])
+    team = MagenticOneGroupChat([*agents], client, termination_condition=end())
+    return Built(team, kept(*agents, team))
 
 
 def graph_flow(client: ChatCompletionClient) -> Built:

@@ -183,12 +183,6 @@ def test_a_context_takes_what_the_client_says_of_its_model() -> None:
 # The agent's own client makes summaries
 
 
-def answered(content: str | list[FunctionCall], finish_reason: Any = "stop") -> CreateResult:
-    """What a client gives."""
-    usage = RequestUsage(prompt_tokens=1, completion_tokens=1)
-    return CreateResult(content=content, finish_reason=finish_reason, usage=usage, cached=False)
-
-
 async def test_it_is_asked_with_one_message_and_no_tools() -> None:
     """The prompt as it is, and the text of the answer."""
     client = ReplayChatCompletionClient(["All is done."])
@@ -198,19 +192,17 @@ async def test_it_is_asked_with_one_message_and_no_tools() -> None:
     assert not call["tools"]
 
 
-@pytest.mark.parametrize(
-    ("result", "reason"),
-    [
-        pytest.param(answered([FunctionCall("1", "{}", "f")]), "it calls a tool", id="call"),
-        pytest.param(answered("All is", "length"), "it was broken off", id="broken off"),
-        pytest.param(answered("All is", "content_filter"), "it was broken off", id="filtered"),
-        pytest.param(answered(""), "it is empty", id="empty"),
-    ],
-)
-async def test_what_is_no_whole_text_is_no_answer(result: CreateResult, reason: str) -> None:
-    """It is not passed on as one."""
-    with pytest.raises(CompletionFailed, match=reason):
-        await complete_with(ReplayChatCompletionClient([result]))("Summarise this.")
+async def test_what_is_no_whole_text_is_no_answer() -> None:
+    """A call, or a text that was broken off, is not passed on as one."""
+    usage = RequestUsage(prompt_tokens=1, completion_tokens=1)
+    given: dict[str, Any] = {"usage": usage, "cached": False}
+    for content, finish_reason, error in (
+        ([FunctionCall("1", "{}", "f")], "stop", "it calls a tool"),
+        ("All is", "length", "it was broken off"),
+    ):
+        result = CreateResult(content=content, finish_reason=finish_reason, **given)
+        with pytest.raises(CompletionFailed, match=error):
+            await complete_with(ReplayChatCompletionClient([result]))("Summarise this.")
 
 
 async def test_the_recall_tool_belongs_to_its_context() -> None:

@@ -1,6 +1,5 @@
 """What a conversation is on each host, and that nothing of one is found by another; docs/hosts.md has the table."""
 
-import copy
 from itertools import repeat
 from typing import Any
 
@@ -10,7 +9,8 @@ from autogen_agentchat.agents import AssistantAgent
 from autogen_context import ContextTransform, register
 from autogen_context.adapters.agentchat import ManagedChatCompletionClient
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
-from autogen_context.testing import Call, ChatMessage, LoopbackServer, Say, Step
+from autogen_context.testing import LoopbackServer, Say
+from support.accounts import ASKS, a_task, iban_of, read_account, recalled
 from support.agentchat import serving
 from support.classic import agent as agent_of
 from support.classic import session
@@ -20,35 +20,8 @@ from support.logs import MODEL, WINDOW, read_log, strict_server
 
 DONE = Say("Done. TERMINATE")
 TASK = "Check the accounts."
-IBAN = "DE00044412"
-ASKS = Call(RECALL_TOOL_NAME, {"query": "account iban"})
-
-
-def read_account(number: int) -> str:
-    """Read an account."""
-    return f"account {number}: iban {IBAN}\n" + read_log(number)
-
-
+IBAN = iban_of("smith")
 TOOLS = (read_account, read_log)
-
-
-def task() -> list[Step]:
-    """Read an account, then more than the window holds."""
-    return [
-        Call("read_account", {"number": 1}),
-        *(Call("read_log", {"number": n}) for n in range(8)),
-        DONE,
-    ]
-
-
-def recalled(server: LoopbackServer) -> list[str]:
-    """What the tool answered, in all requests, in their order."""
-    answers: list[str] = []
-    for request in server.requests:
-        for before, message in zip(request.messages, request.messages[1:], strict=False):
-            if RECALL_TOOL_NAME in str(before.get("tool_calls")):
-                answers.append(str(message["content"]))
-    return answers
 
 
 async def begin_anew(host: str, agent: Any) -> None:
@@ -67,8 +40,8 @@ async def begin_anew(host: str, agent: Any) -> None:
 @on_every_host
 async def test_a_conversation_begun_anew_finds_nothing_of_the_earlier_one(host: str) -> None:
     """Although it begins with the same words, by the same agent, with its tool."""
-    async with strict_server(*task(), ASKS, DONE) as server:
-        agent = host_agent_of(host, server, read_account, read_log)
+    async with strict_server(*a_task(), ASKS, DONE) as server:
+        agent = host_agent_of(host, server, *TOOLS)
         await agent.ask(TASK)
         assert IBAN in str([request.messages for request in server.requests])
         first = len(server.requests)
@@ -104,7 +77,7 @@ def user_of() -> ConversableAgent:
 
 def test_a_chat_with_cleared_history_is_another_conversation() -> None:
     """``initiate_chat`` clears by default; without clearing it goes on."""
-    with strict_server(*task(), ASKS, DONE, ASKS, DONE) as server:
+    with strict_server(*a_task(), ASKS, DONE, ASKS, DONE) as server:
         reader, user = reader_of(server), user_of()
         for _ in range(2):
             user.initiate_chat(reader, message=TASK, silent=True)
@@ -117,29 +90,12 @@ def test_a_chat_with_cleared_history_is_another_conversation() -> None:
 
 def test_each_peer_is_answered_from_its_own_chat() -> None:
     """One agent serves two: who runs the tool finds what this chat lost, whoever was served last."""
-    with strict_server(*task(), DONE, *task()[1:]) as server:
+    with strict_server(*a_task(), DONE, *a_task()[1:]) as server:
         reader, smith, jones = reader_of(server), user_of(), user_of()
         for user in (smith, jones, smith, jones):
             user.initiate_chat(reader, message=TASK, clear_history=False, silent=True, max_turns=9)
     answers = [user.function_map[RECALL_TOOL_NAME](query="iban") for user in (smith, jones)]
     assert [IBAN in answer for answer in answers] == [True, False]
-
-
-def test_lists_that_begin_alike_are_apart() -> None:
-    """A transform sees copies: a list goes on with a conversation only if it has all that was seen of it."""
-    transform = ContextTransform("gpt-4o", window_tokens=2_000)
-    hello: list[ChatMessage] = [
-        {"role": "user", "content": "Hello."},
-        {"role": "assistant", "content": "Hi, how can I help?"},
-    ]
-    transform.apply_transform([*hello, {"role": "user", "content": f"My iban is {IBAN}."}])
-    mine = transform.conversations.manager
-    other = [*hello, {"role": "user", "content": "What is my iban?"}]
-    for length in (1, 3):
-        transform.apply_transform(copy.deepcopy(other[:length]))
-        assert transform.conversations.manager is not mine
-        assert IBAN not in transform.conversations.manager.recall_context(query="iban")
-        assert IBAN not in str(transform.conversations.manager.save_state())
 
 
 def test_a_capability_that_adds_to_the_newest_message_leaves_the_conversation_one() -> None:

@@ -312,6 +312,22 @@ async def test_parts_of_ones_own_decide(host: str) -> None:
     assert [request.error for request in server.rejected] == []
 
 
+@on_every_host
+async def test_what_was_forgotten_is_in_no_later_request(host: str) -> None:
+    """Although the host still has it: by a query, in this turn and the next."""
+    marker = "zebra4711"
+    async with working(host, *[Say(DONE)] * 3) as (server, agent):
+        await agent.ask(f"My account is {marker}.")
+        await agent.ask("Thanks.")
+        assert agent.context is not None
+        assert marker in json.dumps(list(server.requests[-1].messages))
+        assert len(agent.context.forget(query=marker).messages) == 1
+        await agent.ask("What else?")
+        assert marker not in json.dumps(list(server.requests[-1].messages))
+        assert marker not in json.dumps(agent.context.manager.save_state())
+        assert marker not in agent.context.manager.recall_context(query="account")
+
+
 @feature("from a state through JSON it goes on to the byte; between compactions requests only grow")
 @on_every_host
 async def test_an_agent_works_on_for_as_long_as_it_likes(host: str) -> None:
