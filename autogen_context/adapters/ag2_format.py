@@ -10,7 +10,7 @@ summaries; of all other events only ``ProviderReplay`` and the calls and results
 
 import copy
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -73,17 +73,14 @@ class Response:
 
 
 def payloads_of(events: Iterable[BaseEvent]) -> list[object]:
-    """Return the payloads of the events of a stream that are sent, equal for the same events."""
-    return [payload_of(group) for group in groups(events)]
+    """Return the payloads of the events of a stream that are sent, equal for the same events.
 
-
-def groups(events: Iterable[BaseEvent]) -> Iterator[tuple[BaseEvent, ...]]:
-    """Yield the events that are sent as one: an event, a response with its provider's events, or results of a step.
-
-    A final result or an interrupted step has no ``ToolResultsEvent``.
+    An event is its own, but for a response with its provider's events, and for results without a ``ToolResultsEvent``: of a
+    final call, or of a step that was interrupted.
     """
+    payloads: list[object] = []
     attached: list[BaseEvent] = []
-    loose: dict[str, BaseEvent] = {}
+    loose: dict[str, ToolResultEvent] = {}
     for event in events:
         if isinstance(event, OF_A_RESPONSE):
             attached.append(event)
@@ -91,23 +88,14 @@ def groups(events: Iterable[BaseEvent]) -> Iterator[tuple[BaseEvent, ...]]:
             loose[event.parent_id] = event
         elif isinstance(event, SENT):
             if loose and not isinstance(event, ToolResultsEvent):
-                yield tuple(loose.values())
+                payloads.append(ToolResultsEvent([*loose.values()]))
             loose.clear()
             if attached and not isinstance(event, ModelResponse):
-                yield tuple(attached)
+                payloads.append(Response(tuple(attached)))
                 attached = []
-            yield (*attached, event)
+            payloads.append(Response((*attached, event)) if attached else event)
             attached = []
-    if attached:
-        yield tuple(attached)
-
-
-def payload_of(group: tuple[BaseEvent, ...]) -> object:
-    """Return an event that is sent by itself, or what stands for several, or for one that is not."""
-    if len(group) == 1 and isinstance(group[0], SENT):
-        return group[0]
-    results = [each for each in group if isinstance(each, ToolResultEvent)]
-    return ToolResultsEvent(results) if results else Response(group)
+    return [*payloads, Response(tuple(attached))] if attached else payloads
 
 
 def events_of(payloads: Iterable[object]) -> list[BaseEvent]:

@@ -120,7 +120,8 @@ class AgentFrameworkContext(AgentContext[Message], ChatMiddleware):
             run = RUN.get()
             if run is None or run.context is not self:  # it is called outside a run
                 run = Run(self, ctx.session) if ctx.session else None
-            return await asyncio.to_thread(answer_recall, run and run.manager, arguments)
+            manager = run.manager if run else None
+            return await asyncio.to_thread(answer_recall, manager, arguments)
 
         function: Any = recall_tool_schema()["function"]
         return FunctionTool(

@@ -32,6 +32,7 @@ from autogen_context.adapters.agentchat_context import (
 )
 from autogen_context.adapters.agentchat_format import AgentChatFormat
 from autogen_context.adapters.register import REGISTERED, AgentContext, Bill, completed
+from autogen_context.config.config import ContextConfig
 from autogen_context.manager.options import ManagerOptions, takes_options
 from autogen_context.messages.tool_schema import (
     RECALL_ARGUMENTS,
@@ -128,10 +129,13 @@ def register_team(
         raise ValueError(
             "agent: this team has run, and keeps what it began with; register a team before its first run"
         )
+    named = {"agent": attributes.get("_name")}
     if is_orchestrator:
+        config = ContextConfig.for_entry(options.get("config"), {}, said=named)
+        options = {**options, "config": config}
         managed = attributes[CLIENT] = ManagedChatCompletionClient(client, model, **options)
         return managed
-    said = {**said_by(client), "reserve_tokens": SELECTION_TOKENS, "agent": attributes.get("_name")}
+    said = {**said_by(client), "reserve_tokens": SELECTION_TOKENS, **named}
     options = completed(options, model, said=said, client=client)
     prompt = selector_prompt(team)
     context = ManagedChatCompletionContext(system_message=prompt, tools=(), **options)

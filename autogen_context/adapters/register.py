@@ -80,9 +80,9 @@ class AgentContext(Generic[Payload]):
 
     def __init__(self, host: HostFormat, options: ManagerOptions) -> None:
         config = options.get("config") or ContextConfig()
-        shared: ManagerOptions = {"limits": limits_of(config), **options}
-        self._options = options = shared
-        self._new_manager = partial(IncrementalContextManager, host=host, **options)
+        log: Any = opened("events", options.get("events"))
+        self._options: ManagerOptions = {"limits": limits_of(config), **options, "events": log}
+        self._new_manager = partial(IncrementalContextManager, host=host, **self._options)
         self.manager = self._new_manager()
         self.last_prepared: Prepared[Payload] | None = None
 
@@ -174,8 +174,7 @@ def register(
     for kind in type(agent).__mro__:
         host = HOSTS.get(kind) or HOSTS.get(f"{kind.__module__.partition('.')[0]}.{kind.__name__}")
         if host is not None:
-            given = named(options, str(getattr(agent, "name", None) or ""))
-            return entry_of(host)(agent, model, given)
+            return entry_of(host)(agent, model, options)
     found = f"{type(agent).__module__}.{type(agent).__qualname__}"
     raise ValueError(
         f"agent: {found} is no agent of a known host; known are an AssistantAgent of autogen-agentchat 0.5.7 to 0.7, a "
@@ -221,16 +220,6 @@ def entry_of(host: Host) -> "HostEntry":
         raise ValueError(
             f"agent: the release of its host that is installed does not have all that is used of it ({error}){way_out}"
         ) from error
-
-
-def named(options: ManagerOptions, agent: str) -> ManagerOptions:
-    """Return the options with the agent's name in its event log and metrics, used where the settings name none."""
-    parts: dict[str, Any] = {**options}
-    for name in parts.keys() & {"events", "metrics"}:
-        part: Any = opened(name, parts[name])
-        # Another type is rejected later.
-        parts[name] = part.of(agent) if hasattr(part, "of") else part
-    return cast("ManagerOptions", parts)
 
 
 def take_up(

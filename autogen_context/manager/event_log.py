@@ -12,12 +12,10 @@ import threading
 import weakref
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from copy import copy
 from dataclasses import asdict
 from io import FileIO
 from pathlib import Path
 from queue import Full, Queue
-from typing import Self
 
 from autogen_context.argument import require_path, require_whole
 from autogen_context.cache.seal import take_file
@@ -67,17 +65,9 @@ class EventLog:
             raise ValueError(f"path={os.fspath(path)!r}: give a file, such as run.jsonl")
         self.path = Path(path)
         self.record_text = record_text
-        self.agent = ""
         # The thread writes later, when the program may be in another folder.
         self._writer = Writer(LogFile(self.path.absolute(), max_bytes, keep))
         weakref.finalize(self, self._writer.flush, EXIT_S)
-
-    def of(self, agent: str) -> Self:
-        """Return the same log for an agent whose settings give no name."""
-        same = copy(self)
-        same.agent = agent
-        weakref.finalize(same, self._writer.flush, EXIT_S)
-        return same
 
     @property
     def lost(self) -> int:

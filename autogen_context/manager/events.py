@@ -71,9 +71,7 @@ class TurnLog:
         self._metrics = metrics
         if metrics is not None:
             metrics.follow(self.log)
-        named = (each.agent for each in (log, metrics) if each is not None)
-        agent = config.agent or next(filter(None, named), "")
-        run, model = uuid4().hex[:12], config.model
+        run, agent, model = uuid4().hex[:12], config.agent, config.model
         self._header = Header(v=1, run=run, agent=agent, model=model, turn=0, at=0.0)
         self._events = TurnEvents(rates, record_text=log is not None and log.record_text)
         self._cache: Counting | None = None

@@ -8,9 +8,8 @@ import atexit
 import logging
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from copy import copy
 from functools import cache, partial
-from typing import TYPE_CHECKING, Literal, Self, cast
+from typing import TYPE_CHECKING, Literal, cast
 from weakref import WeakSet
 
 from autogen_context.errors import MissingExtra
@@ -83,7 +82,6 @@ class Metrics:
             from opentelemetry import context, metrics, trace  # noqa: PLC0415 - optional
         except ImportError as error:
             raise MissingExtra("otel", needed_for="metrics=") from error
-        self.agent = ""
         self._trace, self._now_in = trace, context.get_current
         self._tracer = trace.get_tracer(NAME, tracer_provider=tracer_provider)
         meter = metrics.get_meter(NAME, meter_provider=meter_provider)
@@ -94,12 +92,6 @@ class Metrics:
         }
         self._logs: WeakSet[EventLog | Writer] = WeakSet()
         atexit.register(partial(flush, self._logs))  # runs before older providers shut down
-
-    def of(self, agent: str) -> Self:
-        """Return the same metrics for an agent whose settings give no name."""
-        same = copy(self)
-        same.agent = agent
-        return same
 
     def follow(self, log: EventLog | Writer) -> None:
         """Flush this log at process exit."""

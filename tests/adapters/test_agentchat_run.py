@@ -195,12 +195,14 @@ async def test_it_is_asked_with_one_message_and_no_tools() -> None:
 async def test_what_is_no_whole_text_is_no_answer() -> None:
     """A call, or a text that was broken off, is not passed on as one."""
     usage = RequestUsage(prompt_tokens=1, completion_tokens=1)
-    given: dict[str, Any] = {"usage": usage, "cached": False}
+    given = {"usage": usage, "cached": False}
     for content, finish_reason, error in (
         ([FunctionCall("1", "{}", "f")], "stop", "it calls a tool"),
         ("All is", "length", "it was broken off"),
     ):
-        result = CreateResult(content=content, finish_reason=finish_reason, **given)
+        result = CreateResult.model_validate(
+            {"content": content, "finish_reason": finish_reason, **given}
+        )
         with pytest.raises(CompletionFailed, match=error):
             await complete_with(ReplayChatCompletionClient([result]))("Summarise this.")
 

@@ -13,7 +13,6 @@ from host_agents import ends_the_chat
 
 from autogen_context import register
 from autogen_context.adapters.classic import ContextTransform
-from autogen_context.adapters.classic_conversations import Conversations
 from autogen_context.adapters.register import AgentContext
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
 from autogen_context.testing import Call, LoopbackServer, Request, Say, ScriptedModel, Step
@@ -73,9 +72,9 @@ def assert_nothing_was_refused(server: LoopbackServer, *, requests: int) -> None
     assert len(server.requests) == requests
 
 
-def assert_was_compacted(conversations: Conversations) -> None:
+def assert_was_compacted(context: AgentContext[Any]) -> None:
     """Otherwise the test would show nothing."""
-    prepared = conversations.last_prepared
+    prepared = context.last_prepared
     assert prepared is not None
     assert "drop" in {decision.action for decision in prepared.decisions}
 
@@ -193,31 +192,26 @@ NEXT = cycle(["coder", "planner"])
 
 
 def test_a_group_chat() -> None:
-    """Three members, tools, and a model that selects the speaker: each has its own context, none is refused."""
+    """Members, tools, and a model that selects the speaker: each has its own context, and holds its cut; none is refused."""
     with LoopbackServer(ScriptedModel(talk), window_tokens=WINDOW) as server:
         planner = agent("planner", server.base_url, system="You are the planner.")
         coder, runner = pair_of_agents(server)
-        ours = transform()
-        contexts = [ours.add_to_agent(planner), ours.add_to_agent(coder)]
-        selecting = transform(reserve_tokens=600)
-        group = GroupChat(
-            agents=[planner, coder, runner],
-            messages=[],
-            max_round=ROUNDS,
-            func_call_filter=True,
-            select_speaker_transform_messages=TransformMessages(
-                transforms=[selecting], verbose=False
-            ),
-        )
+        group = GroupChat([planner, coder, runner], [], max_round=ROUNDS, func_call_filter=True)
         host = GroupChatManager(
             group, llm_config=planner.llm_config, is_termination_msg=ends_the_chat
         )
+        contexts = [
+            register(each, window_tokens=WINDOW, counter=Approximate())
+            for each in (planner, coder, host)
+        ]
         result = runner.initiate_chat(host, message=FIRST, silent=True)
     assert [request.error for request in server.rejected] == []
-    assert len(server.requests) > ROUNDS
-    for conversations in (*contexts, selecting.conversations):
-        assert_was_compacted(conversations)
     assert result.chat_history[-1]["content"] == DONE
+    for context in contexts:
+        assert_was_compacted(context)
+    selections = [r for r in server.requests if "select the next role" in str(r.messages[-1])]
+    assert len(selections) >= ROUNDS - 2
+    assert len(contexts[-1].manager.versions) < len(selections) / 2  # compactions
 
 
 def test_the_guide_works() -> None:

@@ -5,13 +5,13 @@ from itertools import cycle
 from typing import Any
 
 import pytest
-from autogen import ConversableAgent, GroupChat, GroupChatManager
+from autogen import GroupChat, GroupChatManager
 from autogen_agentchat.agents import AssistantAgent
 from autogen_agentchat.conditions import MaxMessageTermination
 from autogen_agentchat.teams import MagenticOneGroupChat, RoundRobinGroupChat, SelectorGroupChat
 
 from autogen_context import register
-from autogen_context.testing import LoopbackServer, Request, Say, Step
+from autogen_context.testing import Request, Say, Step
 from support.agentchat import serving
 from support.classic import agent as agent_of
 from support.logs import MODEL, strict_server
@@ -33,34 +33,6 @@ def answers() -> Any:
 
 
 # classic AutoGen
-
-
-def group_of(server: LoopbackServer) -> tuple[GroupChat, GroupChatManager, list[ConversableAgent]]:
-    """Two members, both registered, and a manager that asks a model who is next."""
-    members = [agent_of(name, server.base_url, model=MODEL) for name in NAMES]
-    for member in members:
-        register(member, window_tokens=WINDOW)
-    group = GroupChat(
-        agents=members,  # type: ignore[arg-type] # the host's list is invariant
-        messages=[],
-        max_round=ROUNDS,
-        speaker_selection_method="auto",
-        select_speaker_auto_verbose=False,
-    )
-    return group, GroupChatManager(group, llm_config=members[0].llm_config), members
-
-
-def test_the_speaker_of_a_group_chat_is_selected_within_the_window() -> None:
-    """``register`` takes the manager; the cut is held from one selection to the next."""
-    with strict_server(*answers(), window_tokens=WINDOW) as server:
-        _, manager, (first, _) = group_of(server)
-        context = register(manager, window_tokens=WINDOW)
-        first.initiate_chat(manager, message="Write about the logs.", silent=True)
-    assert [request.error for request in server.rejected] == []
-    selections = [r for r in server.requests if "role" in str(r.messages[0])]
-    assert len(selections) >= ROUNDS - 2
-    assert context.last_prepared is not None
-    assert len(context.manager.versions) < len(selections) / 2  # compactions
 
 
 def test_the_speaker_of_a_pattern_is_selected_within_the_window() -> None:

@@ -186,7 +186,8 @@ def test_what_somebody_else_tells_is_not_told_twice(tmp_path: Path, *, log: bool
     """Where the host's own instrumentation tells what was billed; with a log and without one."""
     told = Told(token_usage=False)
     events = EventLog(tmp_path / "run.jsonl") if log else None
-    manager = IncrementalContextManager(MODEL, events=events, metrics=told.metrics.of("coder"))
+    config = ContextConfig(model=MODEL, agent="coder")
+    manager = IncrementalContextManager(config=config, events=events, metrics=told.metrics)
     manager.record_usage(manager.prepare_nowait(LONG[:2]), prompt_tokens=900)
     asyncio.run(manager.aclose())
     assert "gen_ai.client.token.usage" not in told.numbers()

@@ -19,7 +19,9 @@ class Bot:
 
 def register_bot(bot: Bot, model: str | None, options: ManagerOptions) -> AgentContext[ChatMessage]:
     """Its adapter."""
-    context = AgentContext[ChatMessage](OpenAIChat(), completed(options, model))
+    context = AgentContext[ChatMessage](
+        OpenAIChat(), completed(options, model, said={"agent": bot.name})
+    )
 
     def fitted(messages: list[ChatMessage]) -> Sequence[ChatMessage]:
         context.last_prepared = context.manager.prepare_nowait(messages)
