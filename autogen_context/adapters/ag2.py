@@ -28,12 +28,7 @@ from ag2.tools.tool import Tool
 from typing_extensions import override
 
 from autogen_context.adapters.ag2_format import Ag2Format, events_of, payloads_of
-from autogen_context.adapters.register import (
-    REGISTERED,
-    AgentContext,
-    completed,
-    take_up,
-)
+from autogen_context.adapters.register import REGISTERED, AgentContext, completed, take_up
 from autogen_context.config import ContextConfig
 from autogen_context.errors import CompletionFailed
 from autogen_context.manager.manager import IncrementalContextManager

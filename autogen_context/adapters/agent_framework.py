@@ -36,12 +36,7 @@ from pydantic import BaseModel
 from typing_extensions import override
 
 from autogen_context.adapters.agent_framework_format import AgentFrameworkFormat
-from autogen_context.adapters.register import (
-    REGISTERED,
-    AgentContext,
-    completed,
-    take_up,
-)
+from autogen_context.adapters.register import REGISTERED, AgentContext, completed, take_up
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.options import ManagerOptions
 from autogen_context.messages.tool_schema import (

@@ -100,10 +100,7 @@ class ContextTransform:
                 lost, and the agent can continue with a larger window or a shorter system message.
             InvalidTranscript: raised by ``generate_reply`` if a message cannot be read.
         """
-        check(agent)
-        conversations = AgentConversations(agent, self._options)
-        conversations.hook_into(agent)
-        return conversations
+        return hooked(agent, self._options)
 
 
 def register_classic(agent: Any, model: str | None, options: ManagerOptions) -> "Conversations":
@@ -116,11 +113,11 @@ def register_classic(agent: Any, model: str | None, options: ManagerOptions) -> 
         )
     said = {"model": next(iter(models_of(agent.llm_config))).get("model"), "agent": agent.name}
     options = completed(options, model, said=said, client=partial(complete_with, agent))
-    return ContextTransform(**options).add_to_agent(agent)
+    return hooked(agent, options)
 
 
-def check(agent: Any) -> None:
-    """Raise ``ValueError`` for an unsuitable or registered agent; warn about a ``GroupChatManager``."""
+def hooked(agent: Any, options: ManagerOptions) -> "Conversations":
+    """Return an agent's conversations, its hooks added; raise ``ValueError`` for an unsuitable or registered agent."""
     hooks = getattr(agent, "hook_lists", {}).get(BEFORE_REPLY)
     if hooks is None:
         kind = f"{type(agent).__module__}.{type(agent).__qualname__}"
@@ -136,6 +133,9 @@ def check(agent: Any) -> None:
             "reply; register the members of the group instead",
             stacklevel=4,
         )
+    conversations = AgentConversations(agent, options)
+    conversations.hook_into(agent)
+    return conversations
 
 
 class AgentConversations(Conversations):

@@ -210,7 +210,7 @@ def test_a_group_chat() -> None:
     for context in contexts:
         assert_was_compacted(context)
     selections = [r for r in server.requests if "select the next role" in str(r.messages[-1])]
-    assert len(selections) >= ROUNDS - 2
+    assert len(selections) > ROUNDS / 2
     assert len(contexts[-1].manager.versions) < len(selections) / 2  # compactions
 
 
