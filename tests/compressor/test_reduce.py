@@ -69,6 +69,10 @@ def told(text: str) -> Reducer:
 def test_each_kind_is_told(text: str, kind: str) -> None:
     """C2: by a plain text of it, which every kind has here."""
     assert told(text).kind == kind
+
+
+def test_every_kind_has_a_text_here() -> None:
+    """In their order; what is of none has no reducer."""
     assert list(KINDS) == list(TEXTS)
     assert not any(map(reducer_for, ("", "ok", "\n\n\n", "a word or two", "\0\n\0\nx")))
 
