@@ -9,6 +9,7 @@ score, or by relevance if a person asks about the past, which may then fill more
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, islice
 from typing import NamedTuple
 
 from autogen_context.budget.policy import BudgetRequest, CompactionBudget, Section
@@ -31,6 +32,7 @@ from autogen_context.prioritizer.references import References
 from autogen_context.prioritizer.selection import considered, efficiency_of
 from autogen_context.prioritizer.superseded import Superseded
 from autogen_context.recall.exchanges import IMMEDIATE_EXCHANGES, why_dropped
+from autogen_context.text.fit import fit
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import (
@@ -365,13 +367,9 @@ def first_that_fit(
     said: Iterable[Said], *, taken: Mapping[int, Decision], room_tokens: int
 ) -> dict[int, Decision]:
     """Keep as many messages as fit, in the given order."""
-    chosen: dict[int, Decision] = {}
-    for each in said:
-        tokens = each.decision.tokens_after
-        if each.unit not in taken and tokens <= room_tokens:
-            chosen[each.unit] = each.decision
-            room_tokens -= tokens
-    return chosen
+    found = {each.unit: each.decision for each in said if each.unit not in taken}
+    kept_units = fit(found, room_tokens, cost=lambda i: found[i].tokens_after).kept
+    return {i: found[i] for i in kept_units}
 
 
 def newest_first(
@@ -382,16 +380,12 @@ def newest_first(
     beside_tokens: int,
 ) -> dict[int, Decision]:
     """Keep the newest units within their fraction, back to the first that does not fit; the newest alone may exceed it."""
-    chosen: dict[int, Decision] = {}
-    room = int(budget.newest_fraction * beside_tokens)
-    for i in range(len(candidates) - 1, -1, -1):
-        tokens = candidates[i].tokens
-        if i in taken:
-            continue
-        if not chosen and tokens <= budget.newest_unit_fraction * beside_tokens:
-            room = max(room, tokens)
-        room -= tokens
-        if room < 0:
-            break
-        chosen[i] = kept(candidates[i], Why.RECENT)
-    return chosen
+    left = (i for i in range(len(candidates) - 1, -1, -1) if i not in taken)
+    newest, room = [*islice(left, 1)], int(budget.newest_fraction * beside_tokens)
+    for i in newest:
+        if candidates[i].tokens <= budget.newest_unit_fraction * beside_tokens:
+            room = max(room, candidates[i].tokens)
+    chosen = fit(
+        chain(newest, left), room, cost=lambda i: candidates[i].tokens, ends=lambda _: True
+    )
+    return {i: kept(candidates[i], Why.RECENT) for i in chosen.kept}

@@ -245,13 +245,13 @@ class Decisions(Sequence[Decision]):
         """Return the sequence with the decisions at some indices replaced."""
         if not changes:
             return self
-        settled, size = [*self], self._size
+        size, settled = self._size, self._settled[: self._size]
         made = self._with(changes.get(size, self.last))
         for i, decision in changes.items():
-            made.tokens += decision.tokens_after - settled[i].tokens_after
-            made.hidden += decision.hides - settled[i].hides
-            settled[i] = decision
-        del settled[size:]
+            made.tokens += decision.tokens_after - self[i].tokens_after
+            made.hidden += decision.hides - self[i].hides
+            if i < size:
+                settled[i] = decision
         made._settled, made._right = settled, [None]
         live = sorted({*self.live, *changes} - {size})
         made._live = [i for i in live if settled[i].sent], size

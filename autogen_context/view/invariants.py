@@ -99,10 +99,7 @@ class Sent(NamedTuple):
 class Invariant(Protocol):
     """What must hold of every request."""
 
-    @property
-    def name(self) -> str:
-        """The name under which a certificate has it."""
-        ...
+    name: str  # under which a certificate has it
 
     def holds(self, sent: Sent, /) -> bool:
         """Return whether it holds."""
@@ -126,10 +123,7 @@ class Conversed(NamedTuple):
 class Protects(Protocol):
     """What a plan must keep."""
 
-    @property
-    def protection(self) -> Protection:
-        """Why it stays."""
-        ...
+    protection: Protection  # why it stays
 
     def units(self, conversed: Conversed, /) -> Iterable[int]:
         """Return the indices of the units that stay; there is one unit at least."""
