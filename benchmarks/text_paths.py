@@ -464,7 +464,7 @@ def asked_back(text: str) -> str:
     recaller.read(messages)
     query = "What did I say about node_7 and the port?"
     recaller.decide(query, messages)
-    return recaller.text(query, {0}, room_tokens=100, count=tokens_of)
+    return recaller.text(query, {0}.__contains__, room_tokens=100, count=tokens_of)
 
 
 def asks_long(text: str) -> object:
@@ -476,7 +476,7 @@ def asks_long(text: str) -> object:
     ]
     recaller.read(messages)
     recaller.decide(text, messages)
-    return recaller.text(text, {0}, room_tokens=100, count=tokens_of)
+    return recaller.text(text, {0}.__contains__, room_tokens=100, count=tokens_of)
 
 
 def ledger_of(text: str, author: str = "person") -> Ledger:

@@ -20,7 +20,6 @@ from autogen_context.errors import ContextWindowExceeded
 from autogen_context.ledger import Entry
 from autogen_context.manager.injected import (
     FilesShown,
-    Hidden,
     has_place,
     needed_tokens,
     with_notices,
@@ -401,8 +400,8 @@ class Engine:
         if most_tokens < LEAST_RETRIEVED:
             return True, None
         most_tokens -= count.message(as_message(""))
-        hidden = Hidden(view.decisions)
-        text = memory.text(query, hidden, room_tokens=most_tokens, count=count.text)
+        hides = view.decisions.hides_message
+        text = memory.text(query, hides, room_tokens=most_tokens, count=count.text)
         return True, as_message(text) if text else None
 
     def with_injected(self, view: ContextView, answer: Message | None) -> ContextView:

@@ -7,7 +7,7 @@ not continued anyway.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from autogen_context.budget.policy import TurnBudget
 from autogen_context.compressor.shorten import shorten_text
@@ -18,7 +18,7 @@ from autogen_context.text.fit import CountText
 from autogen_context.text.quote import named
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.conversation import Conversation
-from autogen_context.view.decision import Candidate, Decisions
+from autogen_context.view.decision import Candidate
 from autogen_context.view.notice import FURTHER, RANKS, Name, Notice, PreambleOffer
 from autogen_context.view.view import ContextView, as_message
 
@@ -150,22 +150,6 @@ class FilesShown:
             if all(view.decisions[unit].action == "drop" for unit in shown):
                 notices = notices.withdraw(notice.name)
         return view if notices is view.notices else replace(view, notices=notices)
-
-
-# Retrieval
-
-
-@dataclass(frozen=True, slots=True)
-class Hidden:
-    """The positions of messages that are shortened or dropped."""
-
-    decisions: Decisions
-
-    def __contains__(self, position: object) -> bool:
-        """Return True if the message at a position is shortened or dropped."""
-        if not isinstance(position, int) or not 0 <= position < self.decisions.stop:
-            return False
-        return self.decisions[self.decisions.unit_at(position)].hides
 
 
 # The preamble

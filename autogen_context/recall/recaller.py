@@ -11,7 +11,7 @@ import logging
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -156,14 +156,14 @@ class Recaller:
         return scores
 
     def text(
-        self, query: str, hidden: Container[int], *, room_tokens: int, count: CountText
+        self, query: str, hides: Callable[[int], bool], *, room_tokens: int, count: CountText
     ) -> str:
-        """Return the matching exchanges with hidden messages as one text within the room; empty if there are none."""
+        """Return the matching exchanges as one text within the room, those with a message that the view ``hides``."""
         scores = self.scores(query)
         out_of_sight = [
             each
             for each in self._holding(at for at, score in scores.items() if score >= FLOOR)
-            if each.messages and any(at in hidden for at in range(each.start, each.stop))
+            if each.messages and any(map(hides, range(each.start, each.stop)))
         ]
         short = self._shorten
         found = retrieve(out_of_sight, scores, room_tokens=room_tokens, count=count, shorten=short)

@@ -219,6 +219,10 @@ class Decisions(Sequence[Decision]):
         """Return the index of the unit that has the host's message at a position."""
         return bisect_right(self, position, key=lambda decision: decision.start) - 1
 
+    def hides_message(self, position: int) -> bool:
+        """Return True if the host's message at a position is shortened or dropped."""
+        return position < self.stop and self[self.unit_at(position)].hides
+
     def extended(self, decision: Decision) -> "Decisions":
         """Return the sequence with one decision appended."""
         made = self._with(decision)

@@ -43,12 +43,15 @@ def words(text: str) -> int:
 def test_what_is_asked_for_comes_back_whole() -> None:
     """R3, R4: question and answer, as far as the room goes; nothing of what is in sight."""
     made, question = recaller(TALK), "Which port did I say the staging server listens on?"
-    text = made.text(question, {0, 1, 2, 3}, room_tokens=200, count=words)
+    text = made.text(question, {0, 1, 2, 3}.__contains__, room_tokens=200, count=words)
     assert TALK[2].text in text
     assert TALK[3].text in text
-    assert made.text(question, set[int](), room_tokens=200, count=words) == ""
+    assert made.text(question, set[int]().__contains__, room_tokens=200, count=words) == ""
     for room in range(0, 120, 7):
-        assert words(made.text(question, {0, 1, 2, 3}, room_tokens=room, count=words)) <= room
+        assert (
+            words(made.text(question, {0, 1, 2, 3}.__contains__, room_tokens=room, count=words))
+            <= room
+        )
 
 
 def test_what_has_no_room_whole_is_shortened_by_what_is_given() -> None:
@@ -60,7 +63,9 @@ def test_what_has_no_room_whole_is_shortened_by_what_is_given() -> None:
 
     made = Recaller(shorten=first)
     made.read([says(f"The staging server listens on port 8081. {'It is old. ' * 90} The end.")])
-    text = made.text("Where does the staging server listen?", {0}, room_tokens=99, count=words)
+    text = made.text(
+        "Where does the staging server listen?", {0}.__contains__, room_tokens=99, count=words
+    )
     assert "port 8081. It is old." in text
     assert words(text) <= 99
     assert "The end." not in text
@@ -180,7 +185,7 @@ def test_an_exchange_without_a_word_does_not_come_back() -> None:
             *TALK,
         ]
     )
-    text = made.text("What is in port.txt?", {0, 1}, room_tokens=200, count=words)
+    text = made.text("What is in port.txt?", {0, 1}.__contains__, room_tokens=200, count=words)
     assert text == ""
 
 
@@ -203,7 +208,7 @@ UPDATES = [
 def test_an_old_value_never_comes_back_alone(hidden: set[int], room: int) -> None:
     """F38: what replaces it stands behind it, also where that is in sight itself; it has room first."""
     made = recaller(UPDATES)
-    text = made.text("Which port did I say?", hidden, room_tokens=room, count=words)
+    text = made.text("Which port did I say?", hidden.__contains__, room_tokens=room, count=words)
     if "8081" in text or "9090" in text:
         assert text.rindex("7070") > max(text.rfind("8081"), text.rfind("9090"))
     assert words(text) <= room

@@ -113,8 +113,7 @@ class Read:
         """What comes back for questions, as long as they are the newest units."""
         made, units = self.memory, self.conversation.candidates
         self.conversation.index.follow(made, stop=max(0, len(units) - 1))
-        hidden = range(len(self.conversation.messages))
-        text = partial(made.text, hidden=hidden, room_tokens=400, count=len)
+        text = partial(made.text, hides=lambda _: True, room_tokens=400, count=len)
         return [(made.scores(each), made.decide(each, ()), text(each)) for each in ASKED]
 
     def proposed(self) -> object:
