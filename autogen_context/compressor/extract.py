@@ -18,7 +18,7 @@ from autogen_context.messages.piece import Written, index_of
 from autogen_context.prioritizer.prioritizer import BlockAt, Scores
 from autogen_context.prioritizer.references import References, UnitText
 from autogen_context.prioritizer.selection import Selection, blocks_at, cost_of, sections_of
-from autogen_context.text.pieces import joined
+from autogen_context.text.fit import joined
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Decision, Rank, Why, kept, replaced, tokens_of
 

@@ -9,9 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from autogen_context.text.fit import CountText, fit, longest
+from autogen_context.text.fit import CountText, fit, joined, longest
 from autogen_context.text.outcome import is_error_line
-from autogen_context.text.pieces import joined
 
 ERROR_RANK = 6.0
 WANTED_RANK = 5.0  # plus up to 0.5; other ranks of a kind's lines should be lower

@@ -14,8 +14,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
-from autogen_context.compressor.action_log import Action, ActionLog, actions_in
-from autogen_context.compressor.left_out import LeftOut
+from autogen_context.compressor.left_out import Action, ActionLog, LeftOut, actions_in
 from autogen_context.compressor.protocol import Extracting
 from autogen_context.compressor.shorten import fit_pieces
 from autogen_context.compressor.steps import reopened, without_outdated
@@ -29,7 +28,7 @@ from autogen_context.messages.origin import is_strong, may_be_a_persons, outside
 from autogen_context.messages.piece import Written, index_of, messages_of
 from autogen_context.messages.tool_call import BY_NAME, ToolKinds
 from autogen_context.prioritizer.references import unit_at
-from autogen_context.text.pieces import marked
+from autogen_context.text.fit import marked
 from autogen_context.text.work import STATEMENT_CHARS, ends_of
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, Why, kept, replaced

@@ -5,6 +5,7 @@ calls keep their names and ids, and arguments that were valid JSON stay valid JS
 """
 
 import json
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -25,6 +26,7 @@ SCANNED_CHARS = 200_000  # from the middle of a huge text, for error lines
 LONGEST_LINE = 300  # characters of an error line
 MORE = "…"  # the shortest mark
 LEAST_ARGUMENTS = '{"shortened":"…"}'  # replaces all arguments of a call
+LENGTHS = 64  # common lengths of a unit's texts that are told apart
 WRAPPED_TOKENS = 6  # of the JSON object around a text
 
 
@@ -102,37 +104,31 @@ def fit_pieces(
 ) -> tuple[tuple[Piece, ...], int] | None:
     """Shorten the pieces of one unit to a limit; return them with their tokens, or ``None`` if not even marks fit.
 
-    The longest texts are shortened first; images are removed if that is not enough. ``keep_calls`` leaves messages with
+    All texts get the greatest common length, so the longest are shortened first; images are removed if that is not enough. ``keep_calls`` leaves messages with
     calls unchanged.
     """
-    cost, count = counter.message, counter.text
-    free_calls = [message for message in messages if not (message.calls and keep_calls)]
-    texts = [
-        (text, MORE) for m in free_calls for text in (m.text, *(r.text for r in m.results))
-    ] + [(call.arguments, LEAST_ARGUMENTS) for m in free_calls for call in m.calls]
-    sizes = [max(0, count(text) - count(mark)) for text, mark in texts]  # without its mark
 
+    def shortened(length: int, *, keep_images: bool) -> list[Message]:
+        return [
+            message
+            if message.calls and keep_calls
+            else with_length(message, length, counter.text, shorten, keep_images=keep_images)
+            for message in messages
+        ]
+
+    lengths = [*range(0, room_tokens, max(1, room_tokens // LENGTHS)), max(0, room_tokens)]
     for keep_images in (True, False):
-
-        def shortened(length: int, *, keep_images: bool = keep_images) -> list[Message]:
-            return [
-                message
-                if message.calls and keep_calls
-                else with_length(message, length, count, shorten, keep_images=keep_images)
-                for message in messages
-            ]
-
-        free = room_tokens - sum(map(cost, shortened(0)))
-        while free >= 0:
-            short = shortened(common_length(sizes, free))
-            tokens = sum(map(cost, short))
-            if tokens <= room_tokens:
-                written = tuple(
-                    piece if after is before else Written(message=after, index=index_of(piece))
-                    for piece, before, after in zip(pieces, messages, short, strict=True)
-                )
-                return written, tokens
-            free = max(0, free - tokens + room_tokens) if free else -1  # the estimate was too low
+        short = partial(shortened, keep_images=keep_images)
+        fitting = bisect_right(
+            lengths, room_tokens, key=lambda n: sum(map(counter.message, short(n)))
+        )
+        if fitting:
+            said = short(lengths[fitting - 1])
+            written = tuple(
+                piece if after is before else Written(message=after, index=index_of(piece))
+                for piece, before, after in zip(pieces, messages, said, strict=True)
+            )
+            return written, sum(map(counter.message, said))
     return None
 
 
@@ -164,14 +160,3 @@ def with_length(
         images=images,
     )
     return message if short == message else short
-
-
-def common_length(sizes: Sequence[int], room: int) -> int:
-    """Return the greatest length with ``sum(min(size, length)) <= room``: short texts stay whole, long ones share the rest."""
-    left, remaining = room, sorted(sizes)
-    for i, size in enumerate(remaining):
-        share = left // (len(remaining) - i)
-        if size > share:
-            return share
-        left -= size
-    return max(sizes, default=0)

@@ -1,9 +1,10 @@
-"""Fill a room: of many things those that fit it, the best first; of one text as much as fits.
+"""Fill a room: of many things those that fit it, the best first; of one text as much as fits, with a mark for what is left out.
 
-Promise: what is kept costs no more than the room, by exact costs. The same things give the same choice.
+Promise: what is kept costs no more than the room, by exact costs. The same things give the same choice. The pieces of a text
+joined are the text; no mark is longer than what it stands for, and it ends as that did.
 """
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 CountText = Callable[[str], int]
@@ -89,3 +90,28 @@ def longest(drawn: Callable[[int], str], text: str, *, room_tokens: int, count: 
         guess = int(chars * STEP_FRACTION * room_tokens / max(1, found))
         chars = guess if fitting < guess < exceeds else (fitting + exceeds) // 2
     return best
+
+
+def gap_mark(hidden: int, noun: str = "lines") -> str:
+    """Return the mark for so many hidden lines, rows or others; of one, or of a part of one, it says no number."""
+    return f"[… {hidden} {noun} …]" if hidden > 1 else "[…]"
+
+
+def marked(gap: str, noun: str = "lines", *, is_last: bool = False) -> str:
+    """Return the mark for a part of a text that is left out, or the part itself if it is not longer; the last line has no end."""
+    ends = gap.endswith("\n")
+    mark = gap_mark(gap.count("\n") + (is_last and not ends), noun) + "\n" * ends
+    return mark if len(mark) < len(gap) else gap
+
+
+def joined(pieces: Sequence[str], kept: Mapping[int, str], noun: str = "lines") -> str:
+    """Return the kept pieces in order, as they are given by position, with a mark for each gap."""
+    parts: list[str] = []
+    at = 0
+    for i in (*sorted(kept), len(pieces)):
+        if i > at:
+            parts.append(marked("".join(pieces[at:i]), noun, is_last=i == len(pieces)))
+        if i < len(pieces):
+            parts.append(kept[i])
+        at = i + 1
+    return "".join(parts)

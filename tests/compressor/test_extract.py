@@ -21,7 +21,7 @@ from autogen_context.messages.blocks import (
 )
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
-from autogen_context.text.pieces import marked
+from autogen_context.text.fit import marked
 from support.counting import COUNTER
 from support.texts import TEXTS
 from support.units import read_all

@@ -12,9 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from autogen_context import Prepared
-from autogen_context.compressor.action_log import ActionLog, actions_in
 from autogen_context.compressor.compressor import SemanticCompressor
-from autogen_context.compressor.left_out import SUMMED
+from autogen_context.compressor.left_out import SUMMED, ActionLog, actions_in
 from autogen_context.compressor.notice import EvictionNotice
 from autogen_context.compressor.summaries import REFUSED, Span, span_of
 from autogen_context.ledger import Ledger

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from autogen_context.compressor.lines import error_lines
 from autogen_context.compressor.shorten import (
     LEAST_ARGUMENTS,
-    common_length,
     extract_of,
     fit_pieces,
     mark_of,
@@ -201,9 +200,13 @@ def test_it_fits_and_what_goes_is_marked(unit: Unit, room: int, *, keep_calls: b
         assert all(after is before for after, before in zip(short, unit.messages, strict=True))
 
 
-@given(st.lists(st.integers(0, 400), max_size=12), st.integers(0, 2_000))
-def test_texts_get_one_length(sizes: list[int], room: int) -> None:
-    """The greatest that fits."""
-    length = common_length(sizes, room)
-    assert sum(min(size, length) for size in sizes) <= room
-    assert length == max(sizes, default=0) or sum(min(s, length + 1) for s in sizes) > room
+def test_the_longest_give_first() -> None:
+    """Short texts stay whole, and the long ones share what is left of the room, of which most is used."""
+    texts = ["short", "the longer one. " * 90, "the longest one of all. " * 300]
+    messages = tuple(Message(role="user", text=text) for text in texts)
+    short = fit(messages, 700)
+    assert short is not None
+    assert short[0] is messages[0]
+    one, other = (COUNTER.text(message.text) for message in short[1:])
+    assert abs(one - other) <= 0.15 * other
+    assert cost(short) >= 500

@@ -3,8 +3,7 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from autogen_context.text.fit import fit, longest
-from autogen_context.text.pieces import joined
+from autogen_context.text.fit import fit, joined, longest
 from support.texts import TEXTS
 
 COSTS = st.lists(st.integers(1, 9), max_size=12)
