@@ -18,7 +18,6 @@ from functools import partial
 from inspect import isawaitable, iscoroutinefunction
 from os import PathLike
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypeVar, cast, overload
 
 from typing_extensions import override
@@ -48,9 +47,7 @@ from autogen_context.cache.tier import (
     Tier,
     TierStats,
 )
-from autogen_context.cache.values import Values
-from autogen_context.errors import StoreRefused, StoreUnavailable
-from autogen_context.forks import when_forked
+from autogen_context.cache.values import Deletions, Values
 from autogen_context.messages.message import content_digest
 from autogen_context.models.background import wait_for
 
@@ -161,12 +158,11 @@ class ContextCache(Values):
         self._answered = Counter[Source]()
         self._builds = 0
         self._invalidated = 0
-        self._on_disk = None
-        if self._disk is not None:  # in the one thread that has the file open
-            self._on_disk = _Deletions(self._disk, self._near_job)
-        self._on_server = None
+        self._on_disk = self._on_server = None
+        if self._disk is not None:
+            self._on_disk = Deletions(self._disk.forget, self._near_job)
         if shared is not None:
-            self._on_server = _Deletions(shared, self._far_job)
+            self._on_server = Deletions(shared.forget, self._far_job)
         self._endings = [watch.listen(self._heard_of_paths)] if watch is not None else []
         self._listen()
 
@@ -309,9 +305,6 @@ class ContextCache(Values):
         if self._shared is not None:
             self._endings.append(self._shared.listen(self._heard_of_row))
 
-    def _near_job(self, job: Callable[[], None]) -> "Future[None]":
-        return self._thread.submit(job)  # another thread in a forked process
-
     def _far_job(self, job: Callable[[], None]) -> "Future[None]":
         return self._far.submit(job)
 
@@ -440,7 +433,7 @@ class ContextCache(Values):
     async def _forget(self, row: str) -> None:
         """Delete an entry in every tier; from now on it is no longer read."""
         self._memory.forget([row])
-        due = [each.add(row) for each in (self._on_disk, self._on_server) if each is not None]
+        due = [each.add([row]) for each in (self._on_disk, self._on_server) if each is not None]
         if pending := [asyncio.wrap_future(each) for each in due if not each.done()]:
             await asyncio.wait(pending)
 
@@ -480,7 +473,7 @@ class ContextCache(Values):
         self._detach_where(lambda request: request.row == row)
         self._memory.forget([row])
         if self._on_disk is not None:
-            self._on_disk.add(row)
+            self._on_disk.add([row])
 
 
 def _entry(data: bytes | None) -> CacheEntry | None:
@@ -488,46 +481,6 @@ def _entry(data: bytes | None) -> CacheEntry | None:
     with suppress(ValueError):
         return None if data is None else entry_from_bytes(data)
     return None
-
-
-class _Deletions:
-    """Deletes names of a tier in the background, all that are due at once."""
-
-    def __init__(self, tier: Tier, submit: "Callable[[Callable[[], None]], Future[None]]") -> None:
-        self._tier, self._submit = tier, submit
-        self._due: dict[str, object] = {}  # with a mark of each time a name was added
-        self._begin_anew()
-        when_forked(self._begin_anew)
-
-    def _begin_anew(self) -> None:
-        self._job: Future[None] | None = None  # not begun
-        self._lock = Lock()
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._due
-
-    def add(self, name: str) -> "Future[None]":
-        """Have a name deleted. Returns what is done when it is."""
-        with self._lock:
-            self._due[name] = object()
-            if self._job is None:
-                self._job = self._submit(self._delete)
-            return self._job
-
-    def drop(self, name: str) -> None:
-        """Leave a name that has a new value."""
-        with self._lock:
-            self._due.pop(name, None)
-
-    def _delete(self) -> None:
-        with self._lock:
-            self._job, begun = None, dict(self._due)
-        with suppress(StoreUnavailable, StoreRefused):
-            self._tier.forget(list(begun))
-        with self._lock:  # unless it was added again meanwhile
-            for name, mark in begun.items():
-                if self._due.get(name) is mark:
-                    del self._due[name]
 
 
 def row_of(key: str) -> str:

@@ -8,9 +8,9 @@ stored, and is a new object each time.
 import asyncio
 import logging
 import re
-from collections import deque
-from collections.abc import Callable, Collection, Generator
-from concurrent.futures import ThreadPoolExecutor
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Generator, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar, runtime_checkable
 
 from autogen_context.cache.entry import decoded, encoded
 from autogen_context.cache.tier import CacheLimits, Memory, Scope, SharedTier, Tier
+from autogen_context.errors import StoreRefused, StoreUnavailable
 from autogen_context.forks import when_forked
 from autogen_context.messages.message import content_digest
 
@@ -79,6 +80,64 @@ class TakesCache(Protocol):
         ...
 
 
+class Deletions:
+    """Names that are deleted in a thread, all that are due at once. Meanwhile they are not to be read.
+
+    Args:
+        delete: deletes names; where it fails, the store itself sees to it that they are not read.
+        submit: has a job done in that thread.
+        before: what is done first in each job.
+    """
+
+    def __init__(
+        self,
+        delete: Callable[[Collection[str]], None],
+        submit: Callable[[Callable[[], None]], "Future[None]"],
+        before: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._delete, self._submit, self._before = delete, submit, before
+        self._due: dict[str, object] = {}  # with a mark of each time a name was added
+        self._begin_anew()
+        when_forked(self._begin_anew)
+
+    def _begin_anew(self) -> None:
+        self._job: Future[None] | None = None  # not begun
+        self._lock = Lock()
+
+    def __contains__(self, name: str) -> bool:
+        """Return True until a name is deleted."""
+        return name in self._due
+
+    def add(self, names: Iterable[str]) -> "Future[None]":
+        """Have names deleted. Returns what is done when they are."""
+        with self._lock:
+            self._due |= dict.fromkeys(names, object())
+            if self._job is None:
+                self._job = self._submit(self._run)
+            return self._job
+
+    def drop(self, name: str) -> None:
+        """Leave a name that has a new value."""
+        with self._lock:
+            self._due.pop(name, None)
+
+    def _run(self) -> None:
+        with self._lock:
+            self._job, begun = None, dict(self._due)
+        self._before()
+        due = [name for name, mark in begun.items() if self._due.get(name) is mark]
+        try:
+            self._delete(due)
+        except (StoreUnavailable, StoreRefused):
+            pass
+        except Exception as error:
+            _LOGGER.warning("a store may still have values that were deleted", exc_info=error)
+        with self._lock:  # unless it was added again meanwhile
+            for name in due:
+                if self._due.get(name) is begun[name]:
+                    del self._due[name]
+
+
 class Values:
     """Values in memory, and optionally in a folder and on a server; the limits apply to each kind separately."""
 
@@ -100,7 +159,8 @@ class Values:
         self._memories: dict[str, Memory[bytes]] = {}
         self._disks: dict[str, DiskStore] = {}  # by subfolder
         self._due: deque[tuple[str, str, bytes]] = deque()  # kind, name and data to be written
-        self._unwanted: dict[str, object] = {}  # names to be deleted, with the mark of the deletion
+        # What is due may be one of them, so it is written before.
+        self._unwanted = Deletions(self._delete, self._near_job, self._write)
         self._begin_anew()
         when_forked(self._begin_anew)
         # For what is built from files.
@@ -109,7 +169,6 @@ class Values:
     def _begin_anew(self) -> None:
         # In a forked process: its parent writes and deletes them.
         self._due.clear()
-        self._unwanted.clear()
         self._changing = Lock()  # of what is in memory and what is unwanted
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="context-cache")  # for disk access
 
@@ -140,7 +199,7 @@ class Values:
         data, name = encoded(value), self._name(kind, key)
         memory = self._memory_of(kind)
         with self._changing:
-            self._unwanted.pop(name, None)
+            self._unwanted.drop(name)
             memory.put(name, data, size_bytes=len(data) + _VALUE_BYTES)
         if self._is_stored(kind):
             self._due.append((kind, name, data))
@@ -155,32 +214,29 @@ class Values:
 
     def forget(self, kind: str, keys: Collection[str], /) -> None:
         """Delete values: from memory now, from disk and server in the thread; one that is remembered from now on is kept."""
-        names, mark = {self._name(kind, key) for key in keys}, object()
+        names = {self._name(kind, key) for key in keys}
         memory = self._memory_of(kind)
         with self._changing:
             memory.forget(names)
             if names and self._is_stored(kind):
-                self._unwanted |= dict.fromkeys(names, mark)  # not even if it is being read
-                self._thread.submit(self._delete, kind, names, mark)
+                self._unwanted.add(names)  # not even if it is being read
 
     def drop(self) -> None:
         """Empty the memory; what is on disk and on the server stays there."""
         with self._changing:
             self._memories.clear()
 
-    def _delete(self, kind: str, names: Collection[str], mark: object) -> None:
-        self._write()  # what is due may be one of them
-        with self._changing:
-            due = [name for name in names if self._unwanted.get(name) is mark]
-        for tier in self._tiers(kind):
-            try:
-                tier.forget(due)
-            except Exception as error:
-                _LOGGER.warning("a store may still have values that were deleted", exc_info=error)
-        with self._changing:
-            for name in due:
-                if self._unwanted.get(name) is mark:
-                    del self._unwanted[name]
+    def _delete(self, names: Collection[str]) -> None:
+        """Delete names from the tiers of their kinds, in the thread."""
+        by_kind = defaultdict[str, list[str]](list)
+        for name in names:
+            by_kind[name.removeprefix(self._prefix).partition("/")[0]].append(name)
+        for kind, each in by_kind.items():
+            for tier in self._tiers(kind):
+                tier.forget(each)
+
+    def _near_job(self, job: Callable[[], None]) -> "Future[None]":
+        return self._thread.submit(job)  # another thread in a forked process
 
     def _is_stored(self, kind: str) -> bool:
         """Whether values of a kind are anywhere but in memory."""
