@@ -6,8 +6,9 @@ what fails is left alone for a while. Reading an intact file executes and writes
 file and waits for no writer. The store stays within its limit and reports evictions; no number in the file decides how much
 work that is.
 
-It uses diskcache with a custom ``Disk``: by default diskcache unpickles any row marked as a pickle (CVE-2025-69872), reads
-the file that a row names, deletes that file with the row, writes at each read, and takes its settings from the file.
+diskcache makes the file, and whoever opens it with diskcache finds the rows. Its statements are ours: diskcache's own unpickle
+any row marked as a pickle (CVE-2025-69872), read the file that a row names, delete that file with the row, write at each read,
+and take their settings from the file.
 """
 
 import logging
@@ -15,16 +16,15 @@ import math
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import closing, suppress
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import RLock
-from typing import Any, Final, Literal, TypeVar, cast
+from typing import Any, Final, TypeVar
 
 import diskcache  # type: ignore[import-untyped]  # it has no types
-from typing_extensions import override
 
 from autogen_context.argument import require_whole
 from autogen_context.cache.seal import (
@@ -77,7 +77,6 @@ _SETTINGS: Final = {
     "disk_min_file_size": 2**15,
     "disk_pickle_protocol": 0,
 }
-_KNOWN: Final = frozenset({*_SETTINGS, *diskcache.core.DEFAULT_SETTINGS, *diskcache.core.METADATA})
 _PRAGMAS: Final = {
     "auto_vacuum": "1",
     "journal_mode": "wal",
@@ -86,6 +85,10 @@ _PRAGMAS: Final = {
     "mmap_size": "0",  # truncating a mapped file would crash the process
     "trusted_schema": "0",
 }
+_INSERT: Final = (
+    "INSERT INTO Cache(key, raw, store_time, expire_time, access_time, access_count, size, mode, value)"
+    " VALUES (?, 1, ?, ?, ?, 0, ?, 1, ?)"  # as they are: name and value
+)
 _HELD: Final = f"length(value) - {SEAL_BYTES} + {ROW_BYTES}"
 
 
@@ -130,7 +133,7 @@ class DiskStore:
         )  # of what is halfway SQLite would tell the child
 
     def _begin_anew(self) -> None:
-        self._lock = RLock()  # diskcache itself opens the file anew in a forked process
+        self._lock = RLock()
         # Both changed under the lock; those of before a fork are deleted by the parent.
         self._forgotten: set[str] = set()  # names whose deletion is pending
         self._stale: set[str] = set()  # names that a newer value could not be written under
@@ -174,11 +177,7 @@ class DiskStore:
 
         def write(table: "_Table") -> list[str]:
             self._delete_forgotten(table)
-            table.room_bytes, table.gone = self._limit_bytes, []
-            with table.transact():
-                for name, value in fitting.items():
-                    table.set(name, table.seal.closed(name, value, ttl_s=ttl_s), expire=ttl_s)
-            return table.gone
+            return table.write(fitting, ttl_s=ttl_s, room_bytes=self._limit_bytes)
 
         with self._lock:
             self._stale |= set(gone)
@@ -231,9 +230,10 @@ class DiskStore:
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
-        table, self._table = self._table, None
-        if table is not None:
-            table.close()
+        with self._lock:
+            table, self._table = self._table, None
+            if table is not None:
+                table.close()
 
     def _is_there(self) -> bool:
         return os.path.lexists(self.path)  # unlike Path.exists, it raises nothing
@@ -291,7 +291,7 @@ class DiskStore:
                 return self._run(action)
             except _NO_DAMAGE:
                 raise
-            except Exception as error:  # diskcache may raise any on a damaged table
+            except Exception as error:  # a damaged table may make any
                 reason = f"it cannot be written now; nothing was deleted ({error})"
                 if _is_passing(error) or not self._is_put_aside(error):
                     raise StoreUnavailable(str(self.path), reason=reason) from error
@@ -301,8 +301,9 @@ class DiskStore:
 
     def _run(self, action: Callable[["_Table"], ResultT]) -> ResultT:
         with self._lock:
-            if self._table is not None and self._table.identity != _identity_of(self.path):
-                self.close()  # someone deleted or replaced the file
+            here = os.getpid(), _identity_of(self.path)
+            if self._table is not None and (self._table.pid, self._table.identity) != here:
+                self.close()  # of the process that this one was forked off, or someone replaced the file
             if self._table is None:
                 self._table = self._opened()
             table = self._table
@@ -312,10 +313,10 @@ class DiskStore:
                 return action(table)
             finally:
                 if not self._keep_open:
-                    table.close()
+                    self.close()
 
     def _opened(self) -> "_Table":
-        """Open the file, or make one, ours alone; settings that are not ours are deleted."""
+        """Open the file, or make one, ours alone."""
         path = self.path
         take_folder(path.parent, ours=_OURS)
         with held_alone(path.parent):  # from what is checked to the file that is open
@@ -326,18 +327,16 @@ class DiskStore:
                 self._put_aside("its key is not there")
             os.close(os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
             identity = _identity_of(path)
-            with closing(_connected(path, timeout_s=_LOCKED_S)) as probe:
-                # diskcache itself would wait a minute for a locked file
-                probe.execute("BEGIN IMMEDIATE")
-                if _require_schema(probe):
-                    known = ", ".join(f"'{name}'" for name in sorted(_KNOWN))
-                    probe.execute(f"DELETE FROM Settings WHERE key NOT IN ({known})")  # noqa: S608 - our own names
-                probe.execute("COMMIT")
-            # One at a time: SQLite does not wait where two turn a new file's log on.
-            table = _Table(str(path.parent), timeout=_LOCKED_S, disk=_PlainDisk, **_SETTINGS)
-        table.seal = Seal(secret, place="folder")
-        table.identity = identity
-        return table
+            connection = _connected(path, timeout_s=_LOCKED_S)
+            try:
+                if not _is_complete(connection):
+                    with connection:  # diskcache itself would wait a minute for a locked file
+                        connection.execute("BEGIN IMMEDIATE")
+                    _make(path.parent)
+                return _Table(connection, seal=Seal(secret, place="folder"), identity=identity)
+            except BaseException:
+                connection.close()
+                raise
 
     def _is_put_aside(self, error: Exception) -> bool:
         try:
@@ -405,7 +404,9 @@ def _identity_of(path: Path) -> tuple[int, ...]:
 
 def _connected(path: Path, *, timeout_s: float) -> sqlite3.Connection:
     """Connect to a file; nothing in it decides how."""
-    connection = sqlite3.connect(path, timeout=timeout_s, isolation_level=None)
+    connection = sqlite3.connect(
+        path, timeout=timeout_s, isolation_level=None, check_same_thread=False
+    )
     try:
         connection.text_factory = _text
         for name, value in _PRAGMAS.items():
@@ -422,12 +423,12 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")  # a damaged name is another name
 
 
-def _require_schema(connection: sqlite3.Connection) -> bool:
-    """Return whether there are tables. Raise ``sqlite3.DatabaseError`` if there is something that diskcache does not make."""
+def _is_complete(connection: sqlite3.Connection) -> bool:
+    """Return whether all tables are there. Raise ``sqlite3.DatabaseError`` if there is something that diskcache does not make."""
     found = _schema_in(connection)
     if found and not found <= _schema():
         raise sqlite3.DatabaseError("it has tables, views or triggers that are not ours")
-    return any(name == "Settings" for _, name, _, _ in found)
+    return found == _schema()
 
 
 def _schema_in(connection: sqlite3.Connection) -> frozenset[tuple[object, ...]]:
@@ -438,11 +439,16 @@ def _schema_in(connection: sqlite3.Connection) -> frozenset[tuple[object, ...]]:
 @cache
 def _schema() -> frozenset[tuple[object, ...]]:
     """Return what the installed diskcache makes; views and triggers of others could run on every call."""
-    with (
-        TemporaryDirectory() as folder,
-        closing(_Table(folder, timeout=_LOCKED_S, disk=_PlainDisk, **_SETTINGS)) as table,
-    ):
-        return _schema_in(table.connection)
+    with TemporaryDirectory() as folder:
+        _make(Path(folder))
+        with closing(_connected(Path(folder) / FILE, timeout_s=_LOCKED_S)) as connection:
+            return _schema_in(connection)
+
+
+def _make(folder: Path) -> None:
+    """Have diskcache make its tables, as far as they are missing."""
+    make: Any = diskcache.Cache  # it has no types
+    make(str(folder), timeout=_LOCKED_S, **_SETTINGS).close()
 
 
 def _is_passing(error: Exception) -> bool:
@@ -451,14 +457,11 @@ def _is_passing(error: Exception) -> bool:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         # a table or column is missing; a statement has no end
         return code not in {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_INTERRUPT}
-    return isinstance(error, OSError | MemoryError | sqlite3.DataError | diskcache.Timeout)
+    return isinstance(error, OSError | MemoryError | sqlite3.DataError)
 
 
-_Cache: Any = diskcache.Cache  # it has no types, and the inferred ones are too narrow
-
-
-class _Table(_Cache):  # type: ignore[misc]  # as above
-    """A diskcache table that reports which rows it evicts, and believes no number in the file.
+class _Table:
+    """A file of diskcache that believes no number in it.
 
     Attributes:
         seal: of its values.
@@ -466,61 +469,45 @@ class _Table(_Cache):  # type: ignore[misc]  # as above
         steps_left: how many steps of SQLite's machine the current call may take.
     """
 
-    seal: Seal
-    identity: tuple[int, ...] = ()
-    room_bytes: float = math.inf
-    gone: list[str]
-    steps_left: int = _LEAST_STEPS
-    _known_version: int = -1  # of the schema
-    _is_measured: bool = False
-
-    def __init__(self, directory: str, **settings: object) -> None:
-        try:
-            super().__init__(directory, **settings)  # pyright: ignore[reportUnknownMemberType]
-        except Exception:  # diskcache leaves a damaged file open
-            self.close()
-            raise
-
-    @property
-    def connection(self) -> sqlite3.Connection:
-        """The connection of this thread."""
-        return self._con
-
-    @property
-    def _con(self) -> sqlite3.Connection:  # pyright: ignore[reportIncompatibleVariableOverride] - the base class is ``Any``
-        """As diskcache's own, without its settings from the file."""
-        kept: Any = self._local
-        if getattr(kept, "pid", None) != os.getpid():  # a forked child needs one of its own
-            self.close()
-            kept.pid = os.getpid()
-        if getattr(kept, "con", None) is None:
-            kept.con = _connected(Path(self._directory) / FILE, timeout_s=self._timeout)
-            kept.con.set_progress_handler(self._stepped, _STEPS_AT_ONCE)
-        return cast("sqlite3.Connection", kept.con)
+    def __init__(
+        self, connection: sqlite3.Connection, *, seal: Seal, identity: tuple[int, ...]
+    ) -> None:
+        self.seal, self.identity, self.pid = seal, identity, os.getpid()
+        self.steps_left = _LEAST_STEPS
+        self._sql = connection.execute
+        self._connection = connection
+        self._known_version = self._version()  # of the schema, which was looked at before
+        self._is_measured = False
+        connection.set_progress_handler(self._stepped, _STEPS_AT_ONCE)
 
     def _stepped(self) -> bool:
         self.steps_left -= _STEPS_AT_ONCE
         return self.steps_left < 0
 
-    @override
-    def reset(  # pyright: ignore[reportGeneralTypeIssues] - the base class is ``Any``
-        self, key: str, value: object = diskcache.core.ENOVAL, update: bool = True
-    ) -> object:
-        """Set an attribute; ``sqlite_…`` settings of the file are no pragmas here."""
-        if value is not diskcache.core.ENOVAL:
-            setattr(self, key, value)
-        return value
+    def _version(self) -> int:
+        (version,) = self._sql("PRAGMA schema_version").fetchone()
+        return int(version)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    @contextmanager
+    def transaction(self) -> Generator[None]:
+        """Do all that is in the body, or nothing."""
+        with self._connection:
+            self._sql("BEGIN IMMEDIATE")
+            yield
 
     def require_ours(self) -> None:
         """Raise ``sqlite3.DatabaseError`` if somebody has changed the tables."""
-        (version,) = self.connection.execute("PRAGMA schema_version").fetchone()
-        if version != self._known_version:
-            _require_schema(self.connection)
+        if (version := self._version()) != self._known_version:
+            _is_complete(self._connection)
             self._known_version = version
 
     def row(self, name: str, *, most_bytes: int) -> bytes | None:
         """Return the sealed value under a name; ``None`` if it is missing or expired, nothing if it is no value of ours."""
-        found = self.connection.execute(
+        found = self._sql(
             f"SELECT CASE WHEN mode = {_RAW} AND typeof(value) = 'blob' AND length(value) <= ? THEN value END FROM Cache"  # noqa: S608 - a number
             " WHERE key = ? AND raw = 1 AND (expire_time IS NULL OR expire_time > ?)",
             (most_bytes + SEAL_BYTES, name, time.time()),
@@ -529,86 +516,78 @@ class _Table(_Cache):  # type: ignore[misc]  # as above
 
     def names(self) -> list[str]:
         """Return all names, oldest first."""
-        found = self.connection.execute(
+        found = self._sql(
             "SELECT key FROM Cache WHERE typeof(key) = 'text' AND raw = 1 ORDER BY store_time, rowid"
         )
         return [name for (name,) in found]
 
     def damaged_keys(self) -> list[str]:
         """Return what is no name of ours, as text."""
-        found = self.connection.execute(
+        found = self._sql(
             "SELECT CAST(key AS TEXT) FROM Cache WHERE typeof(key) != 'text' OR raw IS NOT 1"
         )
         return [str(key) for (key,) in found]
 
     def delete_names(self, names: Iterable[str]) -> None:
         """Delete rows by name, and all that have no name of ours: nobody knows what they were."""
-        with self.transact():
-            self.connection.executemany(
+        with self.transaction():
+            self._connection.executemany(
                 "DELETE FROM Cache WHERE key = ?", [(name,) for name in sorted(names)]
             )
-            self.connection.execute(_DELETE_UNNAMED)
+            self._sql(_DELETE_UNNAMED)
 
     def delete_all(self, prefix: str) -> None:
         """Delete all rows whose name has a prefix, and all that have no name of ours."""
-        with self.transact():
-            self.connection.execute(
-                "DELETE FROM Cache WHERE substr(key, 1, ?) = ?", (len(prefix), prefix)
-            )
-            self.connection.execute(_DELETE_UNNAMED)
+        with self.transaction():
+            self._sql("DELETE FROM Cache WHERE substr(key, 1, ?) = ?", (len(prefix), prefix))
+            self._sql(_DELETE_UNNAMED)
 
-    @override
-    def _cull(  # pyright: ignore[reportGeneralTypeIssues] - the base class is ``Any``
-        self, now: float, sql: Callable[..., Any], cleanup: object, limit: object = None
-    ) -> None:
-        """Delete expired rows, then the oldest until the rest fits; diskcache calls this after each write."""
-        sql("DELETE FROM Cache WHERE expire_time < ?", (now,))
-        held = self._held(sql)
-        if held is not None and held <= self.room_bytes:
-            return
+    def write(
+        self, values: Mapping[str, bytes], *, ttl_s: float | None, room_bytes: float
+    ) -> list[str]:
+        """Store values, and delete the oldest until the rest fits. Returns the names of these."""
+        now = time.time()
+        until = None if ttl_s is None else now + ttl_s
+        with self.transaction():
+            for name, value in values.items():
+                sealed = self.seal.closed(name, value, ttl_s=ttl_s)
+                size = len(value) + ROW_BYTES
+                self._sql("DELETE FROM Cache WHERE key = ?", (name,))
+                self._sql(_INSERT, (name, now, until, now, size, sealed))
+            self._sql("DELETE FROM Cache WHERE expire_time < ?", (now,))
+            return self._culled(room_bytes)
+
+    def _culled(self, room_bytes: float) -> list[str]:
+        gone: list[str] = []
+        held = self._held()
+        if held is not None and held <= room_bytes:
+            return gone
         if held is None or not self._is_measured:  # the sum is a number in the file
-            held = self._measured(sql)
+            held = self._measured()
         rowids: list[tuple[int]] = []
-        oldest = sql(f"SELECT rowid, key, {_HELD} FROM Cache ORDER BY store_time, rowid")  # noqa: S608 - numbers
+        oldest = self._sql(f"SELECT rowid, key, {_HELD} FROM Cache ORDER BY store_time, rowid")  # noqa: S608 - numbers
         for rowid, name, size in oldest:
-            if held <= self.room_bytes:
+            if held <= room_bytes:
                 break
             rowids.append((rowid,))
-            self.gone.append(str(name))
+            gone.append(str(name))
             held -= size or 0
-        self.connection.executemany("DELETE FROM Cache WHERE rowid = ?", rowids)
-        if held > self.room_bytes:  # nothing is left: it was changed since it was measured
+        self._connection.executemany("DELETE FROM Cache WHERE rowid = ?", rowids)
+        if held > room_bytes:  # nothing is left: it was changed since it was measured
             self._is_measured = False
+        return gone
 
-    def _held(self, sql: Callable[..., Any]) -> int | None:
+    def _held(self) -> int | None:
         """Return the sum of all sizes as diskcache's triggers keep it; ``None`` if it cannot be."""
-        found = sql("SELECT value FROM Settings WHERE key = 'size'").fetchone()
+        found = self._sql("SELECT value FROM Settings WHERE key = 'size'").fetchone()
         held: object = found[0] if found else None
         return held if isinstance(held, int) and held >= 0 else None
 
-    def _measured(self, sql: Callable[..., Any]) -> int:
+    def _measured(self) -> int:
         """Return the sum of all sizes as they are, and correct what the file says; what is no row of ours is deleted."""
-        sql("DELETE FROM Cache WHERE typeof(key) != 'text' OR typeof(value) != 'blob'")
-        sql(f"UPDATE Cache SET size = {_HELD} WHERE size IS NOT {_HELD}")  # noqa: S608 - numbers
-        (held,) = sql(f"SELECT COALESCE(SUM({_HELD}), 0) FROM Cache").fetchone()  # noqa: S608 - numbers
-        sql("INSERT OR REPLACE INTO Settings VALUES ('size', ?)", (held,))
+        self._sql("DELETE FROM Cache WHERE typeof(key) != 'text' OR typeof(value) != 'blob'")
+        self._sql(f"UPDATE Cache SET size = {_HELD} WHERE size IS NOT {_HELD}")  # noqa: S608 - numbers
+        (held,) = self._sql(f"SELECT COALESCE(SUM({_HELD}), 0) FROM Cache").fetchone()  # noqa: S608 - numbers
+        self._sql("INSERT OR REPLACE INTO Settings VALUES ('size', ?)", (held,))
         self._is_measured = True
         return int(held)
-
-
-class _PlainDisk(diskcache.Disk):  # type: ignore[misc]  # it has no types
-    """A diskcache ``Disk`` that stores bytes in their rows only: no pickle, and no file besides the database."""
-
-    @override
-    def put(self, key: str) -> tuple[str, Literal[True]]:
-        return key, True
-
-    @override
-    def store(  # pyright: ignore[reportIncompatibleMethodOverride] - its types are inferred
-        self, value: bytes, read: bool, key: object = None
-    ) -> tuple[int, Literal[1], None, bytes]:
-        return len(value) - SEAL_BYTES + ROW_BYTES, _RAW, None, value
-
-    @override
-    def remove(self, file_path: str) -> None:
-        pass
