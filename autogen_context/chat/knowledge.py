@@ -32,6 +32,7 @@ from autogen_context.project.index import read_text
 from autogen_context.project.secrets import without_secrets
 from autogen_context.recall.facts import Fact, Facts
 from autogen_context.text.fit import fit
+from autogen_context.text.memo import Memo
 from autogen_context.text.quote import bracketed
 from autogen_context.text.work import ends_of
 from autogen_context.view.notice import Notice, ProviderTurn, ProviderUpdate
@@ -213,8 +214,9 @@ def read_folder(folder: str) -> Folder:
                     texts[source] = without_secrets(read_text(Path(folder), source)[0])
     entries = [each for name in sorted(texts) for each in entries_in(name, texts[name])]
     index = LexicalIndex()
-    for entry in entries:
-        index.add(weighed(entry))
+    with Memo().in_use():
+        for entry in entries:
+            index.add(weighed(entry))
     return {"entries": entries, "lengths": index.lengths, "postings": index.postings}
 
 

@@ -37,6 +37,7 @@ from autogen_context.messages.message import content_digest
 from autogen_context.models.completion import ModelClient, complete_of
 from autogen_context.prioritizer.attention import AttentionScore, ContextPart
 from autogen_context.text.fit import CountText
+from autogen_context.text.memo import Memo
 from autogen_context.tokens.measure import Count, CountsText, EstimateCounter, as_count
 
 logger = logging.getLogger(__name__)
@@ -95,6 +96,7 @@ class SemanticCompressor:
         self._timeout_s = timeout_s
         self._summarizer = None if client is None else self._asking(client)
         self._known = Memory[CompressionResult](entries=REMEMBERED)
+        self._memo = Memo()
 
     @property
     def asks_model(self) -> bool:
@@ -104,6 +106,7 @@ class SemanticCompressor:
     def completed(self, *, client: ModelClient | None, counter: CountsText) -> Self:
         """Return a copy that uses this client and counter unless it has its own."""
         own = copy(self)
+        own._memo = Memo()  # noqa: SLF001 - a copy of self
         if self._own_counter is None:
             own._counter = counter  # noqa: SLF001 - a copy of self
             own._known = Memory[CompressionResult](entries=REMEMBERED)  # noqa: SLF001 - targets are in another unit
@@ -135,7 +138,7 @@ class SemanticCompressor:
 
     def is_faithful(self, summary: str, text: str, /) -> bool:
         """Return True if a summary by ``summarise``, loaded from a cache or a state, is held up by its text, as one just made is."""
-        return is_faithful(summary, text)
+        return self._memo.run(is_faithful, summary, text)
 
     async def compress(
         self, text: str, *, target_tokens: int, keep: Sequence[str] = ()
@@ -178,13 +181,16 @@ class SemanticCompressor:
         key = content_digest("extract", str(target_tokens), text, *keep).hex()
         if known := self._known.use(key):
             return known
+        return self._remembered(key, self._memo.run(self._extracted, text, target))
+
+    def _extracted(self, text: str, target: Target) -> CompressionResult:
         source = SourceText(text, target.keep)
-        if target.count(text) <= target_tokens:
-            return self._remembered(key, self._judged(source, text, "none", target))
+        if target.count(text) <= target.tokens:
+            return self._judged(source, text, "none", target)
         short, strategy = structured(source, target) or stepped(source, target)
         if not short.strip():
-            short, strategy = excerpt(text, target.keep, target_tokens, target.count), "shorten"
-        return self._remembered(key, self._judged(source, short, strategy, target))
+            short, strategy = excerpt(text, target.keep, target.tokens, target.count), "shorten"
+        return self._judged(source, short, strategy, target)
 
     def compress_parts_nowait(
         self, scores: Sequence[AttentionScore], *, limit_tokens: int
@@ -259,11 +265,12 @@ class SemanticCompressor:
         """Return the result with a model's summary; raise ``CompletionFailed`` with the reason if none is usable."""
         if self._summarizer is None:
             raise CompletionFailed("there is no model to ask")
-        source = await asyncio.to_thread(SourceText, text, target.keep)
+        source = await asyncio.to_thread(self._memo.run, SourceText, text, target.keep)
         seen = Target(tokens=self._shown_tokens, count=counting(EstimateCounter()), keep=())
         short = await summarised(source, target, self._summarizer, extract, seen)
-        result = await asyncio.to_thread(self._judged, source, short, "model summary", target)
-        await asyncio.to_thread(require_faithful, self, result.compressed, text)
+        run = self._memo.run
+        result = await asyncio.to_thread(run, self._judged, source, short, "model summary", target)
+        await asyncio.to_thread(run, require_faithful, self, result.compressed, text)
         return result
 
     def _judged(

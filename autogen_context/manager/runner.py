@@ -513,7 +513,7 @@ class TurnRunner:
 
     def recall_context(self, handle: str, query: str, lines: str) -> str:
         """Return the answer of the tool ``recall_context``."""
-        with self._asking:
+        with self._asking, self.memo.in_use():
             answer = self.recall_tool.recall_context(handle, query, lines)
         if self._log is not None:  # a found original begins with a header line in brackets
             self._log.asked_back(handle, query, found=answer.startswith("["))

@@ -23,6 +23,7 @@ from autogen_context.errors import EmbeddingFailed
 from autogen_context.language.terms import terms
 from autogen_context.models.embedder import Vectors
 from autogen_context.models.similarity import similarities
+from autogen_context.text.memo import Memo
 from autogen_context.text.work import QUERY_CHARS, ends_of
 
 logger = logging.getLogger(__name__)
@@ -96,6 +97,7 @@ class AttentionScorer:
             raise ValueError(f"temperature={temperature}: give a positive number, such as 0.1")
         self._vectors = vectors
         self._temperature = temperature
+        self._memo = Memo()
 
     async def score(self, query: str, parts: Sequence[ContextPart]) -> list[AttentionScore]:
         """Score parts for a query, computing missing embeddings first.
@@ -117,14 +119,15 @@ class AttentionScorer:
                 vectors = await self._vectors.vectors([query, *(part.text for part in parts)])
             except EmbeddingFailed as error:
                 logger.warning("parts are scored by words alone", extra={"model": error.model})
-        return self._scores(query, parts, vectors)
+        return self._memo.run(self._scores, query, parts, vectors)
 
     def score_nowait(self, query: str, parts: Sequence[ContextPart]) -> list[AttentionScore]:
         """Score parts with the embeddings that are in memory; never waits. Arguments and errors as of ``score``."""
         require_query(query, parts)
         ready = None if self._vectors is None else self._vectors.ready
         texts = (query, *(part.text for part in parts)) if ready else ()
-        return self._scores(query, parts, [*map(ready, texts)] if ready else ())
+        vectors = [*map(ready, texts)] if ready else ()
+        return self._memo.run(self._scores, query, parts, vectors)
 
     def _scores(
         self, query: str, parts: Sequence[ContextPart], vectors: Sequence[Sequence[float] | None]

@@ -1,4 +1,4 @@
-"""What was worked out of texts, kept with the work that it is for: a conversation, or one call of a part that is used alone.
+"""What was worked out of texts, kept with the work that it is for: a conversation, or a part that is used alone.
 
 Promise: what a function returned for somebody's words is kept only in the ``Memo`` in use, never with the module. It goes with
 its owner, or when it is ended; without one in use nothing is kept. Safe to use in several threads.
@@ -6,13 +6,12 @@ its owner, or when it is ended; without one in use nothing is kept. Safe to use 
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import lru_cache, wraps
+from threading import local
 from typing import ParamSpec, TypeVar
 
 Given = ParamSpec("Given")
 FoundT = TypeVar("FoundT")
-_IN_USE: ContextVar["Memo | None"] = ContextVar("autogen_context_memo", default=None)
 
 
 class Memo:
@@ -24,12 +23,21 @@ class Memo:
 
     @contextmanager
     def in_use(self) -> Generator[None]:
-        """Have it used in the body, which must not await, in this thread or task and those that it starts."""
-        before = _IN_USE.set(self)
+        """Have it used in the body, which must not await, by this thread; what it starts in others keeps nothing."""
+        before, _HERE.memo = _HERE.memo, self
         try:
             yield
         finally:
-            _IN_USE.reset(before)
+            _HERE.memo = before
+
+    def run(
+        self, function: Callable[Given, FoundT], *given: Given.args, **named: Given.kwargs
+    ) -> FoundT:
+        """Return what a function returns, with this in use unless another is: for parts that may be used alone."""
+        if _HERE.memo is not None:
+            return function(*given, **named)
+        with self.in_use():
+            return function(*given, **named)
 
     def table(self, function: Callable[Given, FoundT], most: int) -> Callable[Given, FoundT]:
         """Return a function that keeps what it returned here, ``most`` of it."""
@@ -50,9 +58,16 @@ class Memo:
         self.clear()
 
 
+class _Here(local):
+    memo: Memo | None = None
+
+
+_HERE = _Here()
+
+
 def remembering(function: Callable[Given, FoundT], most: int) -> Callable[Given, FoundT]:
     """Return a function that keeps what it returned in the memo in use; itself, if there is none."""
-    memo = _IN_USE.get()
+    memo = _HERE.memo
     return function if memo is None else memo.table(function, most)
 
 

@@ -181,7 +181,8 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
         path, "UPDATE Settings SET value = 'x' WHERE key = 'eviction_policy'"
     ),
     "a setting too many": lambda path: execute(
-        path, "INSERT OR REPLACE INTO Settings VALUES ('get', 'x'), ('disk_fetch', 'x'), ('set', 'x')"
+        path,
+        "INSERT OR REPLACE INTO Settings VALUES ('get', 'x'), ('disk_fetch', 'x'), ('set', 'x')",
     ),
 }
 
