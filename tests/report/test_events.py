@@ -370,8 +370,9 @@ def test_tools_of_the_same_size_are_other_tools(tmp_path: Path) -> None:
     log = EventLog(tmp_path / "run.jsonl")
     manager = IncrementalContextManager(MODEL, window_tokens=60_000, events=log)
     for stop in range(2, 62, 2):
-        named = [{"type": "function", "function": {"name": f"tool_{100 + stop}", "parameters": {}}}]
-        manager.prepare_nowait(LONG[:stop], named)
+        manager.prepare_nowait(
+            LONG[:stop], [{"type": "function", "function": {"name": f"t{stop}"}}]
+        )
     records = bill_of(run_of(log))
     assert [record.sent.cached_tokens for record in records if record.sent] == [0] * 30
     assert [record.whole.cached_tokens for record in records if record.whole] == [0] * 30
