@@ -18,6 +18,7 @@ from contextvars import ContextVar
 from copy import copy
 from functools import partial
 from inspect import signature
+from itertools import chain
 from typing import Any, Self, cast
 
 from agent_framework import (
@@ -143,7 +144,7 @@ class Run(ChatMiddleware):
             warnings.warn(KEPT_BY_SERVICE, stacklevel=2)
             await call_next()
             return
-        given, tools = with_reasoning(context.messages), schemas_in_options(options)
+        given, tools = [*with_reasoning(context.messages)], schemas_in_options(options)
         prompt = "\n".join(map(str, several(options.get("instructions"))))
         messages, bill = await self.context.turn(self.manager, given, tools, prompt=prompt)
         context.messages = [named(message, self.context.agent.name) for message in messages]
@@ -273,20 +274,18 @@ def named(message: Message, name: str | None) -> Message:
 
 def schemas_in_options(options: Mapping[str, Any]) -> list[Mapping[str, object]]:
     """Return the schemas sent with a request: those of the tools and of the response format."""
-    schemas: list[Mapping[str, object]] = []
-    for tool in several(options.get("tools")):
-        if isinstance(tool, FunctionTool):
-            schemas.append(tool.to_json_schema_spec())
-        elif isinstance(tool, Mapping):
-            schemas.append(cast("Mapping[str, object]", tool))
-        else:
-            schemas.append({"tool": str(tool)})
-    answer: object = options.get("response_format")
-    if isinstance(answer, type) and issubclass(answer, BaseModel):
-        schemas.append(answer.model_json_schema())
-    elif isinstance(answer, Mapping):
-        schemas.append(cast("Mapping[str, object]", answer))
-    return schemas
+    given = (options.get("tools"), options.get("response_format"))
+    return [schema_of(each) for each in chain.from_iterable(map(several, given))]
+
+
+def schema_of(given: object) -> Mapping[str, object]:
+    """Return the schema of a tool or of an answer; of one that has none, its text."""
+    if isinstance(given, FunctionTool):
+        return given.to_json_schema_spec()
+    if isinstance(given, type) and issubclass(given, BaseModel):
+        return given.model_json_schema()
+    is_schema = isinstance(given, Mapping)
+    return cast("Mapping[str, object]", given) if is_schema else {"schema": str(given)}
 
 
 def several(given: object) -> Sequence[object]:

@@ -6,7 +6,7 @@ Promise: for an unsupported agent the error names the supported hosts; only the 
 import json
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -94,7 +94,7 @@ class AgentContext(Generic[Payload]):
     async def turn(
         self,
         manager: IncrementalContextManager,
-        messages: Iterable[object],
+        messages: Sequence[object],
         tools: ToolSchemas,
         *,
         prompt: str = "",
@@ -107,8 +107,8 @@ class AgentContext(Generic[Payload]):
             tools: the schemas that go with it.
             prompt: the system prompt, where the host keeps it apart; it is counted, and not among what is returned.
         """
-        self.manager, before = manager, [Prompt(prompt)] if prompt else []
-        prepared = await manager.prepare([*before, *messages], tools)
+        self.manager = manager
+        prepared = await manager.prepare([Prompt(prompt), *messages] if prompt else messages, tools)
         self.last_prepared = cast("Prepared[Payload]", prepared)
 
         def bill(prompt_tokens: float | None, cached_tokens: float | None) -> None:
@@ -118,7 +118,8 @@ class AgentContext(Generic[Payload]):
                     prepared, prompt_tokens=int(prompt_tokens), cached_tokens=cached
                 )
 
-        return self.last_prepared.messages[len(before) :], bill
+        sent = self.last_prepared.messages
+        return sent[1:] if prompt else sent, bill
 
     def pin(self, message: Payload) -> None:
         """Pin a message and its tool call or results: they are sent verbatim from now on."""

@@ -64,7 +64,7 @@ async def test_without_a_session_a_run_finds_nothing_of_another_callers_run() ->
 @pytest.mark.parametrize("is_streamed", [False, True], ids=["whole", "streamed"])
 async def test_a_run_without_a_session_finds_what_left_its_own_window(*, is_streamed: bool) -> None:
     """The tool answers for the run that calls it."""
-    async with asked(*reading("smith"), ASKS, Say("Done.")) as (server, agent, _):
+    async with asked(*reading("smith"), ASKS, Say("Done.")) as (server, agent, context):
         if is_streamed:
             stream = agent.run("Check the accounts.", stream=True)
             assert "".join([update.text async for update in stream]) == "Done."
@@ -72,6 +72,7 @@ async def test_a_run_without_a_session_finds_what_left_its_own_window(*, is_stre
             await agent.run("Check the accounts.")
     assert [request.error for request in server.rejected] == []
     assert iban_of("smith") in recalled(server)[0]
+    assert context.manager.usage.requests == len(server.requests)
 
 
 async def test_runs_at_once_without_a_session_are_apart() -> None:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 from autogen_core import FunctionCall
-from autogen_core.model_context import BufferedChatCompletionContext, ChatCompletionContext
+from autogen_core.model_context import ChatCompletionContext
 from autogen_core.models import (
     AssistantMessage,
     FunctionExecutionResult,
@@ -232,18 +232,6 @@ async def test_a_state_continues_to_the_byte(messages: list[LLMMessage], at: int
         await filled(one, [message])
         await filled(other, [message])
         assert await outcome(other) == await outcome(one)
-
-
-async def test_the_state_of_another_context_is_taken() -> None:
-    """What AutoGen's own contexts save is a conversation to go on with."""
-    buffered = BufferedChatCompletionContext(100)
-    messages = [said("task"), *step("1")]
-    for message in messages:
-        await buffered.add_message(message)
-    context = await filled(small_context(), [said(f"{n} " + "word " * 40) for n in range(12)])
-    await context.get_messages()
-    await context.load_state(json.loads(json.dumps(await buffered.save_state())))
-    assert await context.get_messages() == messages
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import asyncio
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -63,12 +62,8 @@ class Report(BaseModel):
     finding: str
 
 
-@dataclass
-class Built:
-    """What is run, and what its requests go through."""
-
-    runner: BaseChatAgent | BaseGroupChat
-    keepers: Sequence[Keeper]
+Built = tuple[BaseChatAgent | BaseGroupChat, Sequence[Keeper]]
+"""What is run, and what its requests go through."""
 
 
 def read_log(number: int) -> str:
@@ -151,7 +146,7 @@ def a_stream(client: ChatCompletionClient) -> Built:
     memory = ListMemory(None, [MemoryContent(content="Tea, no milk.", mime_type="text/plain")])
     more: dict[str, Any] = {"tools": [read_log], "max_tool_iterations": 9, "memory": [memory]}
     agent = engineer(client, "ann", model_client_stream=True, **more)
-    return Built(agent, kept(agent))
+    return agent, kept(agent)
 
 
 def structured_output(client: ChatCompletionClient) -> Built:
@@ -161,7 +156,7 @@ def structured_output(client: ChatCompletionClient) -> Built:
     team = RoundRobinGroupChat(
         [agent], termination_condition=end(), custom_message_types=[StructuredMessage[Report]]
     )
-    return Built(team, kept(agent))
+    return team, kept(agent)
 
 
 def code_executor(client: ChatCompletionClient) -> Built:
@@ -179,13 +174,13 @@ def code_executor(client: ChatCompletionClient) -> Built:
         system_message="You write a code block.",
         approval_func=lambda _: approved,
     )
-    return Built(agent, kept(agent))
+    return agent, kept(agent)
 
 
 def round_robin(client: ChatCompletionClient) -> Built:
     """In turns."""
     agents = pair(client)
-    return Built(RoundRobinGroupChat([*agents], termination_condition=end()), kept(*agents))
+    return RoundRobinGroupChat([*agents], termination_condition=end()), kept(*agents)
 
 
 def selector(client: ChatCompletionClient) -> Built:
@@ -199,7 +194,7 @@ def selector(client: ChatCompletionClient) -> Built:
         allow_repeated_speaker=True,
         termination_condition=end(),
     )
-    return Built(team, kept(*agents, team))
+    return team, kept(*agents, team)
 
 
 def swarm(client: ChatCompletionClient) -> Built:
@@ -207,14 +202,14 @@ def swarm(client: ChatCompletionClient) -> Built:
     tools: list[Any] = [read_log]
     ann = engineer(client, "ann", tools=tools, handoffs=["bob"])
     bob = engineer(client, "bob", tools=tools, handoffs=["ann"])
-    return Built(Swarm([ann, bob], termination_condition=end()), kept(ann, bob))
+    return Swarm([ann, bob], termination_condition=end()), kept(ann, bob)
 
 
 def magentic_one(client: ChatCompletionClient) -> Built:
     """The orchestrator keeps its messages itself: its client does it."""
     agents = pair(client)
     team = MagenticOneGroupChat([*agents], client, termination_condition=end())
-    return Built(team, kept(*agents, team))
+    return team, kept(*agents, team)
 
 
 def graph_flow(client: ChatCompletionClient) -> Built:
@@ -222,14 +217,14 @@ def graph_flow(client: ChatCompletionClient) -> Built:
     a, b, c, d = agents = [engineer(client, name, tools=[read_log]) for name in "abcd"]
     graph = DiGraphBuilder().add_node(a).add_node(b).add_node(c).add_node(d)
     graph.add_edge(a, b).add_edge(a, c).add_edge(b, d).add_edge(c, d)
-    return Built(GraphFlow(graph.get_participants(), graph.build()), kept(*agents))
+    return GraphFlow(graph.get_participants(), graph.build()), kept(*agents)
 
 
 def agent_tool(client: ChatCompletionClient) -> Built:
     """An agent that asks another one."""
     helper = engineer(client, "helper", tools=[read_log], max_tool_iterations=3)
     agent = engineer(client, "ann", tools=[AgentTool(helper)], max_tool_iterations=9)
-    return Built(agent, kept(agent, helper))
+    return agent, kept(agent, helper)
 
 
 def team_tool(client: ChatCompletionClient) -> Built:
@@ -238,7 +233,7 @@ def team_tool(client: ChatCompletionClient) -> Built:
     team = RoundRobinGroupChat([*members], termination_condition=end())
     tool = TeamTool(team, "team", "Asks a team.", return_value_as_last_message=True)
     agent = engineer(client, "ann", tools=[tool], max_tool_iterations=9)
-    return Built(agent, kept(agent, *members))
+    return agent, kept(agent, *members)
 
 
 def society_of_mind(client: ChatCompletionClient) -> Built:
@@ -247,7 +242,7 @@ def society_of_mind(client: ChatCompletionClient) -> Built:
     inner = RoundRobinGroupChat([*members], termination_condition=end())
     agent = SocietyOfMindAgent("society", inner, client)
     kept(agent, *members)  # which clears its members when they are done
-    return Built(agent, [vars(agent)["_model_client"]])
+    return agent, [vars(agent)["_model_client"]]
 
 
 KINDS = [
@@ -278,13 +273,13 @@ async def test_a_kind_stays_inside_its_window(
         client, state = client_of(server, **SERVED), None
         runs, keepers = list[int](), list[Keeper]()
         for number in (1, 2):
-            built = kind(client)
+            runner, its_keepers = kind(client)
             if state is not None:
-                await built.runner.load_state(state)
-            await built.runner.run(task=TASK.format(number))
-            state = json.loads(json.dumps(await built.runner.save_state()))
+                await runner.load_state(state)
+            await runner.run(task=TASK.format(number))
+            state = json.loads(json.dumps(await runner.save_state()))
             runs.append(len(server.requests))
-            keepers += built.keepers
+            keepers += its_keepers
         await client.close()
     assert [request.error for request in server.rejected] == []
     for at, request in enumerate(server.requests):

@@ -139,18 +139,6 @@ async def test_a_turn_that_fails_says_why_whatever_its_store_does(
 # Microsoft Agent Framework
 
 
-async def test_a_streamed_agent_stays_inside_its_window() -> None:
-    """As one that is not streamed, and its bills are fed back."""
-    async with working("agent-framework", *fourteen_logs(), tools=(read_log,)) as (server, agent):
-        stream = agent.agent.run(
-            "Read all logs.", session=ASKS["agent-framework"][1](agent), stream=True
-        )
-        assert "".join([update.text async for update in stream]) == "Done. TERMINATE"
-    assert [request.error for request in server.rejected] == []
-    assert agent.context is not None
-    assert agent.context.manager.usage.requests == len(server.requests)
-
-
 async def test_a_copied_session_goes_on_by_itself() -> None:
     """What is known of a conversation is in its session: a copy and what was JSON send the same bytes."""
     async with working("agent-framework", *fourteen_logs(), *[OK] * 3, tools=(read_log,)) as (
