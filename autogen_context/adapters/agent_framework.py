@@ -33,7 +33,6 @@ from agent_framework import (
     Message,
     ResponseStream,
 )
-from pydantic import BaseModel
 from typing_extensions import override
 
 from autogen_context.adapters.agent_framework_format import AgentFrameworkFormat
@@ -51,6 +50,7 @@ from autogen_context.models.completion import whole
 if "session" not in signature(ChatContext).parameters:  # before 1.11
     raise ImportError("its ChatContext has no session")
 
+Schema = Callable[[], Mapping[str, object]]
 STATE_KEY = "autogen_context"  # prefix of each agent's key in the session state
 KEPT_BY_SERVICE = (
     "the service keeps the history of this conversation (store=True, or a conversation_id), so what it sends to the model is "
@@ -282,10 +282,10 @@ def schema_of(given: object) -> Mapping[str, object]:
     """Return the schema of a tool or of an answer; of one that has none, its text."""
     if isinstance(given, FunctionTool):
         return given.to_json_schema_spec()
-    if isinstance(given, type) and issubclass(given, BaseModel):
-        return given.model_json_schema()
-    is_schema = isinstance(given, Mapping)
-    return cast("Mapping[str, object]", given) if is_schema else {"schema": str(given)}
+    if isinstance(given, Mapping):
+        return cast("Mapping[str, object]", given)
+    schema = cast("Schema | None", getattr(given, "model_json_schema", None))  # of a pydantic model
+    return schema() if schema else {"schema": str(given)}
 
 
 def several(given: object) -> Sequence[object]:
