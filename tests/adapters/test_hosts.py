@@ -336,7 +336,7 @@ async def test_an_agent_works_on_for_as_long_as_it_likes(host: str) -> None:
     assert found.requests == TURNS + TASKS
     assert (found.refused, found.orphans) == (0, 0)
     assert (found.newest, found.instruction) == (1, 1)
-    assert 0.9 * LONG_WINDOW < found.largest_tokens <= LONG_WINDOW
+    assert 0.8 * LONG_WINDOW < found.largest_tokens <= LONG_WINDOW  # a step is a tenth of it
     assert found.appending_between == 1
     assert found.appending >= 0.8
     assert found.resumes
