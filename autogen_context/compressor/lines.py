@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from autogen_context.text.fit import CountText, fit, joined, longest
 from autogen_context.text.outcome import is_error_line
@@ -177,19 +178,28 @@ def most_of(lines: Sequence[str]) -> int:
 
 def error_lines(lines: Sequence[str]) -> list[int]:
     """Return the positions of error lines."""
-    lows = [line.lower() for line in lines]  # most lines have no word of an error
-    near = (at for at, low in enumerate(lows) if any(map(low.__contains__, ERROR_WORDS)))
+    low = "\n".join(lines).lower()  # most texts have few of the words
+    words = [word for word in ERROR_WORDS if word in low]
+    near = [at for at, line in enumerate(lines) if words and has_one_of(words, line.lower())]
     return [at for at in near if is_error_line(lines[at])]
+
+
+def has_one_of(words: Iterable[str], line: str) -> bool:
+    """Return True if a line has one of these words, or it as a part of another."""
+    return any(map(line.__contains__, words))
 
 
 def wanted_in(lines: Sequence[str], wanted: Iterable[str]) -> list[float]:
     """Return each line's share of wanted words, 0 to 1; rare words weigh more, and only whole words count."""
-    scores, lows = [0.0] * len(lines), [line.lower() for line in lines]
-    for word in sorted(word for word in wanted if len(word) > 1):
+    scores, most = [0.0] * len(lines), most_of(lines)
+    lows = [line.lower() for line in lines]
+    text = "\n".join(lows)
+    for word in sorted(word for word in wanted if len(word) > 1 and word in text):
         opens, closes = (ALONE if each.isalnum() else ("", "") for each in (word[0], word[-1]))
         alone = re.compile(f"{opens[0]}{re.escape(word)}{closes[1]}").search
-        found = [at for at, low in enumerate(lows) if word in low and alone(low)]
-        for at in found if len(found) <= most_of(lines) else ():
+        having = (at for at, low in enumerate(lows) if word in low and alone(low))
+        found = [*islice(having, most + 1)]
+        for at in found if len(found) <= most else ():
             scores[at] += 1 / len(found)
     best = max(scores, default=0)
     return [score / best for score in scores] if best else scores

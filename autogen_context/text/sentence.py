@@ -14,10 +14,40 @@ END = (  # the sign first, then a lookbehind, for a fast search
     r"|[\u3002\uff01\uff1f]++[\u300d\u300f]*+"
 )
 BLANKS = re.compile(r"\s*")
-ABBREVIATED = re.compile(
-    r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|No|Nr|Inc|Ltd|Co|Corp|vs|etc|approx|e\.g|i\.e|cf|al|Fig|Jr|Sr|Sra|Dra|ca|bzw|usw|z\.B|p\.ex)$",
-    re.IGNORECASE,
+ABBREVIATED = frozenset(
+    [
+        "dr",
+        "mr",
+        "mrs",
+        "ms",
+        "prof",
+        "st",
+        "no",
+        "nr",
+        "inc",
+        "ltd",
+        "co",
+        "corp",
+        "vs",
+        "etc",
+        "approx",
+        "e.g",
+        "i.e",
+        "cf",
+        "al",
+        "fig",
+        "jr",
+        "sr",
+        "sra",
+        "dra",
+        "ca",
+        "bzw",
+        "usw",
+        "z.b",
+        "p.ex",
+    ]
 )
+OPENING = "\"'([{\u201c\u201e\u00ab"  # before a word
 CONSONANT = "b-df-hj-np-tv-xz"
 SHORT_FORM = re.compile(
     rf"(?<!['\u2019])\b(?:[^\W\d_]|[{CONSONANT}{CONSONANT.upper()}][{CONSONANT}]{{1,3}})$"
@@ -58,11 +88,12 @@ def is_end(text: str, match: re.Match[str]) -> bool:
     if signs[0] != "." or len(signs) > 1:
         return not goes_on or signs in {"!", "?"}
     before = text[max(0, start - LOOKED_AT) : start]
-    if ABBREVIATED.search(before) or (ITEM.search(before) and before.strip().isdecimal()):
+    if before[-1:].isdigit():
+        return not (ITEM.search(before) or (DAY.search(before) and MONTH.match(after)))
+    last = before.split()[-1].lstrip(OPENING) if before.strip() else ""
+    if last.lower() in ABBREVIATED:
         return False
-    if DAY.search(before) and MONTH.match(after):
-        return False
-    short = SHORT_FORM.search(before)
+    short = SHORT_FORM.search(last)
     if short is None:
         return True
     return short[0].islower() and after.lstrip()[:1].isupper() and not INITIAL.match(after)
