@@ -129,7 +129,7 @@ def register_team(
         raise ValueError(
             "agent: this team has run, and keeps what it began with; register a team before its first run"
         )
-    named = {"agent": attributes.get("_name")}
+    named = {"agent": attributes.get("_name", "")}  # 0.5 has none
     if is_orchestrator:
         config = ContextConfig.for_entry(options.get("config"), {}, said=named)
         options = {**options, "config": config}

@@ -115,7 +115,7 @@ async def test_the_orchestrator_of_a_magentic_team_fits() -> None:
     async with serving(*[step] * 200, window_tokens=WINDOW) as (server, client):
         team = MagenticOneGroupChat(members_of(client), client, max_turns=ROUNDS)
         context = register(team, window_tokens=WINDOW)
-        assert context.manager.config.agent == team.name
+        assert context.manager.config.agent == getattr(team, "name", "")  # 0.5 has none
         await team.run(task="Write about the logs.")
     assert [request.error for request in server.rejected] == []
     assert len(server.requests) > ROUNDS
