@@ -348,7 +348,9 @@ class ValueScores:
     def reasons(self, unit: int) -> tuple[str, ...]:
         """Name the strongest values of a unit, later uses, its age, and what lowers its score."""
         text, superseded = self._units[unit], self._conversation.superseded
-        values = sorted(text.values, key=lambda value: (-self._weight(value), value))
+        known = self._weights
+        weights = {v: known[v] if v in known else self._weight(v) for v in text.values}
+        values = sorted(weights, key=lambda value: (-weights[value], value))
         later = {i for value in values for i in self._conversation.uses(value) if i > unit}
         age = self._ages.get(unit, 0)
         said: list[str] = []

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import lru_cache, wraps
 from threading import local
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 Given = ParamSpec("Given")
 FoundT = TypeVar("FoundT")
@@ -18,7 +18,9 @@ class Memo:
     """What functions returned while this was in use: of each the newest, as many as it says."""
 
     def __init__(self) -> None:
-        self._tables: dict[object, object] = {}
+        self.tables: dict[
+            object, Callable[..., Any]
+        ] = {}  # by the function whose results they have
         self._is_ended = False
 
     @contextmanager
@@ -41,16 +43,16 @@ class Memo:
 
     def table(self, function: Callable[Given, FoundT], most: int) -> Callable[Given, FoundT]:
         """Return a function that keeps what it returned here, ``most`` of it."""
-        known = self._tables.get(function)
+        known = self.tables.get(function)
         if known is None:
             if self._is_ended:
                 return function
-            known = self._tables.setdefault(function, lru_cache(most)(function))
-        return known  # type: ignore[return-value]  # as it was put
+            known = self.tables.setdefault(function, lru_cache(most)(function))
+        return known
 
     def clear(self) -> None:
         """Drop everything."""
-        self._tables = {}
+        self.tables = {}
 
     def end(self) -> None:
         """Drop everything, and keep nothing from now on: a task of the owner may still end."""
@@ -76,9 +78,16 @@ def remembered(most: int) -> Callable[[Callable[Given, FoundT]], Callable[Given,
 
     def decorated(function: Callable[Given, FoundT]) -> Callable[Given, FoundT]:
         @wraps(function, updated=())
-        def found(*given: Given.args, **named: Given.kwargs) -> FoundT:
-            return remembering(function, most)(*given, **named)
+        def looked_up(*given: Given.args, **named: Given.kwargs) -> FoundT:
+            memo = _HERE.memo
+            if memo is None:
+                return function(*given, **named)
+            # Asked for each word of a text, so without a further call.
+            found: FoundT = (memo.tables.get(function) or memo.table(function, most))(
+                *given, **named
+            )
+            return found
 
-        return found
+        return looked_up
 
     return decorated
