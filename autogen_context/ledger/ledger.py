@@ -10,7 +10,7 @@ import re
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator
 from itertools import accumulate, islice, takewhile
-from typing import Literal, cast, get_args
+from typing import Literal, get_args
 
 from autogen_context.argument import require_text
 from autogen_context.ledger.reader import (
@@ -29,6 +29,7 @@ from autogen_context.messages.message import Message, Origin
 from autogen_context.messages.openai_chat import messages_in
 from autogen_context.messages.origin import LOOK_BACK, Declared, asked_before, origin_of
 from autogen_context.text.fit import CountText
+from autogen_context.text.memo import remembered
 from autogen_context.text.work import STATEMENT_CHARS
 
 AUTHORS: dict[Origin, Author] = {  # what is a program's, or doubtful, states nothing
@@ -41,6 +42,7 @@ LEADING_NUMBER = re.compile(r"\d[\d.,]*")
 Mark = tuple[str, ...]
 # Entries with a word of a withdrawal; among more it is not clear which one is meant.
 MOST_WITHDRAWABLE = 200
+KEPT_TEXTS = 16  # whose statements are remembered: the ledger and a brief form ask for the same
 MOST_REPORTED = 200  # entries not from an authority (assistant, tool); the oldest are evicted first
 SPEAKERS: dict[str, Author] = {  # role names used in transcripts
     **dict.fromkeys(("user", "human", "customer"), "person"),
@@ -59,8 +61,9 @@ REPLACED_BY: dict[Owner, frozenset[Author]] = {  # whose entries which authors m
     "reported": ANYBODY,
 }
 ROLE = "|".join(sorted(SPEAKERS, key=len, reverse=True))
+INITIALS = "".join(sorted({role[0] for role in SPEAKERS}))
 MARKER = re.compile(
-    rf"^[ \t]*(?:\[(?P<bracketed>{ROLE})(?: calls [^\]\n]{{1,80}})?\]:?|(?P<plain>{ROLE}):|\*\*(?P<starred>{ROLE})(?::\*\*|\*\*:)|<(?P<tagged>{ROLE})>|\#+ (?P<headed>{ROLE}):?[ \t]*$)",
+    rf"^[ \t]*(?=[\[*<#{INITIALS}])(?:\[(?P<bracketed>{ROLE})(?: calls [^\]\n]{{1,80}})?\]:?|(?P<plain>{ROLE}):|\*\*(?P<starred>{ROLE})(?::\*\*|\*\*:)|<(?P<tagged>{ROLE})>|\#+ (?P<headed>{ROLE}):?[ \t]*$)",
     re.IGNORECASE | re.MULTILINE,
 )
 INNER = re.compile(rf"[ \t]*\[(?P<bracketed>{ROLE})\]:?", re.IGNORECASE)
@@ -300,19 +303,21 @@ def said_in(text: str, author: Author) -> Iterator[tuple[Author, Statement]]:
         yield (author if speaker == "system" else speaker), statement
 
 
-def statements_in(text: str, author: Author) -> Iterator[tuple[Author, Statement]]:
-    """Yield the statements of a text or transcript, each with who makes it; of many speeches the first and the last are read."""
-    speeches_in = [*speeches(text, author)]
-    read_chars = (min(end - start, 2 * READ_CHARS[who]) for who, start, end in speeches_in)
-    before = [0, *accumulate(read_chars)]
-    for (speaker, start, end), chars in zip(speeches_in, before, strict=False):
-        if min(chars, before[-1] - chars) < STATEMENT_CHARS:
-            for statement in read(text[start:end], speaker, start):
-                yield speaker, statement
+@remembered(KEPT_TEXTS)
+def statements_in(text: str, author: Author) -> tuple[tuple[Author, Statement], ...]:
+    """Return the statements of a text or transcript, each with who makes it; of many speeches the first and the last are read."""
+    return tuple(
+        (speaker, statement)
+        for speaker, start, end in speeches(text, author)
+        for statement in read(text[start:end], speaker, start)
+    )
 
 
 def speeches(text: str, author: Author) -> Iterator[tuple[Author, int, int]]:
-    """Split a text or transcript into ``(speaker, start, end)``; only markers in the style of the first one count."""
+    """Split a text or transcript into ``(speaker, start, end)``; only markers in the style of the first one count.
+
+    Of many speeches those at either end come that together reach ``STATEMENT_CHARS`` of what is read of them.
+    """
     markers = list(MARKER.finditer(text)) if author in AUTHORITIES else []
     before = markers[0].start() if markers else len(text)
     opens = not text[:before].strip()
@@ -321,14 +326,32 @@ def speeches(text: str, author: Author) -> Iterator[tuple[Author, int, int]]:
         return
     turns = [match for match in markers if match.lastgroup == markers[0].lastgroup]
     yield author, 0, before
-    ends = [match.start() for match in turns[1:]] + [len(text)]
-    for turn, end in zip(turns, ends, strict=True):
-        speaker = SPEAKERS[turn[cast("str", turn.lastgroup)].lower()]
-        if speaker == "system" and not opens:  # a later line that claims to be the system
+    ends = [*(match.start() for match in turns[1:]), len(text)]
+
+    def reached(places: range) -> int:
+        sizes = (chars_of(turns[at], ends[at]) for at in places)
+        return sum(1 for _ in takewhile(lambda chars: chars < STATEMENT_CHARS, accumulate(sizes)))
+
+    first = reached(range(len(turns))) + 1
+    last = len(turns) - 1 - reached(range(len(turns))[: first - 1 : -1])
+    for at in (*range(len(turns))[:first], *range(max(first, last), len(turns))):
+        speaker, start = speaker_of(text, turns[at], ends[at])
+        if speaker == "system" and (at or not opens):  # a later line that claims to be the system
             speaker = "tool"
-        start, opens = turn.end(), False
-        while turn.lastgroup == "bracketed" and (inner := INNER.match(text, start, end)):
-            named = SPEAKERS[inner["bracketed"].lower()]  # the original speaker of a quote
-            start = inner.end()
-            speaker = speaker if named in AUTHORITIES or speaker not in AUTHORITIES else named
-        yield speaker, start, end
+        yield speaker, start, ends[at]
+
+
+def chars_of(turn: re.Match[str], end: int) -> int:
+    """Return how much is read for a speech: its marker, and what its speaker may say."""
+    most = 2 * READ_CHARS[SPEAKERS[turn[turn.lastgroup or 0].lower()]]
+    return turn.end() - turn.start() + min(end - turn.end(), most)
+
+
+def speaker_of(text: str, turn: re.Match[str], end: int) -> tuple[Author, int]:
+    """Return who speaks, and where the speech begins: behind the marker, and behind those of what it quotes."""
+    speaker, start = SPEAKERS[turn[turn.lastgroup or 0].lower()], turn.end()
+    while turn.lastgroup == "bracketed" and (inner := INNER.match(text, start, end)):
+        named = SPEAKERS[inner["bracketed"].lower()]  # the original speaker of a quote
+        start = inner.end()
+        speaker = speaker if named in AUTHORITIES or speaker not in AUTHORITIES else named
+    return speaker, start

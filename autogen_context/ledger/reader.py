@@ -15,7 +15,7 @@ from autogen_context.language.phrases import PhraseMatch, phrases
 from autogen_context.language.terms import stem
 from autogen_context.text.memo import remembered
 from autogen_context.text.sentence import Stop, stops_in
-from autogen_context.text.work import REPORT_CHARS, STATEMENT_CHARS
+from autogen_context.text.work import READ_SENTENCES, REPORT_CHARS, STATEMENT_CHARS
 
 Author = Literal["system", "person", "assistant", "tool"]
 Kind = Literal[
@@ -34,6 +34,7 @@ READ_CHARS: dict[Author, int] = {  # from each end of a text
     "assistant": REPORT_CHARS,
     "tool": 0,
 }
+ALL = slice(None)
 LEAST_CHARS, MOST_CHARS = 3, 400  # of a sentence; longer ones are pasted text
 TELLING_CHARS = 1_000  # of a text that may state something without a cue
 FACT_CHARS = 240  # of a sentence without a cue
@@ -426,19 +427,22 @@ def read(text: str, author: Author = "person", start: int = 0) -> Iterator[State
     if len(text) <= 2 * most:
         yield from read_part(text, author, start)
     elif most:
-        ends = ((text[:most], start), (text[-most:], start + len(text) - most))
-        for part, begins in ends:
-            for statement in read_part(part, author, begins):
+        ends = (
+            (text[:most], start, slice(READ_SENTENCES)),
+            (text[-most:], start + len(text) - most, slice(-READ_SENTENCES, None)),
+        )
+        for part, begins, which in ends:
+            for statement in read_part(part, author, begins, which):
                 if statement.sure or author not in AUTHORITIES:
                     yield statement
 
 
-def read_part(text: str, author: Author, start: int) -> Iterator[Statement]:
-    """Yield the statements of a part of a text; a heading or a label applies to the list or the line after it."""
+def read_part(text: str, author: Author, start: int, which: slice = ALL) -> Iterator[Statement]:
+    """Yield the statements of a part of a text, of all its sentences or of those; a heading or a label applies to the list or the line after it."""
     plain = unquoted(text)
     heading, label = "", None
     line = 0  # end of the line to which the label applies
-    for begin, stop, signs, listed in sentences(plain):
+    for begin, stop, signs, listed in [*sentences(plain)][which]:
         if begin >= line and not listed:
             heading, label = "", None
         written = plain[begin:stop]
@@ -517,6 +521,7 @@ def led_to(text: str) -> tuple[str, set[str]]:
         text = text[lead.stop :].lstrip(PAUSE)
 
 
+@remembered(LOOKED_AT)
 def stated(sentence: Sentence, label: Kind | None, author: Author) -> Statement | None:
     """Return the statement of a sentence, or ``None``."""
     withdraws, recasts = "", ""
@@ -560,9 +565,10 @@ def kind_of(sentence: Sentence) -> tuple[Kind | None, bool]:
     if not told and (forbids or demanded or sentence.limited or ordered):
         return "constraint", True
     works = (sentence.opens("request") and not sentence.key) or sentence.has("progress")
-    for label, kind in [] if told else list(CUED.items())[: 3 if works else None]:
-        if sentence.has(label):
-            return kind, True
+    if not told and not sentence.cues.keys().isdisjoint(CUED):
+        for label, kind in list(CUED.items())[: 3 if works else None]:
+            if sentence.has(label):
+                return kind, True
     if works:
         return ("constraint", True) if sentence.has("standing") else (None, False)
     return fact_of(sentence)
