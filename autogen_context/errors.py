@@ -34,26 +34,26 @@ class ContextWindowExceeded(ContextError):
 
     Attributes:
         limit_tokens: maximum size of a request, in tokens.
-        floor_tokens: minimum size of the protected content, in tokens.
-        parts: breakdown of ``floor_tokens`` (``"system"``, ``"pinned"``, ``"newest"`` …), in tokens.
+        least_tokens: minimum size of the protected content, in tokens.
+        parts: breakdown of ``least_tokens`` (``"system"``, ``"pinned"``, ``"newest"`` …), in tokens.
     """
 
-    def __init__(self, *, limit_tokens: int, floor_tokens: int, parts: Mapping[str, int]) -> None:
+    def __init__(self, *, limit_tokens: int, least_tokens: int, parts: Mapping[str, int]) -> None:
         self.limit_tokens = limit_tokens
-        self.floor_tokens = floor_tokens
+        self.least_tokens = least_tokens
         self.parts = dict(parts)
         listed = ", ".join(f"{name} {tokens}" for name, tokens in self.parts.items())
         super().__init__(
-            f"the protected messages need {floor_tokens} tokens and the limit is {limit_tokens} ({listed}); "
+            f"the protected messages need {least_tokens} tokens and the limit is {limit_tokens} ({listed}); "
             "raise window_tokens, lower reserve_tokens, shorten the system prompt, or unpin messages"
         )
 
-    def within(self, limit_tokens: int, beside: Mapping[str, int]) -> "ContextWindowExceeded":
+    def within(self, limit_tokens: int, others: Mapping[str, int]) -> "ContextWindowExceeded":
         """Return the error for the whole request: its non-message parts added, against the full limit."""
         return ContextWindowExceeded(
             limit_tokens=limit_tokens,
-            floor_tokens=self.floor_tokens + sum(beside.values()),
-            parts={**self.parts, **beside},
+            least_tokens=self.least_tokens + sum(others.values()),
+            parts={**self.parts, **others},
         )
 
 

@@ -505,7 +505,7 @@ class Engine:
                 known=self.reasoned,
             )
         except ContextWindowExceeded as error:
-            counted, window = error.floor_tokens + fixed_tokens, self.rooms.window
+            counted, window = error.least_tokens + fixed_tokens, self.rooms.window
             bound = window.bound(view.calibration, counted, view.rewrites + 1).tokens
             parts = {"tools and format": fixed_tokens}
             parts |= {"calibration": bound - counted} if bound > counted else {}

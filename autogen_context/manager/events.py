@@ -132,7 +132,7 @@ class TurnLog:
             "impossible",
             ms=milliseconds(perf_counter() - started_s),
             limit=error.limit_tokens,
-            needed=error.floor_tokens,
+            needed=error.least_tokens,
             parts=error.parts,
             history=size_of(conversation),
         )

@@ -102,7 +102,7 @@ def too_little(
         parts[why] += 0 if why in {"memory", "task"} else tokens
     parts = +parts if parts.total() > limit_tokens else whole  # else a stub of it is impossible
     return ContextWindowExceeded(
-        limit_tokens=limit_tokens, floor_tokens=parts.total(), parts=dict(parts)
+        limit_tokens=limit_tokens, least_tokens=parts.total(), parts=dict(parts)
     )
 
 

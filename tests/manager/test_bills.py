@@ -108,7 +108,7 @@ def test_a_second_bill_confirms_it(window: int) -> None:
     with pytest.raises(ContextWindowExceeded, match=r"calibration \d") as caught:
         keeper.prepare_nowait(MESSAGES)
     assert caught.value.parts["calibration"] >= window
-    assert caught.value.floor_tokens == sum(caught.value.parts.values())
+    assert caught.value.least_tokens == sum(caught.value.parts.values())
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_what_is_impossible_is_told_in_the_providers_tokens(
     messages = [says("s" * length * 4, "system"), TASK]
     found = outcome_of(narrow, messages)
     if isinstance(found, ContextWindowExceeded):
-        assert found.limit_tokens == window < found.floor_tokens == sum(found.parts.values())
+        assert found.limit_tokens == window < found.least_tokens == sum(found.parts.values())
         assert {"system", "newest", "tools and format"} <= set(found.parts)
     else:
         assert found.certificate.fits

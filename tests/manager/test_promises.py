@@ -85,7 +85,7 @@ def test_1_3_what_is_sent_fits_in_closed_pairs_or_the_error_has_the_numbers(
     outcome = outcome_of(manager(window), messages)
     if isinstance(outcome, ContextWindowExceeded):
         assert outcome.limit_tokens == window
-        assert sum(outcome.parts.values()) == outcome.floor_tokens > window
+        assert sum(outcome.parts.values()) == outcome.least_tokens > window
     else:
         bound = outcome.certificate.bound.tokens
         assert tokens(outcome.messages) <= bound <= window

@@ -124,7 +124,7 @@ def test_an_impossible_turn_is_in_no_sum(tmp_path: Path) -> None:
         manager.prepare_nowait([{"role": "system", "content": "rule " * 500}])
     [record] = bill_of(run_of(log))
     assert (record.sent, record.sliding, record.price_ratio) == (None, None, None)
-    assert record.happened == f"impossible: needs {caught.value.floor_tokens:,}"
+    assert record.happened == f"impossible: needs {caught.value.least_tokens:,}"
     totals = totals_of([record])
     assert (totals.turns, totals.impossible, totals.whole.above_limit) == (1, 1, 1)
     assert (totals.whole.tokens, totals.sent.tokens, totals.price_ratio) == (0, 0, None)

@@ -174,7 +174,7 @@ def test_a_turn_that_is_impossible_is_told(tmp_path: Path) -> None:
     run = run_of(log)
     [event] = run.others
     assert (event["event"], event["turn"], event["limit"]) == ("impossible", 2, 200)
-    assert (event["needed"], event["parts"]) == (caught.value.floor_tokens, caught.value.parts)
+    assert (event["needed"], event["parts"]) == (caught.value.least_tokens, caught.value.parts)
     assert [turn["turn"] for turn in run.turns] == [1, 3]
     assert told.numbers()["autogen_context.impossible_turns"] == {"": 1}
     with pytest.raises(ValueError, match=r"^turn=2: the protected messages needed"):

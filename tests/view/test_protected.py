@@ -162,7 +162,7 @@ def test_what_is_impossible(
     with pytest.raises(ContextWindowExceeded) as caught:
         planned(candidates_of(messages), limit, frozenset(pinned))
     assert caught.value.parts == needs
-    assert caught.value.floor_tokens == sum(needs.values()) > limit
+    assert caught.value.least_tokens == sum(needs.values()) > limit
 
 
 @pytest.mark.parametrize(("limit", "results"), [(4_000, 15), (2_000, 8), (8_000, 31)])
