@@ -142,7 +142,7 @@ class CompactionPlanner:
         return Plan(
             decided=cut.decided,
             reasoned=self._explained(view.decisions, cut, known),
-            overruled=self.telling.overruled(stated(view.notices.standing)),
+            overruled=self.telling.overruled(stated(view.notices.in_force)),
         )
 
     def cut(
@@ -183,7 +183,7 @@ class CompactionPlanner:
         told = self.telling.told(
             candidates,
             {**stretch.known(candidates), **chosen},
-            beside=stated(view.notices.standing),
+            beside=stated(view.notices.in_force),
             summaries=summaries,
             room_tokens=stretch.notice_tokens,
             reach=reach,

@@ -155,7 +155,7 @@ class Engine:
 
     def opened(self, view: ContextView) -> ContextView:
         """Return the view with what a turn begins with: notices that still hold, a first preamble, or all anew after a change."""
-        if view.notices.standing:
+        if view.notices.in_force:
             view = self.files.without_unseen(view)
         if not view.sent and view.preamble.is_offered:
             view = self.with_new_preamble(view, view.tokens + self.rooms.rewritten(view).due_tokens)

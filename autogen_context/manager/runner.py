@@ -477,7 +477,7 @@ class TurnRunner:
             window_tokens=engine.rooms.window.limit_tokens,
             used_tokens=room.used_tokens,
             room_tokens=room.tokens,
-            in_force=self.view.notices.standing,
+            in_force=self.view.notices.in_force,
         )
 
     def _ask_providers(self) -> None:

@@ -30,7 +30,7 @@ def adapter_of(shape: Hashable) -> TypeAdapter[object]:
 def saved(record: object) -> dict[str, object]:
     """Return a record as JSON data, without fields at their defaults."""
     adapter = adapter_of(cast("Hashable", type(record)))
-    data = adapter.dump_python(record, mode="json", exclude_defaults=True)
+    data = adapter.dump_python(record, mode="json", by_alias=True, exclude_defaults=True)
     return cast("dict[str, object]", data)  # a record is an object
 
 

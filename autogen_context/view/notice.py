@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal, Protocol, runtime_checkable
 
-from pydantic import PlainSerializer
+from pydantic import Field, PlainSerializer
 
 from autogen_context.messages.message import Text
 from autogen_context.messages.segment import Unit
@@ -80,7 +80,8 @@ class Notice:
 class Notices:
     """The notices of one conversation."""
 
-    standing: tuple[Notice, ...] = ()  # valid notices, in order of arrival
+    # Valid notices, in order of arrival; saved under the name of its first schema.
+    in_force: Annotated[tuple[Notice, ...], Field(alias="standing")] = ()
     due: tuple[Notice, ...] = ()  # to be sent next
     in_sight: Names = frozenset()  # sent since the last compaction
     waits: bool = False  # due notices had no room even after a compaction; not retried
@@ -88,38 +89,38 @@ class Notices:
     @property
     def files(self) -> tuple[Notice, ...]:
         """The valid notices about files."""
-        return tuple(notice for notice in self.standing if notice.topic == "file")
+        return tuple(notice for notice in self.in_force if notice.topic == "file")
 
     @property
     def is_sound(self) -> bool:
         """True if no two notices have the same name."""
-        names = ([notice.name for notice in each] for each in (self.standing, self.due))
+        names = ([notice.name for notice in each] for each in (self.in_force, self.due))
         return all(len(set(each)) == len(each) for each in names)
 
     def get(self, topic: Topic, key: str) -> Notice | None:
         """Return the valid notice about a subject; ``None`` if there is none."""
-        return next((notice for notice in self.standing if notice.name == (topic, key)), None)
+        return next((notice for notice in self.in_force if notice.name == (topic, key)), None)
 
     def of(self, topic: Topic) -> list[str]:
         """Return the keys of a topic's valid notices."""
-        return [notice.key for notice in self.standing if notice.topic == topic]
+        return [notice.key for notice in self.in_force if notice.topic == topic]
 
     def put(self, notice: Notice) -> "Notices":
         """Return the notices with one added or replaced by name; it becomes due unless its content is unchanged."""
         holds = replace(notice, news="")
         before = self.get(*notice.name)
-        standing = [holds if known.name == notice.name else known for known in self.standing]
-        standing += [] if before else [holds]
+        in_force = [holds if known.name == notice.name else known for known in self.in_force]
+        in_force += [] if before else [holds]
         said = before is not None and replace(before, position=notice.position) == holds
         due = self.due if said else (*without(self.due, {notice.name}), notice)
-        return replace(self, standing=tuple(standing), due=due, waits=self.waits and said)
+        return replace(self, in_force=tuple(in_force), due=due, waits=self.waits and said)
 
     def withdraw(self, name: Name, news: str = "") -> "Notices":
         """Return the notices without a name; if that notice was sent, ``news`` becomes due to retract it."""
         due = without(self.due, {name})
         if news and name in self.in_sight:
             due = (*due, Notice(topic=name[0], key=name[1], text=news, news=news))
-        return replace(self, standing=without(self.standing, {name}), due=due)
+        return replace(self, in_force=without(self.in_force, {name}), due=due)
 
     def after_telling(self, names: frozenset[Name]) -> "Notices":
         """Return the notices after those of these names were sent."""
@@ -127,8 +128,8 @@ class Notices:
 
     def anew(self, *, overruled: Collection[Name] = (), waits: bool = False) -> "Notices":
         """Return the notices after a rewrite removed all sent ones: all are due but the ``overruled`` names."""
-        due = without(self.standing, overruled)
-        return Notices(standing=self.standing, due=due, waits=waits and bool(due))
+        due = without(self.in_force, overruled)
+        return Notices(in_force=self.in_force, due=due, waits=waits and bool(due))
 
     def realigned(self, change: HostChange, *, anew: bool) -> "Notices":
         """Return the notices after the host changed its list; with ``anew`` all are due again."""
@@ -137,14 +138,14 @@ class Notices:
             return replace(notice, position=change.stop_at(notice.position))
 
         notices = replace(
-            self, standing=tuple(map(now, self.standing)), due=tuple(map(now, self.due))
+            self, in_force=tuple(map(now, self.in_force)), due=tuple(map(now, self.due))
         )
         return notices.anew() if anew else notices
 
     def cut_back(self, messages: int) -> "Notices":
         """Return the notices cut back to ``messages`` messages, after which the history changed; all are due again."""
-        known = (replace(n, position=min(n.position, messages)) for n in self.standing)
-        return replace(self, standing=tuple(known)).anew()
+        known = (replace(n, position=min(n.position, messages)) for n in self.in_force)
+        return replace(self, in_force=tuple(known)).anew()
 
 
 def without(notices: Iterable[Notice], names: Collection[Name]) -> tuple[Notice, ...]:

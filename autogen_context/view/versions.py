@@ -166,7 +166,7 @@ class VersionDiff:
 def told_beside(view: ContextView) -> list[str]:
     """Return the valid notices and the pins of a view, in words."""
     pins = sorted(f"pinned {pin.hex()}" for pin in view.pins)
-    return list(dict.fromkeys([*(notice.rendered for notice in view.notices.standing), *pins]))
+    return list(dict.fromkeys([*(notice.rendered for notice in view.notices.in_force), *pins]))
 
 
 def units_of(before: Sequence[Decision], after: Sequence[Decision]) -> Iterator[UnitDiff]:

@@ -187,7 +187,7 @@ class ContextView:
     def _cut_back(self, messages: int) -> Self:
         """Return the view cut back to ``messages`` messages, after which the host's history has changed."""
         decisions, preamble = self.decisions.until(messages), self.preamble
-        has_notices = self.notices.standing or self.notices.due
+        has_notices = self.notices.in_force or self.notices.due
         return replace(
             self.changed(),
             decisions=decisions,
@@ -252,7 +252,7 @@ class ContextView:
         )
         untold = sum(map(told_before, self.decisions)) > sum(map(told_before, filter(None, stay)))
         notices = self.notices
-        if notices.standing or notices.due:
+        if notices.in_force or notices.due:
             notices = notices.realigned(change, anew=untold)
         at = min(change.stop_at(self.preamble.at), decisions.stop)
         return replace(

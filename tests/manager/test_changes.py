@@ -328,10 +328,10 @@ def test_what_holds_is_in_sight_or_due(steps: Sequence[tuple[str, str]]) -> None
         if what == "anew":
             notices = notices.anew()
         due = {notice.name for notice in notices.due}
-        assert {notice.name for notice in notices.standing} <= due | notices.in_sight
+        assert {notice.name for notice in notices.in_force} <= due | notices.in_sight
         assert not replace(notices, waits=True).put(NEWEST).waits
         for notice in notices.due:
-            assert notice in notices.standing or notice.name in notices.in_sight
+            assert notice in notices.in_force or notice.name in notices.in_sight
     assert len({notice.name for notice in notices.due}) == len(notices.due)
 
 

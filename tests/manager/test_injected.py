@@ -98,7 +98,7 @@ def test_what_a_preamble_says_is_corrected_while_that_one_is_sent() -> None:
         return PreambleOffer(parts=(name, "What it says."), most_tokens=99, newer=newer)
 
     before = offered(ContextView(), offer("one", news))
-    assert not before.notices.standing
+    assert not before.notices.in_force
     view = with_preamble(before, 1_000, COUNTER.message)
     assert view.notices.due == (news,)
     view = replace(view, notices=view.notices.after_telling(frozenset({news.name})))
@@ -106,4 +106,4 @@ def test_what_a_preamble_says_is_corrected_while_that_one_is_sent() -> None:
     assert [each.text for each in again.due] == ["a.py is again as the project's context says"]
     older = offered(offered(view, offer("another", news)), offer("another")).notices
     assert [each.text for each in older.due] == ["a.py may have changed further"]
-    assert [each.text for each in older.standing] == ["a.py may have changed further"]
+    assert [each.text for each in older.in_force] == ["a.py may have changed further"]
