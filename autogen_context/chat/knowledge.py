@@ -22,7 +22,8 @@ from typing import NamedTuple, TypedDict, cast
 from autogen_context.budget.manager import STRICT, STRICT_MARGIN, Shares
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.fingerprint import FileReading, FingerprintReader
-from autogen_context.compressor.shorten import shorten_text
+from autogen_context.compressor.compressor import SemanticCompressor
+from autogen_context.compressor.shorten import Shorten
 from autogen_context.errors import CompletionFailed, EmbeddingFailed
 from autogen_context.models.completion import Complete
 from autogen_context.models.embedder import Vectors
@@ -257,11 +258,16 @@ class KnowledgeProvider:
 
     name = "knowledge"
 
-    def __init__(self, knowledge: Knowledge, count: Callable[[str], int]) -> None:
+    def __init__(
+        self,
+        knowledge: Knowledge,
+        count: Callable[[str], int],
+        shorten: Shorten = SemanticCompressor.shorten,
+    ) -> None:
         self.facts = Facts()
         self.taken_back: list[str] = []  # texts of facts that the user deleted
         self.selected: list[SelectedEntries] = []  # for the newest question, best first
-        self._knowledge, self._count = knowledge, count
+        self._knowledge, self._count, self._shorten = knowledge, count, shorten
 
     def take_back(self, fact: Fact) -> None:
         """Delete a fact, and tell the model that it no longer applies."""
@@ -302,7 +308,7 @@ class KnowledgeProvider:
             return self._count(replace(head, detail=detail).rendered)
 
         text = f"{entry.title}\n{entry.text}".strip()
-        short = shorten_text(text, room_tokens=room_tokens, count=count)
+        short = self._shorten(text, room_tokens=room_tokens, count=count)
         is_enough = short == text or (short and room_tokens >= SELECTION.least_entry_tokens)
         return replace(head, detail=short) if is_enough else None
 

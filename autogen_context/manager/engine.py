@@ -102,7 +102,9 @@ class Engine:
         self._originals = originals
         roles = RoleRules(alternate=config.alternate_roles, single_system=config.single_system)
         self._writer = RequestWriter(host, counter=counter, roles=roles)
-        self.rooms = Rooms(self.conversation, counter, setup.budget, window)
+        self.rooms = Rooms(
+            self.conversation, counter, setup.compressor.shorten, setup.budget, window
+        )
         self.reasoned: Mapping[int, Reasoned] = {}  # why, of units that a compaction compared
         # Of the system prompt: the turn of the last one, and how many turns in a row had one.
         self._prompt_changes: tuple[int, int] = 0, 0
@@ -314,7 +316,8 @@ class Engine:
             view = self.with_new_preamble(view, extra_tokens + protected)
         room = self.rooms.of(view)
         beside = room.beside_tokens + extra_tokens
-        free = needed_tokens(view.notices.anew().due, room.budget, self._counter)
+        shorten = self._setup.compressor.shorten
+        free = needed_tokens(view.notices.anew().due, room.budget, self._counter, shorten)
         try:
             plan = self._planned(view, beside + free, pinned)
         except ContextWindowExceeded:
@@ -419,7 +422,8 @@ class Engine:
             view = with_preamble(view, free, count, at=last.start)
         room = self.rooms.of(view)
         free = room.tokens - room.used_tokens
-        return with_notices(view, room.budget, self._counter, free_tokens=free)
+        shorten = self._setup.compressor.shorten
+        return with_notices(view, room.budget, self._counter, shorten, free_tokens=free)
 
     # Queries about a view
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from autogen_context.budget.policy import TurnBudget
-from autogen_context.compressor.shorten import shorten_text
+from autogen_context.compressor.shorten import Shorten
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.piece import Written
 from autogen_context.prioritizer.superseded import Superseded
@@ -42,10 +42,15 @@ def has_place(view: ContextView, candidates: Sequence[Candidate]) -> bool:
 
 
 def with_notices(
-    view: ContextView, budget: TurnBudget, counter: MessageCounter, *, free_tokens: int
+    view: ContextView,
+    budget: TurnBudget,
+    counter: MessageCounter,
+    shorten: Shorten,
+    *,
+    free_tokens: int,
 ) -> ContextView:
     """Return the view with the due notices that have room before the newest unit."""
-    message, names = told(view.notices.due, budget, counter)
+    message, names = told(view.notices.due, budget, counter, shorten)
     tokens = counter.message(message)
     if not names or budget.notice_rooms * tokens > free_tokens:
         return view
@@ -53,37 +58,39 @@ def with_notices(
     return replace(view, notices=view.notices.after_telling(names))
 
 
-def needed_tokens(notices: Collection[Notice], budget: TurnBudget, counter: MessageCounter) -> int:
+def needed_tokens(
+    notices: Collection[Notice], budget: TurnBudget, counter: MessageCounter, shorten: Shorten
+) -> int:
     """Return the tokens that must be free for notices; 0 if there are none."""
-    message, names = told(notices, budget, counter)
+    message, names = told(notices, budget, counter, shorten)
     return budget.notice_rooms * counter.message(message) if names else 0
 
 
 def told(
-    notices: Collection[Notice], budget: TurnBudget, counter: MessageCounter
+    notices: Collection[Notice], budget: TurnBudget, counter: MessageCounter, shorten: Shorten
 ) -> tuple[Message, frozenset[Name]]:
     """Return the message that tells notices within their budget, and the names of those in it."""
     room = budget.notice_tokens - counter.message(as_message(""))
-    text, names = block_of(notices, room_tokens=room, count=counter.text)
+    text, names = block_of(notices, room_tokens=room, count=counter.text, shorten=shorten)
     return as_message(text), names
 
 
 def messages_due(view: ContextView) -> tuple[Message, ...]:
     """Return all due notices as one message, or an empty tuple."""
-    text, _ = block_of(view.notices.due, room_tokens=2**62, count=len)
-    return (as_message(text),) if text else ()
+    parts = in_order(view.notices.due)
+    return (as_message(framed(each.rendered for each in parts)),) if parts else ()
 
 
 def block_of(
-    notices: Iterable[Notice], *, room_tokens: int, count: CountText
+    notices: Iterable[Notice], *, room_tokens: int, count: CountText, shorten: Shorten
 ) -> tuple[str, frozenset[Name]]:
     """Return notices as one text within a room, most important first, and the names of those included."""
     parts: list[str] = []
     names: set[Name] = set()
-    for notice in sorted(notices, key=lambda notice: RANKS[notice.topic]):
+    for notice in in_order(notices):
         text = notice.rendered
         if not parts and count(framed([text])) > room_tokens:  # too long for any block
-            text = shortened(notice, room_tokens - count(framed([])) - 2, count)
+            text = shortened(notice, room_tokens - count(framed([])) - 2, count, shorten)
             if not text:
                 continue
         if count(framed([*parts, text])) <= room_tokens:
@@ -92,7 +99,12 @@ def block_of(
     return framed(parts) if parts else "", frozenset(names)
 
 
-def shortened(notice: Notice, room_tokens: int, count: CountText) -> str:
+def in_order(notices: Iterable[Notice]) -> list[Notice]:
+    """Return notices with the most important ones first."""
+    return sorted(notices, key=lambda notice: RANKS[notice.topic])
+
+
+def shortened(notice: Notice, room_tokens: int, count: CountText, shorten: Shorten) -> str:
     """Return a notice with its detail, else its text, shortened, and quoted after that; empty if hardly anything of it fits."""
 
     def told(text: str) -> str:
@@ -105,7 +117,7 @@ def shortened(notice: Notice, room_tokens: int, count: CountText) -> str:
         )
 
     content = notice.detail or notice.news or notice.text
-    short = shorten_text(content, room_tokens=room_tokens, count=lambda text: count(told(text)))
+    short = shorten(content, room_tokens=room_tokens, count=lambda text: count(told(text)))
     return "" if not short or short.startswith(("[…", "…")) else told(short)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from autogen_context.budget.policy import BudgetPolicy, TurnBudget
+from autogen_context.compressor.shorten import Shorten
 from autogen_context.manager.injected import has_place, needed_tokens
 from autogen_context.tokens.calibrate import Bill, Calibration
 from autogen_context.tokens.measure import Count, Source
@@ -97,10 +98,12 @@ class Rooms:
         self,
         conversation: Conversation,
         counter: MessageCounter,
+        shorten: Shorten,
         budget: BudgetPolicy,
         window: Window,
     ) -> None:
         self._conversation, self._counter, self._budget = conversation, counter, budget
+        self._shorten = shorten
         self.window = window
         self._calibration = Calibration()
         self._limits: dict[int, int] = {}  # of a request in our own count, by number of rewrites
@@ -143,5 +146,5 @@ class Rooms:
         count = self._counter.message
         beside = self.fixed.tokens + sum([count(as_message(text)) for text in texts])
         if due and not view.notices.waits and has_place(view, self._conversation.candidates):
-            needed = needed_tokens(due, budget, self._counter)
+            needed = needed_tokens(due, budget, self._counter, self._shorten)
         return RequestRoom(tokens, view.tokens, beside, needed, budget)

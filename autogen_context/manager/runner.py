@@ -509,6 +509,7 @@ class TurnRunner:
             # without the counter's cache, which every trial would fill
             count=lambda text: self.counter.count(text).tokens,
             room_tokens=int(self.engine.rooms.window.limit_tokens * RECALLED_FRACTION),
+            shorten=self.setup.compressor.shorten,
         )
 
     def recall_context(self, handle: str, query: str, lines: str) -> str:

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from autogen_context.compressor.shorten import shorten_text
+from autogen_context.compressor.shorten import Shorten, shorten_text
 from autogen_context.errors import OriginalNotFound
 from autogen_context.messages.message import Message
 from autogen_context.prioritizer.attention import LexicalIndex
@@ -94,11 +94,19 @@ class RecallContext:
         originals: the store.
         count: tokens of a text, an upper bound or exact.
         room_tokens: maximum tokens of an answer.
+        shorten: shortens an answer of which not even the least fits.
     """
 
-    def __init__(self, originals: Originals, *, count: CountText, room_tokens: int) -> None:
+    def __init__(
+        self,
+        originals: Originals,
+        *,
+        count: CountText,
+        room_tokens: int,
+        shorten: Shorten = shorten_text,
+    ) -> None:
         self._originals = originals
-        self._count = count
+        self._count, self._shorten = count, shorten
         self._room = room_tokens
         self._forget()
 
@@ -120,7 +128,7 @@ class RecallContext:
         """
         handle = handle.strip(" \t\r\n\"'`<>[]()").removeprefix("handle").lstrip(" :=\"'")
         answer = self._answer(handle, query.strip(), lines.strip())
-        return shorten_text(answer, room_tokens=self._room, count=self._count)
+        return self._shorten(answer, room_tokens=self._room, count=self._count)
 
     def _answer(self, handle: str, query: str, lines: str) -> str:
         if handle:

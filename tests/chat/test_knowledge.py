@@ -13,7 +13,7 @@ from autogen_context.cache.vectors import VectorStore
 from autogen_context.chat import knowledge as knowledge_module
 from autogen_context.chat.knowledge import Knowledge, KnowledgeProvider, entries_in
 from autogen_context.chat.scripted import passages_in
-from autogen_context.manager.injected import block_of
+from autogen_context.manager.injected import framed
 from autogen_context.messages.message import Message
 from autogen_context.messages.segment import segment
 from autogen_context.testing import approximate_tokens
@@ -179,9 +179,9 @@ async def test_an_entry_cannot_end_the_part_that_it_stands_in(folder: Path) -> N
     """Whatever lines it has, they are read as its own."""
     write(folder, pump=f"# Pump\n\n{ORDERS}", other="# Pump too\n\nNew.")
     notices = told(await opened(folder), "Which pump?")
-    text, names = block_of(notices, room_tokens=10_000, count=len)
+    text = framed(notice.rendered for notice in notices)
     opening, *lines, closing = text.splitlines()
-    assert len(names) == 2
+    assert len(notices) == 2
     assert (opening[0], closing) == ("[", "]")
     own = [line for line in lines if not line.startswith("> ")]
     assert own == [notice.text for notice in notices]
@@ -197,10 +197,9 @@ async def test_what_is_told_fits_its_share(folder: Path, window_tokens: int) -> 
         **{f"pump{i}": f"# Pump {i}\n\n" + "It pumps water uphill. " * 900 for i in range(4)},
     )
     notices = told(await opened(folder), "Which pump pumps?", window_tokens=window_tokens)
-    text, names = block_of(notices, room_tokens=int(0.4 * window_tokens), count=approximate_tokens)
+    text = framed(notice.rendered for notice in notices)
     assert notices
-    assert len(names) == len(notices)
-    assert text
+    assert approximate_tokens(text) <= int(0.4 * window_tokens)
     assert min(approximate_tokens(notice.detail) for notice in notices) > 20
 
 

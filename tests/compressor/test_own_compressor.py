@@ -4,7 +4,7 @@ import asyncio
 import gc
 import logging
 from collections.abc import Callable, Mapping
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -19,6 +19,7 @@ from autogen_context.messages.blocks import SHORT_ARGUMENT, parsed, strings_in
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
 from autogen_context.text.fit import CountText
+from autogen_context.view.notice import Notice, ProviderTurn, ProviderUpdate
 from support import keeping
 from support.counting import Characters
 from support.prompts import client
@@ -93,9 +94,11 @@ WAYS: dict[str, Callable[[str], object]] = {
 }
 
 
-def keeper(compressor: Compressor | None, window_tokens: int = 5_000) -> IncrementalContextManager:
+def keeper(
+    compressor: Compressor | None, window_tokens: int = 5_000, **given: Any
+) -> IncrementalContextManager:
     """A manager with it, which counts characters."""
-    return keeping.manager(window_tokens, compressor=compressor)
+    return keeping.manager(window_tokens, compressor=compressor, **given)
 
 
 LONG = "The story of the service is long and was told by many. " * 60
@@ -140,6 +143,30 @@ def test_every_text_that_is_shorter_than_it_came_is_its(window: int) -> None:
     sent = {text for message in turn.messages for text in texts_in(message)} - {notice_in(turn)}
     assert any("blocks are worth" in decision.reason for decision in turn.decisions)
     assert sent <= came | own.answers
+
+
+class Telling:
+    """A provider that tells more than has room."""
+
+    name = "news"
+
+    async def before_turn(self, turn: ProviderTurn, /) -> None:
+        """Nothing to prepare."""
+
+    def turn(self, _turn: ProviderTurn, /) -> ProviderUpdate:
+        """Tell it."""
+        return ProviderUpdate(notices=(Notice(key="all", text="All of it:", detail=LONG),))
+
+
+async def test_a_notice_and_an_answer_that_are_too_long_are_its() -> None:
+    """What is told in front of the newest message, and what the recall tool answers: E6."""
+    own = Recording()
+    manager = keeper(own, 3_000, providers=[Telling()])
+    [told] = keeping.told_in(await manager.prepare(run(1)))
+    assert any(f"All of it:\n> {answer}\n" in told for answer in own.answers if answer)
+    manager = keeper(own, 500)
+    manager.prepare_nowait(run(30))
+    assert manager.recall_context(query="part total") in own.answers
 
 
 def test_what_it_cut_can_be_had_back() -> None:
