@@ -23,7 +23,7 @@ from autogen_context.manager.event_schema import Header, QualityEvent, Size, Tur
 from autogen_context.manager.injected import OPENING
 from autogen_context.manager.prepared import Prepared
 from autogen_context.messages.identifiers import is_distinctive, values_of
-from autogen_context.messages.message import SYSTEM_ROLES, Message, joined_text
+from autogen_context.messages.message import MODEL_ROLES, SYSTEM_ROLES, Message, joined_text
 from autogen_context.messages.piece import Piece, Written, messages_of, shifted
 from autogen_context.messages.segment import Unit
 from autogen_context.models.completion import Complete
@@ -356,7 +356,7 @@ class TurnEvents:
             known[i : i + 1] = [new]
             self._sections.update(new.tokens)
             if old is None:
-                said = joined_text([m for m in unit.messages if m.role == "assistant"])
+                said = joined_text([m for m in unit.messages if m.role in MODEL_ROLES])
                 self._named |= dict.fromkeys(values_of(said), i)
             else:
                 self._sections.subtract(old.tokens)
@@ -443,4 +443,4 @@ def section_of(unit: Unit, pinned: frozenset[int]) -> str:
         return "system"
     if unit.has_calls or unit.is_stray:
         return "tools"
-    return "model" if role == "assistant" else "people"
+    return "model" if role in MODEL_ROLES else "people"

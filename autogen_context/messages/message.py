@@ -23,6 +23,7 @@ Origin = Literal["system", "person", "agent", "program", "unknown", "doubtful"]
 """Whose words the text of a message is. `agent`: the model's, or another agent's; `program`: a tool's, or output in the user
 role; `unknown`: of an author in the user role of whom nobody says whether it is a person; `doubtful`: a person's or a program's."""
 SYSTEM_ROLES = frozenset({"system", "developer"})
+MODEL_ROLES = frozenset({"assistant"})  # in which a host hands over what its model wrote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

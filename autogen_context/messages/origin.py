@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from typing import cast
 
-from autogen_context.messages.message import SYSTEM_ROLES, Message, Origin
+from autogen_context.messages.message import MODEL_ROLES, SYSTEM_ROLES, Message, Origin
 
 STRONG_EMOTION = 0.7  # intensity above which an emotion is strong
 KEPT: frozenset[Origin] = frozenset({"person", "unknown", "doubtful"})
@@ -75,7 +75,7 @@ def resolved(
 def asked_before(messages: Sequence[Message], at: int) -> Message | None:
     """Return the newest of the messages before a position that the model or a tool wrote, ``LOOK_BACK`` messages back at most."""
     before = (messages[i] for i in range(at - 1, max(-1, at - 1 - LOOK_BACK), -1))
-    return next((each for each in before if each.role == "assistant" or each.results), None)
+    return next((each for each in before if each.role in MODEL_ROLES or each.results), None)
 
 
 def with_origin(
@@ -88,7 +88,7 @@ def with_origin(
 
 def origin_of(message: Message, asked: Message | None, declared: Declared) -> Origin:
     """Return whose words the text of a message is; arguments as of ``with_origin``."""
-    if message.own or message.role == "assistant":
+    if message.own or message.role in MODEL_ROLES:
         return "agent"
     if message.role in SYSTEM_ROLES:
         return "system"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, takewhile
 from operator import is_
 
-from autogen_context.messages.message import SYSTEM_ROLES, Message
+from autogen_context.messages.message import MODEL_ROLES, SYSTEM_ROLES, Message
 
 FILLER = "[…]"
 BETWEEN = "\n\n"
@@ -154,7 +154,7 @@ def side_of(message: Message) -> str:
     """Return the side of a message: tool results count as user, calls and answers as assistant."""
     if message.role in SYSTEM_ROLES:
         return "system"
-    return "assistant" if message.role == "assistant" else "user"
+    return "assistant" if message.role in MODEL_ROLES else "user"
 
 
 def is_plain(message: Message) -> bool:

@@ -19,7 +19,7 @@ from autogen_context.messages.blocks import (
     strings_in,
 )
 from autogen_context.messages.identifiers import NOTHING, values_of
-from autogen_context.messages.message import SYSTEM_ROLES, Message
+from autogen_context.messages.message import MODEL_ROLES, SYSTEM_ROLES, Message
 from autogen_context.messages.origin import is_users
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import ToolAction
@@ -172,7 +172,7 @@ def named_in(candidate: Candidate, kinds: ToolKinds) -> Named:
     """Return the values of a unit by who named them; keys of tool arguments do not count as named by the model."""
     used, asked, told = NOTHING, NOTHING, NOTHING
     for message in candidate.said:
-        if message.role == "assistant":
+        if message.role in MODEL_ROLES:
             texts = [message.text]
             for call in message.calls:
                 value = parsed(call.arguments)

@@ -5,7 +5,7 @@ Promise: it is read of each unit once, and units that are taken back leave nothi
 
 from collections.abc import Sequence
 
-from autogen_context.messages.message import SYSTEM_ROLES, Message
+from autogen_context.messages.message import MODEL_ROLES, SYSTEM_ROLES, Message
 from autogen_context.messages.origin import KEPT, is_users
 from autogen_context.text.work import NAME_CHARS, STATEMENT_CHARS
 from autogen_context.view.decision import Candidate
@@ -46,7 +46,7 @@ class Overview:
     def add(self, at: int, candidate: Candidate) -> None:
         """Read the next unit, or another system prompt."""
         unit = candidate.unit
-        if unit.messages[0].role != "assistant":
+        if unit.messages[0].role not in MODEL_ROLES:
             self._hear(at, unit.messages[0])
         self._partly.pop(at, None)
         if long := [i for i, m in enumerate(unit.messages, unit.start) if is_partly_read(m)]:
