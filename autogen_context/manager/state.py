@@ -67,7 +67,7 @@ def is_fields(value: object) -> TypeGuard[Fields]:
     return isinstance(value, Mapping)
 
 
-SCHEMA = 10
+SCHEMA = 10  # a field that is added with a default needs no other
 MIGRATIONS: Mapping[int, Migration] = {
     8: lambda state: {**state, "digest_scheme": 1},  # digests of what ``repr`` wrote
     9: lambda state: {
@@ -161,7 +161,8 @@ def load(data: object) -> State:
     for fault in faults_of(found, kept):
         raise damaged("state", fault, SOURCE)
     if written(found) != data:  # pydantic converted a value, such as "5" to 5, or ignored one
-        raise damaged("state", "a value is not as it was written", SOURCE)
+        why = "a value is not as it was written, or it is of a later release"
+        raise damaged("state", why, SOURCE)
     return replace(State(**fields_of(found)), versions=tuple(kept))
 
 
