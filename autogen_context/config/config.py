@@ -28,7 +28,6 @@ from typing_extensions import override
 from autogen_context.argument import require_kind, require_path
 from autogen_context.config.settings import Settings
 from autogen_context.errors import MissingExtra
-from autogen_context.prioritizer.attention import AttentionFilter
 
 PREFIX = "AUTOGEN_CONTEXT_"
 FILE_VARIABLE = f"{PREFIX}CONFIG"
@@ -166,10 +165,6 @@ class ContextConfig(Settings):
         """Return a copy with some settings replaced; ``None`` leaves a setting unchanged."""
         given = {name: value for name, value in settings.items() if value is not None}
         return type(self).model_validate(self.given | given)
-
-    def attention_filter(self) -> AttentionFilter:
-        """Return the ``AttentionFilter`` of these settings: by threshold or top k."""
-        return AttentionFilter(threshold=self.attention_threshold, top_k=self.attention_top_k)
 
     @override
     def __hash__(self) -> int:

@@ -1,4 +1,4 @@
-"""The fields of ``ContextConfig`` and their types.
+"""The fields of ``ContextConfig`` and their types, and the parts that are made of them alone.
 
 Promise: each field has a default, a range and a description. Values of another type are refused; text from the environment
 is converted.
@@ -7,14 +7,20 @@ is converted.
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, TypedDict, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict, cast, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
+from autogen_context.budget.manager import TokenBudgetManager
 from autogen_context.budget.policy import Profile, Role
 from autogen_context.cache.seal import LEAST_KEY_CHARS
 from autogen_context.messages.tool_call import NamedKind
+from autogen_context.prioritizer.attention import AttentionFilter
+
+if TYPE_CHECKING:  # imported only when used
+    from autogen_context.triggers.hybrid import SemanticHybridTrigger
+    from autogen_context.triggers.intent import KnownIntent
 
 KINDS = tuple(name for part in get_args(NamedKind) for name in (get_args(part) or (part,)))
 
@@ -195,6 +201,33 @@ class Settings(BaseModel):
     store_key: Key = Field(default="", exclude=True, repr=False)
     """Secret that seals what is kept in folders and on servers, the same for all that share them: at least 16 random
     characters; never written anywhere. Default: a folder has a key of its own, a server without one shares nothing of people."""
+
+    def budget_manager(self) -> TokenBudgetManager:
+        """Return the budget of these settings."""
+        return TokenBudgetManager(
+            role=self.role,
+            profile=self.profile,
+            compact_at_fraction=self.compact_at_fraction,
+            compact_to_fraction=self.compact_to_fraction,
+        )
+
+    def hybrid_trigger(self, *, known: "KnownIntent | None" = None) -> "SemanticHybridTrigger":
+        """Return the trigger of these settings; ``known`` looks up a model's intents."""
+        from autogen_context.triggers.hybrid import SemanticHybridTrigger  # noqa: PLC0415 - most need none
+
+        return SemanticHybridTrigger(
+            subtasks=self.enable_subtask_detection,
+            intents=self.enable_intent_detection,
+            boundaries=self.enable_boundary_detection,
+            staleness=self.enable_staleness_detection,
+            staleness_threshold=self.staleness_threshold,
+            fallback_turns=self.fallback_turns,
+            known=known,
+        )
+
+    def attention_filter(self) -> AttentionFilter:
+        """Return the filter of these settings: by threshold or top k."""
+        return AttentionFilter(threshold=self.attention_threshold, top_k=self.attention_top_k)
 
 
 class SettingArguments(TypedDict, total=False):

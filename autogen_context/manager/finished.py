@@ -12,7 +12,6 @@ from autogen_context.manager.cut import Stretch
 from autogen_context.manager.parts import Setup
 from autogen_context.prioritizer.prioritizer import Need
 from autogen_context.prioritizer.selection import standing
-from autogen_context.triggers.hybrid import SemanticHybridTrigger
 from autogen_context.triggers.intent import KnownIntent
 from autogen_context.triggers.price import (
     LEFT_FRACTION,
@@ -36,17 +35,9 @@ class Finishing:
 
     def __init__(self, setup: Setup, planner: CompactionPlanner, known: KnownIntent | None) -> None:
         self._planner, self._rates, self._cuts = planner, setup.rates, setup.cuts_finished
-        config = setup.config
-        triggers = setup.options.get("triggers") or SemanticHybridTrigger(
-            subtasks=config.enable_subtask_detection,
-            intents=config.enable_intent_detection,
-            boundaries=config.enable_boundary_detection,
-            staleness=config.enable_staleness_detection,
-            staleness_threshold=config.staleness_threshold,
-            fallback_turns=config.fallback_turns,
-            known=known,
-        )
-        self._proposals = Proposals(triggers, setup.kinds)
+        own = setup.options.get("triggers")
+        trigger = own or setup.config.hybrid_trigger(known=known)
+        self._proposals = Proposals(trigger, setup.kinds)
 
     def judged(
         self,

@@ -144,12 +144,7 @@ def setup_of(
 
 def budget_of(config: ContextConfig, own: BudgetPolicy | None) -> BudgetPolicy:
     """Return the budget by the settings, or the user's own, for which that one stands in."""
-    usual = TokenBudgetManager(
-        role=config.role,
-        profile=config.profile,
-        compact_at_fraction=config.compact_at_fraction,
-        compact_to_fraction=config.compact_to_fraction,
-    )
+    usual = config.budget_manager()
     if own is None or type(own) is TokenBudgetManager:
         return own or usual
     return GuardedBudget(own, usual)

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from autogen_context import IncrementalContextManager
+from autogen_context import IncrementalContextManager, SemanticHybridTrigger, TokenBudgetManager
 from autogen_context.config import ContextConfig
 from autogen_context.config.config import RENAMED, WITHOUT_EFFECT
 from autogen_context.errors import ContextWindowExceeded, MissingExtra
@@ -162,6 +162,37 @@ def test_the_filter_of_a_configuration() -> None:
     assert ContextConfig().attention_filter().filter(scores) == [scores[2], scores[1]]
     best = ContextConfig(attention_threshold=0.5, attention_top_k=1)
     assert best.attention_filter().filter(scores) == [scores[2]]
+
+
+def test_parts_of_settings_decide_as_the_settings_do() -> None:
+    """A manager that has settings, one given their parts, and one given parts with the same arguments decide alike."""
+    config = ContextConfig(
+        model="gpt-4o", window_tokens=3_000, compaction="cost_based", cached_input_fraction=1.0
+    )
+    own = config.updated(profile="strict", fallback_turns=4)
+    managers = [
+        IncrementalContextManager(config=own),
+        IncrementalContextManager(
+            config=config, budget=own.budget_manager(), triggers=own.hybrid_trigger()
+        ),
+        IncrementalContextManager(
+            config=config,
+            budget=TokenBudgetManager(profile="strict"),
+            triggers=SemanticHybridTrigger(fallback_turns=4),
+        ),
+    ]
+    messages: list[dict[str, str]] = []
+    finished: set[bool] = set()
+    for n in range(40):
+        messages += [
+            {"role": "user", "content": f"What is in file_{n}.py?"},
+            {"role": "assistant", "content": f"file_{n}.py has value_{n}. " * 9},
+        ]
+        first, *others = [manager.prepare_nowait(messages) for manager in managers]
+        for other in others:
+            assert (first.messages, first.finished) == (other.messages, other.finished)
+        finished.add(bool(first.finished and first.finished.is_done))
+    assert finished == {True, False}
 
 
 def test_a_reserve_above_the_models_window() -> None:
