@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from autogen_context.budget.policy import TurnBudget
 from autogen_context.cache.originals import OriginalStore
 from autogen_context.cache.seal import store_key
 from autogen_context.compressor.arrival import Arrival
@@ -33,8 +34,8 @@ from autogen_context.manager.prepared import (
     RequestWriter,
 )
 from autogen_context.manager.record import BEFORE, record_of, recorded_in, told_of
-from autogen_context.manager.room import RequestRoom, Rooms, Window
-from autogen_context.messages.message import SYSTEM_ROLES, Message, handle_of
+from autogen_context.manager.room import RequestRoom, Rooms, Window, possible_rewrite
+from autogen_context.messages.message import Message, handle_of
 from autogen_context.messages.origin import Declared
 from autogen_context.messages.piece import RoleRules, Written, messages_of
 from autogen_context.messages.tool_schema import digest_of, has_recall_tool
@@ -43,7 +44,6 @@ from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.triggers.price import (
     CostEstimate,
     FinishedEstimate,
-    Rewrite,
     estimate,
     price_of_rewrite,
 )
@@ -137,8 +137,9 @@ class Engine:
         clock, rewrites = self._setup.options.get("clock"), view.rewrites
         now_s = clock() if clock else None
         view = self.opened(view)
-        cost = self.estimate(view, now_s)
-        view, answer, finished = self.cut(view, cost)
+        room = self.rooms.of(view)
+        cost = self.estimate(view, room, now_s)
+        view, answer, finished = self.cut(view, room, cost)
         view = self.with_injected(view, answer)
         view, request = self.fitting(view, since=rewrites)
         compacted, units = view.rewrites > rewrites, len(self.conversation.candidates)
@@ -160,22 +161,32 @@ class Engine:
         if view.notices.in_force:
             view = self.files.without_unseen(view)
         if not view.sent and view.preamble.is_offered:
-            view = self.with_new_preamble(view, view.tokens + self.rooms.rewritten(view).due_tokens)
+            room = self.rooms.of(view, rewritten=True)
+            view = self.with_new_preamble(view, room.budget, view.tokens + room.due_tokens)
         return self.restarted(view) if view.must_replan else view
 
     def cut(
-        self, view: ContextView, cost: CostEstimate
+        self, view: ContextView, room: RequestRoom, cost: CostEstimate
     ) -> tuple[ContextView, Message | None, FinishedEstimate | None]:
-        """Return the view compacted or without finished work if that is due, what is retrieved then, and what is finished."""
-        asks, answer = self.retrieved(view)
-        if self.must_compact(view, cost, needs_room=asks and answer is None):
-            view = self.compacted(view)
-            return view, self.retrieved(view)[1], None
+        """Return the view compacted or without finished work if that is due, what is retrieved then, and what is finished.
+
+        It is compacted if the window forces it, if the price favours it, or if a question about the past needs room.
+        """
+        asks, answer = self.retrieved(view, room)
+        needs_room = asks and answer is None and room.free_tokens < room.budget.retrieved_tokens
+        is_free = cost.rewrites and cost.price.is_cold
+        is_free = is_free and self._setup.config.compaction != "when_full"
+        if cost.why == "forced" or is_free or needs_room:
+            view, room = self.compacted(view, room)
+            return view, self.retrieved(view, room)[1], None
         if not self._setup.judges_finished:
             return view, answer, None
-        view, finished = self.without_finished(view, is_cold=cost.price.is_cold)
-        if finished and finished.is_done:
-            answer = self.retrieved(view)[1]
+        pace, finished, changes = self._finishing.judged(view, room, cost.price, self.pinned(view))
+        view = replace(view, pace=pace)
+        if changes:
+            tokens = view.tokens
+            view, room = self.paced(self.rewritten(view, changes, since=min(changes)), tokens)
+            answer = self.retrieved(view, room)[1]
         return view, answer, finished
 
     def fitting(self, view: ContextView, *, since: int) -> tuple[ContextView, CertifiedRequest]:
@@ -185,9 +196,10 @@ class Engine:
         """
         request, extra_tokens = self._request(view), 0
         while request.certificate.bound.tokens > request.certificate.limit_tokens:
-            unknown = request.certificate.counted_tokens - self.rooms.of(view).used_tokens
+            room = self.rooms.of(view)
+            unknown = request.certificate.counted_tokens - room.used_tokens
             extra_tokens = max(unknown, extra_tokens + 1) if view.rewrites > since else 0
-            view = self.compacted(view, extra_tokens)
+            view, _ = self.compacted(view, room, extra_tokens)
             request = self._request(view)
         return view, request
 
@@ -215,14 +227,16 @@ class Engine:
         self.arrival.replace(view.decisions, new.decisions)
         return new
 
-    def with_record(self, view: ContextView, stated: Iterable[Entry] | None = None) -> ContextView:
+    def with_record(
+        self, view: ContextView, room: RequestRoom, stated: Iterable[Entry] | None = None
+    ) -> ContextView:
         """Return the view with what still holds of messages that the host cut; ``stated`` adds to it or takes away."""
         if stated is None and not view.record.stated:
             return view
         entries = recorded_in(view.record) if stated is None else list(stated)
         stated_now = self.planner.stated(replace(each, position=BEFORE) for each in entries)
         entries = [each for each in stated_now if each.position < 0]
-        text = told_of(entries, self.rooms.of(view).budget.notice_tokens, self._counter.text)
+        text = told_of(entries, room.budget.notice_tokens, self._counter.text)
         return replace(view, record=record_of(entries, text))
 
     def stated_at(self, view: ContextView, positions: Container[int]) -> list[Entry]:
@@ -249,23 +263,24 @@ class Engine:
         if decisions is before:
             return view
         first = known - 1 if known and decisions[known - 1] is not before.last else known
-        new = zip(conversation.candidates[first:], decisions[first:], strict=True)
-        self._keep_originals(new)
+        new = range(first, len(decisions))
+        self._keep_originals((conversation.candidates[i], decisions[i]) for i in new)
         return replace(view, decisions=decisions)
 
-    def with_new_preamble(self, view: ContextView, others_tokens: int) -> ContextView:
+    def with_new_preamble(
+        self, view: ContextView, budget: TurnBudget, others_tokens: int
+    ) -> ContextView:
         """Return the view with the offered preamble after the system prompt, as far as it fits beside the others."""
         conversation = self.conversation
         if conversation.system_messages == len(conversation.messages):
             return view
-        mark = self.rooms.rewritten(view).budget.compact_at_tokens
-        free = mark - self.rooms.fixed.tokens - others_tokens
+        free = budget.compact_at_tokens - self.rooms.fixed.tokens - others_tokens
         return with_preamble(view, free, self._counter.message)
 
     def restarted(self, view: ContextView) -> ContextView:
         """Return the view with all messages as they came in, if a pin or a changed history requires a new plan and all fits."""
         room = self.rooms.of(view)
-        used = self.conversation.tokens + room.beside_tokens + room.due_tokens
+        used = self.conversation.tokens + room.other_tokens + room.due_tokens
         is_whole = not any(decision.handle for decision in view.decisions)
         if is_whole or used > room.budget.compact_at_tokens:
             return view
@@ -273,21 +288,20 @@ class Engine:
         view = replace(view, decisions=Decisions(), notices=notices, sent=0, rewrites=rewrites)
         return self.files.without_unseen(self.with_new(view))
 
-    def estimate(self, view: ContextView, now_s: float | None) -> CostEstimate:
+    def estimate(self, view: ContextView, room: RequestRoom, now_s: float | None) -> CostEstimate:
         """Estimate whether to compact in this turn.
 
         It is forced if the view is above ``compact_at_fraction`` and a compaction can help, or if a protected message is
         missing since a pin or a changed history.
         """
-        room, rates, pace = self.rooms.of(view), self._setup.rates, view.pace
-        tokens = room.needed_tokens
+        rates, pace, tokens = self._setup.rates, view.pace, room.needed_tokens
+        rewrite = possible_rewrite(view, room, self.conversation.candidates)
         is_vain = tokens < pace.retry_at_tokens
         is_above = tokens > room.budget.compact_at_tokens
         is_forced = tokens > room.tokens or (is_above and (view.must_replan or not is_vain))
         if view.must_replan and not is_forced:
             protected = self.conversation.protected(self.pinned(view))
             is_forced = not satisfied(view.decisions, protected)
-        rewrite = self._possible(view, room)
         last_s = now_s if pace.last_turn_s is None else pace.last_turn_s
         idle_s = 0.0 if now_s is None or last_s is None else now_s - last_s
         return estimate(
@@ -298,65 +312,36 @@ class Engine:
             is_vain=is_vain,
         )
 
-    def must_compact(self, view: ContextView, cost: CostEstimate, *, needs_room: bool) -> bool:
-        """Whether to compact: the window forces it, the price favours it, or a question about the past needs room."""
-        if cost.why == "forced":
-            return True
-        if cost.price.is_cold and cost.rewrites and self._setup.config.compaction != "when_full":
-            return True
-        room = self.rooms.of(view)
-        return needs_room and room.free_tokens < room.budget.retrieved_tokens
-
-    def compacted(self, view: ContextView, extra_tokens: int = 0) -> ContextView:
+    def compacted(
+        self, view: ContextView, room: RequestRoom, extra_tokens: int = 0
+    ) -> tuple[ContextView, RequestRoom]:
         """Return the view after a compaction, with the newest preamble as far as protected messages leave room for it."""
-        pinned, candidates = self.pinned(view), self.conversation.candidates
-        view = self.with_record(view)
+        pinned, candidates, budget = self.pinned(view), self.conversation.candidates, room.budget
+        ahead = self.rooms.of(view, rewritten=True)
+        view = self.with_record(view, room)
         if view.preamble.is_offered:
             protected = sum(candidates[i].tokens for i in self.conversation.protected(pinned))
-            view = self.with_new_preamble(view, extra_tokens + protected)
-        room = self.rooms.of(view)
-        beside = room.beside_tokens + extra_tokens
+            view = self.with_new_preamble(view, ahead.budget, extra_tokens + protected)
         shorten = self._setup.compressor.shorten
-        free = needed_tokens(view.notices.anew().due, room.budget, self._counter, shorten)
+        free = needed_tokens(view.notices.anew().due, budget, self._counter, shorten)
+        other = self.rooms.other_tokens(view) + extra_tokens
         try:
-            plan = self._planned(view, beside + free, pinned)
+            plan = self._planned(view, ahead, other + free, pinned)
         except ContextWindowExceeded:
             if view.record.text:  # is no reason to fail
                 view = replace(view, record=replace(view.record, text=""))
-                beside = self.rooms.of(view).beside_tokens + extra_tokens
+                other = self.rooms.other_tokens(view) + extra_tokens
             elif not free:
                 raise
-            free, plan = 0, self._planned(view, beside, pinned)
+            free, plan = 0, self._planned(view, ahead, other, pinned)
         self.reasoned = plan.reasoned
-        view = self.rewritten(view, plan.decided)
         notices = view.notices.anew(overruled=plan.overruled, waits=not free)
-        view = self.files.without_unseen(replace(view, notices=notices, sent=0))
+        tokens = view.tokens
+        view = self.rewritten(replace(view, notices=notices, sent=0), plan.decided)
+        view, room = self.paced(self.files.without_unseen(view), tokens)
         if view.pace.retry_at_tokens:
-            self._warn_of_protected(view, pinned)
-        return view
-
-    def without_finished(
-        self, view: ContextView, *, is_cold: bool
-    ) -> tuple[ContextView, FinishedEstimate | None]:
-        """Return the view with finished work cut, if that pays, and the estimate, if there is any finished work."""
-        room = self.rooms.of(view)
-        uncut = Rewrite(
-            window_tokens=room.needed_tokens,
-            untouched_tokens=room.needed_tokens,
-            saved_tokens=0,
-            new_tokens=view.new_tokens,
-        )
-        pace, finished, changes = self._finishing.judged(
-            view,
-            uncut,
-            protected=self.conversation.protected(self.pinned(view)),
-            room_tokens=room.tokens,
-            is_cold=is_cold,
-        )
-        view = replace(view, pace=pace)
-        if changes:
-            view = self.rewritten(view, changes, since=min(changes))
-        return view, finished
+            self._warn_of_protected(view, room, pinned)
+        return view, room
 
     def rewritten(
         self, view: ContextView, changes: Mapping[int, Decision], *, since: int = 0
@@ -370,18 +355,20 @@ class Engine:
             spared=self.pinned(view),
             since=since,
         )
-        self._keep_originals(
-            [(candidates[i], settled[i]) for i in changes if settled[i] is not before[i]]
-        )
-        view = replace(view, decisions=settled, rewrites=view.rewrites + 1)
+        changed = (i for i in changes if settled[i] is not before[i])
+        self._keep_originals((candidates[i], settled[i]) for i in changed)
+        return replace(view, decisions=settled, rewrites=view.rewrites + 1)
+
+    def paced(self, view: ContextView, tokens_before: int) -> tuple[ContextView, RequestRoom]:
+        """Return a rewritten view that knows from which size on another rewrite may help, and its room."""
         room, retry = self.rooms.of(view), 0
         if room.used_tokens > room.budget.compact_at_tokens:  # what is protected stays above it
             retry = room.used_tokens + max(1, (room.tokens - room.used_tokens) // 2)
-        numbers = {"tokens_before": before.tokens, "tokens_after": settled.tokens}
+        numbers = {"tokens_before": tokens_before, "tokens_after": view.tokens}
         logger.info("compacted", extra={**numbers, "room_tokens": room.tokens})
-        return replace(view, pace=replace(view.pace, retry_at_tokens=retry))
+        return replace(view, pace=replace(view.pace, retry_at_tokens=retry)), room
 
-    def retrieved(self, view: ContextView) -> tuple[bool, Message | None]:
+    def retrieved(self, view: ContextView, room: RequestRoom) -> tuple[bool, Message | None]:
         """Return whether a person asks about something that left the window, and the retrieved context that fits."""
         messages, newest, count = self.conversation.messages, view.decisions.last, self._counter
         is_sent = newest is None or newest.start < view.sent
@@ -398,7 +385,6 @@ class Engine:
         self.conversation.index.follow(memory, stop=len(self.conversation.candidates) - 1)
         if not memory.decide(query, in_sight()).retrieve:
             return False, None
-        room = self.rooms.of(view)
         most_tokens = min(room.budget.retrieved_tokens, room.free_tokens)
         if most_tokens < LEAST_RETRIEVED:
             return True, None
@@ -435,10 +421,6 @@ class Engine:
         if mode == "auto":
             mode = "lossy" if tools and has_recall_tool(tools) else "lossless"
         self.arrival.mode = mode
-
-    def is_shown(self, view: ContextView, path: str) -> bool:
-        """Return True if the view shows a file."""
-        return self.files.is_shown(path, view)
 
     def pinned(self, view: ContextView) -> frozenset[int]:
         """Return the positions of pinned messages."""
@@ -478,31 +460,14 @@ class Engine:
 
         return Finishing(self._setup, self.planner, self._ready.intents)
 
-    def _possible(self, view: ContextView, room: RequestRoom) -> Rewrite:
-        """Estimate what a compaction would leave beside tools, format and preamble, without planning it."""
-        decisions, opening = view.decisions, room.beside_tokens + room.due_tokens
-        for i, candidate in enumerate(self.conversation.candidates):  # the opening is never changed
-            opening += decisions[i].tokens_after
-            if candidate.unit.messages[0].role not in SYSTEM_ROLES:
-                break
-        window = room.needed_tokens
-        protected = opening + (decisions.last.tokens_after if decisions.last else 0)
-        free = max(0, room.tokens - protected)
-        low = protected + int(room.budget.kept_fraction * free)
-        saved = max(0, window - max(low, opening))
-        return Rewrite(
-            window_tokens=window,
-            untouched_tokens=min(opening, window - saved),
-            saved_tokens=saved,
-            new_tokens=view.new_tokens,
-        )
-
-    def _planned(self, view: ContextView, fixed_tokens: int, pinned: frozenset[int]) -> "Plan":
+    def _planned(
+        self, view: ContextView, room: RequestRoom, fixed_tokens: int, pinned: frozenset[int]
+    ) -> "Plan":
         """Plan a compaction."""
         try:
             return self.planner.planned(
                 view,
-                limit_tokens=self.rooms.rewritten(view).tokens,
+                limit_tokens=room.tokens,
                 fixed_tokens=fixed_tokens,
                 pinned=pinned,
                 stale=self.files.stale(view),
@@ -527,7 +492,9 @@ class Engine:
             view, self.conversation, window=rooms.window, fixed=rooms.fixed, pinned=pinned
         )
 
-    def _warn_of_protected(self, view: ContextView, pinned: frozenset[int]) -> None:
+    def _warn_of_protected(
+        self, view: ContextView, room: RequestRoom, pinned: frozenset[int]
+    ) -> None:
         """Warn once that protected messages alone exceed ``compact_at_fraction``, so that many turns may compact."""
         cause, parts = (view.pins, self.rooms.window.limit_tokens), Counter[str]()
         if cause == self._warned:
@@ -535,7 +502,7 @@ class Engine:
         self._warned = cause
         for i, why in self.conversation.protected(pinned).items():
             parts[why] += view.decisions[i].tokens_after
-        mark = self.rooms.of(view).budget.compact_at_tokens
+        mark = room.budget.compact_at_tokens
         logger.warning(
             "the protected messages leave no room below compact_at_fraction; unpin messages, shorten the system prompt, or raise "
             "window_tokens or compact_at_fraction",

@@ -10,6 +10,7 @@ from dataclasses import replace
 from autogen_context.manager.compaction import CompactionPlanner
 from autogen_context.manager.cut import Stretch
 from autogen_context.manager.parts import Setup
+from autogen_context.manager.room import RequestRoom
 from autogen_context.prioritizer.prioritizer import Need
 from autogen_context.prioritizer.selection import standing
 from autogen_context.triggers.intent import KnownIntent
@@ -21,7 +22,7 @@ from autogen_context.triggers.price import (
     Offer,
     Proposals,
     ProposedSpan,
-    Rewrite,
+    RewritePrice,
     best_cuts,
     estimate,
     offers_of,
@@ -42,24 +43,26 @@ class Finishing:
     def judged(
         self,
         view: ContextView,
-        uncut: Rewrite,
-        *,
-        protected: Iterable[int],
-        room_tokens: int,
-        is_cold: bool,
+        room: RequestRoom,
+        whole: RewritePrice,
+        pinned: frozenset[int],
     ) -> tuple[Pace, FinishedEstimate | None, dict[int, Decision]]:
         """Return the next pace, the estimate for the best finished spans, if any, and the decisions by which they are cut.
 
-        ``uncut`` is the request as it is. With ``dry_run`` nothing is cut.
+        ``whole`` is the price of a compaction instead. With ``dry_run`` nothing is cut.
         """
         conversation, pace, turns = self._planner.conversation, view.pace, view.pace.turns + 1
         overview = conversation.overview
         conversation.index.follow(self._proposals, stop=max(0, len(conversation.candidates) - 1))
         if self._proposals.fired_at < max(0, pace.seen_units - 1):
             return pace, None, {}
-        stays = frozenset(protected).union(overview.kept, overview.instructions)
+        stays = frozenset(conversation.protected(pinned)).union(
+            overview.kept, overview.instructions
+        )
         offers = offers_of(self._proposals.spans, view.decisions, stays)
-        best = best_cuts(offers, uncut, self._rates, turns=turns, is_cold=is_cold)
+        tokens = room.needed_tokens
+        uncut = replace(whole.rewrite, untouched_tokens=tokens, saved_tokens=0)
+        best = best_cuts(offers, uncut, self._rates, turns=turns, is_cold=whole.is_cold)
         if best is None:
             return pace, None, {}
         price, cuts = best
@@ -68,8 +71,8 @@ class Finishing:
             price,
             waited_tokens=pace.finished_waited_tokens,
             turns=turns,
-            is_vain=uncut.window_tokens < pace.retry_at_tokens,
-            turns_to_full=max(0, room_tokens - uncut.window_tokens) / grown,
+            is_vain=tokens < pace.retry_at_tokens,
+            turns_to_full=max(0, room.tokens - tokens) / grown,
         )
         is_done = self._cuts and cost.rewrites
         # The waited tokens include this turn's saving, which is added again when the turn ends: subtract it.
@@ -80,7 +83,7 @@ class Finishing:
         finished = FinishedEstimate(spans=spans, cost_estimate=cost, is_done=is_done)
         if not is_done:
             return pace, finished, {}
-        return pace, finished, self._without([cut.span for cut in cuts], view, stays, room_tokens)
+        return pace, finished, self._without([cut.span for cut in cuts], view, stays, room.tokens)
 
     def _without(
         self,

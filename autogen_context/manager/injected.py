@@ -146,7 +146,7 @@ class FilesShown:
         units = (self.units(notice.key, position=notice.position) for notice in files)
         return frozenset[int]().union(*units)
 
-    def is_shown(self, path: str, view: ContextView) -> bool:
+    def is_shown(self, view: ContextView, path: str) -> bool:
         """Return True if the view shows a file, or may show it in messages that were not read yet."""
         stop = view.decisions.stop
         if len(self._conversation.messages) < stop:

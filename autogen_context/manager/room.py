@@ -1,6 +1,6 @@
 """The room of a request: the window, what stands beside messages, and what a view has and needs of it.
 
-Promise: the room of a view is worked out once; with another window or other tools, anew.
+Promise: a value, worked out of a view once it is made; stages hand it on beside the view.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,9 +10,11 @@ from typing import NamedTuple
 from autogen_context.budget.policy import BudgetPolicy, TurnBudget
 from autogen_context.compressor.shorten import Shorten
 from autogen_context.manager.injected import has_place, needed_tokens
+from autogen_context.messages.message import SYSTEM_ROLES
 from autogen_context.tokens.calibrate import Bill, Calibration
 from autogen_context.tokens.measure import Count, Source
 from autogen_context.tokens.message_counter import MessageCounter
+from autogen_context.triggers.price import Rewrite
 from autogen_context.view.certificate import Certificate
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate
@@ -70,15 +72,10 @@ class RequestRoom(NamedTuple):
     """The next request in tokens of our own count: what it may have, what it has so far, and the turn's budget."""
 
     tokens: int
-    units_tokens: int
-    beside_tokens: int  # tools, format, preamble and record
+    used_tokens: int  # without notices that are to be sent
+    other_tokens: int  # of these: tools, format, preamble and record
     due_tokens: int  # notices that are to be sent
     budget: TurnBudget
-
-    @property
-    def used_tokens(self) -> int:
-        """What it has, without notices that are to be sent."""
-        return self.units_tokens + self.beside_tokens
 
     @property
     def needed_tokens(self) -> int:
@@ -88,7 +85,7 @@ class RequestRoom(NamedTuple):
     @property
     def free_tokens(self) -> int:
         """What is left; negative if it exceeds the room."""
-        return self.tokens - self.needed_tokens
+        return self.tokens - self.used_tokens - self.due_tokens
 
 
 class Rooms:
@@ -107,7 +104,6 @@ class Rooms:
         self.window = window
         self._calibration = Calibration()
         self._limits: dict[int, int] = {}  # of a request in our own count, by number of rewrites
-        self._known: tuple[Candidate | None, ContextView, RequestRoom] | None = None
         self.for_tools(())
 
     def for_tools(self, tools: Sequence[Mapping[str, object]], which: str = "") -> None:
@@ -115,36 +111,53 @@ class Rooms:
         counter = self._counter
         tokens = counter.tools(tools) if tools else 0
         self.fixed = Fixed(tokens + counter.overheads.per_request, assumed=tokens, tools=which)
-        self._known = None
 
     def resize(self, window_tokens: int) -> None:
         """Use another window from the next turn on."""
         self.window = replace(self.window, window_tokens=window_tokens)
-        self._limits, self._known = {}, None
+        self._limits = {}
 
-    def of(self, view: ContextView) -> RequestRoom:
-        """Return the room of the next request."""
-        candidates, known = self._conversation.candidates, self._known
-        newest = candidates[-1] if candidates else None  # a notice is placed before it
-        if known is None or known[0] is not newest or known[1] is not view:
-            known = self._known = newest, view, self._worked_out(view, view.rewrites)
-        return known[2]
+    def of(self, view: ContextView, *, rewritten: bool = False) -> RequestRoom:
+        """Return the room of the next request; with ``rewritten`` if that does not continue the last one."""
+        tokens, due = self._limit(view, view.rewrites + rewritten), view.notices.due
+        budget, due_tokens = self._budget.for_turn(tokens), 0
+        if due and not view.notices.waits and has_place(view, self._conversation.candidates):
+            due_tokens = needed_tokens(due, budget, self._counter, self._shorten)
+        other = self.other_tokens(view)
+        return RequestRoom(tokens, view.decisions.tokens + other, other, due_tokens, budget)
 
-    def rewritten(self, view: ContextView) -> RequestRoom:
-        """Return the room of the next request if that does not continue the last one."""
-        return self._worked_out(view, view.rewrites + 1)
+    def other_tokens(self, view: ContextView) -> int:
+        """Return the tokens of a request beside its units and notices that are to be sent."""
+        tokens = self.fixed.tokens
+        for text in (view.preamble.text, view.record.text):
+            tokens += self._counter.message(as_message(text)) if text else 0
+        return tokens
 
-    def _worked_out(self, view: ContextView, rewrites: int) -> RequestRoom:
+    def _limit(self, view: ContextView, rewrites: int) -> int:
         if view.calibration is not self._calibration:
             self._calibration, self._limits = view.calibration, {}
         if rewrites not in self._limits:
             limit, known = self.window.limit_tokens, (rewrites, rewrites + 1)
             self._limits = {n: view.calibration.room(limit, rewrites=n) for n in known}
-        tokens, due = self._limits[rewrites], view.notices.due
-        budget, needed = self._budget.for_turn(tokens), 0
-        texts = (text for text in (view.preamble.text, view.record.text) if text)
-        count = self._counter.message
-        beside = self.fixed.tokens + sum([count(as_message(text)) for text in texts])
-        if due and not view.notices.waits and has_place(view, self._conversation.candidates):
-            needed = needed_tokens(due, budget, self._counter, self._shorten)
-        return RequestRoom(tokens, view.tokens, beside, needed, budget)
+        return self._limits[rewrites]
+
+
+def possible_rewrite(
+    view: ContextView, room: RequestRoom, candidates: Sequence[Candidate]
+) -> Rewrite:
+    """Estimate what a compaction would leave beside tools, format and preamble, without planning it."""
+    decisions, opening = view.decisions, room.other_tokens + room.due_tokens
+    for i, candidate in enumerate(candidates):  # the opening is never changed
+        opening += decisions[i].tokens_after
+        if candidate.unit.messages[0].role not in SYSTEM_ROLES:
+            break
+    window = room.needed_tokens
+    protected = opening + (decisions.last.tokens_after if decisions.last else 0)
+    low = protected + int(room.budget.kept_fraction * max(0, room.tokens - protected))
+    saved = max(0, window - max(low, opening))
+    return Rewrite(
+        window_tokens=window,
+        untouched_tokens=min(opening, window - saved),
+        saved_tokens=saved,
+        new_tokens=view.new_tokens,
+    )

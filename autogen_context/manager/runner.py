@@ -252,9 +252,8 @@ class TurnRunner:
         if leaving.is_any:
             self.memo.clear()
             self.engine.keep(leaving.cut)
-            view = self.engine.with_record(
-                replace(view, pins=view.pins - leaving.digests), leaving.stated
-            )
+            view = replace(view, pins=view.pins - leaving.digests)
+            view = self.engine.with_record(view, self.engine.rooms.of(view), leaving.stated)
             with self._asking:
                 self.__dict__.pop("recall_tool", None)  # its index has the texts
         self.view = view  # before anything is deleted: where that fails, the view follows the list
@@ -306,7 +305,8 @@ class TurnRunner:
             if wanted.statements:
                 gone = set(wanted.statements)
                 stated = [e for e in recorded_in(self.view.record) if e.text not in gone]
-                self.view = self.engine.with_record(self.view, stated)
+                room = self.engine.rooms.of(self.view)
+                self.view = self.engine.with_record(self.view, room, stated)
             self.memo.clear()
             for each in wanted.handles:
                 with suppress(OriginalNotFound):
@@ -488,7 +488,7 @@ class TurnRunner:
                 name,
                 update,
                 position=self.view.decisions.stop,
-                shows=partial(self.engine.is_shown, self.view),
+                shows=partial(self.engine.files.is_shown, self.view),
             )
             self.view = replace(self.view, notices=notices)
             if news:
@@ -574,7 +574,7 @@ class TurnRunner:
                 view,
                 changes,
                 conversation.messages,
-                shows=partial(self.engine.is_shown, view),
+                shows=partial(self.engine.files.is_shown, view),
                 open_pairs=self.setup.config.orphans == "report",
             )
         except InvalidTranscript as error:
