@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import count, islice
+from textwrap import wrap
 
 from autogen_context import ContextConfig, IncrementalContextManager, RecallGate, SemanticCompressor
 from autogen_context.budget.task import TaskDefinition
@@ -321,9 +322,7 @@ INPUTS: Mapping[str, Input] = {
     "unique capitals": lambda chars: words(chars).title(),
     "unique long words": partial(words, least=60, most=90),
     "base64": base64_of,
-    "base64 lines": lambda chars: "\n".join(
-        base64_of(chars)[at : at + 76] for at in range(0, chars, 77)
-    ),
+    "base64 lines": lambda chars: "\n".join(wrap(base64_of(chars), 76))[:chars],
     "nested lists": partial(nested, "[", "]"),
     "nested objects": partial(nested, '{"a":', "}"),
     "nested parentheses": partial(nested, "(", ")"),
