@@ -1,8 +1,8 @@
-"""What is told of evicted units: which messages of people stay, and the notice in place of the rest.
+"""What a request says of evicted units: which messages of people stay, and the notice in place of the rest.
 
 Promise: the notice fits its limit and contains only text of the conversation or verified summaries by a model, each line of it
 marked as a quotation; statements are dropped last. It is built from the units themselves, never from an earlier notice, so it does not degrade. A statement
-that is still visible in its own words is not repeated, nor one replaced by a statement that is shown beside the messages.
+that is still visible in its own words is not repeated, nor one replaced by a statement that is shown in a notice.
 """
 
 import re
@@ -90,7 +90,7 @@ def overruled(statements: Mapping[Name, Entry], entries: Collection[Entry]) -> f
     )
 
 
-NOTHING_BESIDE: Mapping[Name, Entry] = {}
+NO_STATEMENTS: Mapping[Name, Entry] = {}
 
 
 class EvictionNotice:
@@ -108,7 +108,7 @@ class EvictionNotice:
         self._read = lru_cache(MOST_STATED)(self._compressor.stated)  # a large paste takes a while
         self._ledger, self._prompts = Ledger(), 0  # leading system messages
         self._ledger.add(self._recorded)
-        self._strong, self._telling, self._doubtful = list[int](), list[int](), list[int]()
+        self._strong, self._informative, self._doubtful = list[int](), list[int](), list[int]()
         self._done: list[list[Action]] = []  # by each unit
         self._earlier, self._noted = ActionLog(), 0
         return 0
@@ -126,14 +126,14 @@ class EvictionNotice:
             if is_strong(message):
                 self._strong.append(position)
             if may_be_a_persons(message) and says_something(message):
-                self._telling.append(position)
+                self._informative.append(position)
             if message.origin == "doubtful":
                 self._doubtful.append(position)
 
     def stated(self, index: ConversationIndex, recorded: Iterable[Entry]) -> list[Entry]:
         """Return all statements that are still valid, by whom ever.
 
-        Those recorded of a list whose front was cut count as said before the first message; they are told elsewhere.
+        Those recorded of a list whose front was cut count as said before the first message; they stand elsewhere.
         """
         before, self._recorded = self._recorded, tuple(recorded)
         if self._recorded != before:
@@ -165,14 +165,14 @@ class EvictionNotice:
         messages: Sequence[Message],
         *,
         long_tokens: int,
-        reach: int = 0,
+        horizon: int = 0,
         is_used: Callable[[int], bool],
     ) -> list[Said]:
         """Return the messages of people worth keeping, by rank and then newest first; those that state nothing come last.
 
         Behind them, in the same order, stand those that may be a person's, and what somebody else said last, behind the
         latest instruction: the agent may be at work on it. A message beyond ``long_tokens`` is reduced to its statements.
-        Before ``reach`` only units that state something or are doubtful are read. ``is_used(unit)`` tells if the model has since used the
+        Before ``horizon`` only units that state something or are doubtful are read. ``is_used(unit)`` tells if the model has since used the
         names in it; then only rules and strong wording keep it.
         """
         last = overview.others[-1] if overview.others else -1
@@ -180,16 +180,18 @@ class EvictionNotice:
         units = sorted({*overview.kept, last}) if last >= 0 else overview.kept
         found: list[Said] = []
         lines: set[str] = set()
-        ranks: dict[int, int] = dict.fromkeys(self._telling, TELLS)
+        ranks: dict[int, int] = dict.fromkeys(self._informative, TELLS)
         for entry in self._ledger:
             if not entry.reported and entry.position >= 0:
                 known = ranks.get(entry.position, STATES_NOTHING)
                 ranks[entry.position] = min(RANKS[entry.kind], known)
         doubtful = self._doubtful[-MOST_DOUBTFUL:]
         stating = (unit_at(candidates, at) for at in {*ranks, *self._strong, *doubtful})
-        older = {i for i in stating if i < reach and bisect_left(units, i) < bisect_right(units, i)}
-        older |= {last} if 0 <= last < reach else set()
-        for i in reversed([*sorted(older), *units[bisect_left(units, reach) :]]):
+        older = {
+            i for i in stating if i < horizon and bisect_left(units, i) < bisect_right(units, i)
+        }
+        older |= {last} if 0 <= last < horizon else set()
+        for i in reversed([*sorted(older), *units[bisect_left(units, horizon) :]]):
             candidate = candidates[i]
             message = candidate.unit.messages[0]
             is_person, is_doubtful = message.origin == "person", message.origin == "doubtful"
@@ -277,42 +279,45 @@ class EvictionNotice:
         piece = Written(message=short, index=index_of(candidate.pieces[0]))
         return replaced(candidate, "shorten", why, (piece,), tokens, detail="what it states")
 
-    def told(
+    def content(
         self,
         units: Sequence[Candidate],
         decided: Mapping[int, Decision],
         *,
-        beside: Mapping[Name, Entry] = NOTHING_BESIDE,
+        in_force: Mapping[Name, Entry] = NO_STATEMENTS,
         summaries: Mapping[Span, str],
         room_tokens: int,
-        reach: int = 0,
+        horizon: int = 0,
     ) -> str:
-        """Return the notice about units left out or shortened; actions before ``reach`` come from a log.
+        """Return the notice about units left out or shortened; actions before ``horizon`` come from a log.
 
-        Statements ``beside`` the messages are shown anyway.
+        Statements ``in_force`` in the notices are shown anyway.
         """
-        told: dict[Span, str] = {}
+        current: dict[Span, str] = {}
         for span in sorted(summaries, key=lambda span: span.start):
             if any(i not in decided for i in range(span.start, span.stop)):
-                _, said = reopened(summaries[span])  # its statements are told with all others
+                _, said = reopened(summaries[span])  # its statements stand with all others
                 stop = units[span.stop - 1].unit.stop
-                stated = chain(self._ledger, beside.values())
+                stated = chain(self._ledger, in_force.values())
                 newer = [entry for entry in stated if entry.position >= stop]
-                told[span] = without_outdated(said, newer)
-        earlier = self._log(until=reach) if reach else None
-        gone = (i for i in range(reach, len(units)) if i not in decided)
+                current[span] = without_outdated(said, newer)
+        earlier = self._log(until=horizon) if horizon else None
+        gone = (i for i in range(horizon, len(units)) if i not in decided)
         left_out = LeftOut(
-            statements=self._stated(units, decided, beside.values()),
-            summaries=told,
+            statements=self._stated(units, decided, in_force.values()),
+            summaries=current,
             units={i: self._done[i] for i in gone},
-            earlier=earlier if reach and not any(told.values()) else None,
+            earlier=earlier if horizon and not any(current.values()) else None,
         )
         return self._compressor.notice(
             left_out, room_tokens=max(0, room_tokens), count=self._counter.text
         )
 
     def _stated(
-        self, units: Sequence[Candidate], decided: Mapping[int, Decision], beside: Collection[Entry]
+        self,
+        units: Sequence[Candidate],
+        decided: Mapping[int, Decision],
+        in_force: Collection[Entry],
     ) -> list[Entry]:
         """Return the statements that are still valid but no longer visible."""
         shortened = [
@@ -329,7 +334,7 @@ class EvictionNotice:
             return (decision is None or decision.hides) and entry.text not in in_sight
 
         own = (entry for entry in self._ledger if entry.position >= 0)
-        return [e for e in own if is_hidden(e) and not is_replaced(e, beside)]
+        return [e for e in own if is_hidden(e) and not is_replaced(e, in_force)]
 
 
 def says_something(message: Message) -> bool:
@@ -357,7 +362,7 @@ def end_of(text: str) -> str:
 def ends_around(text: str, *, said: Callable[[str], str] = lambda _: "") -> str:
     """Return the first and the last lines of a text and what is said between them, with marks for the rest.
 
-    Remarks between other lines are told by their words; where there are none, ``said`` returns what a text says.
+    Remarks between other lines are kept by their words; where there are none, ``said`` returns what a text says.
     """
     start, middle, end = ends_and_middle(text)
     remarks = remarks_in(middle)

@@ -390,14 +390,14 @@ class Summaries:
         known: Mapping[str, str],
         background: Background,
         cache: Cache | None = None,
-        told: Callable[[str], None] | None = None,
+        report: Callable[[str], None] | None = None,
     ) -> None:
         self.known = dict(known)
         self._compressor = compressor
         self._counter = counter
         self._background = background
         self._cache = cache
-        self._told = told  # called per summary with the reason for rejection, "" if used
+        self._report = report  # called per summary with the reason for rejection, "" if used
         self._kept: dict[str, str] = {}  # key in the cache, by that of the span
         self._unwanted: set[str] = set()
         self._begin_anew()
@@ -454,8 +454,8 @@ class Summaries:
             why = type(error).__name__
         if why:
             logger.warning(REFUSED, why)
-        if self._told is not None:
-            self._told(why)
+        if self._report is not None:
+            self._report(why)
 
     def _checked(self, summary: object, target_tokens: int) -> str:
         """Return a summary if it is a non-empty text within the limit; else raise ``CompletionFailed``."""

@@ -50,37 +50,37 @@ class ChangeType(StrEnum):
         return cls.__members__.get(value.upper() if isinstance(value, str) else "")
 
 
-class Kind(NamedTuple):
+class ChangeKind(NamedTuple):
     """Required fields of a change type, the topic of its notice and the wording."""
 
     topic: Topic | None
     needs: tuple[str, ...] = ()
-    told: str = ""  # wording for the first time
+    news: str = ""  # wording for the first time
 
 
-KINDS: Mapping[ChangeType, Kind] = {
-    ChangeType.FILE_MODIFIED: Kind("file", ("key",), CHANGED),
-    ChangeType.FILE_CREATED: Kind(
+KINDS: Mapping[ChangeType, ChangeKind] = {
+    ChangeType.FILE_MODIFIED: ChangeKind("file", ("key",), CHANGED),
+    ChangeType.FILE_CREATED: ChangeKind(
         "file", ("key",), "{path} was created on disk since it was looked for above"
     ),
-    ChangeType.FILE_DELETED: Kind("file", ("key",), DELETED),
-    ChangeType.FILE_MOVED: Kind(
+    ChangeType.FILE_DELETED: ChangeKind("file", ("key",), DELETED),
+    ChangeType.FILE_MOVED: ChangeKind(
         "file", ("key", "moved_to"), "{path} was moved to {moved_to} since it was read above"
     ),
-    ChangeType.TASK_STARTED: Kind("task", ("text",), "Task started: {text}"),
-    ChangeType.TASK_COMPLETED: Kind("task", ("key",), "Task completed: {old}"),
-    ChangeType.TASK_FAILED: Kind("task", ("key",), "Task failed: {old}"),
-    ChangeType.REQUIREMENT_ADDED: Kind("requirement", ("text",), "New requirement: {text}"),
-    ChangeType.REQUIREMENT_CHANGED: Kind(
+    ChangeType.TASK_STARTED: ChangeKind("task", ("text",), "Task started: {text}"),
+    ChangeType.TASK_COMPLETED: ChangeKind("task", ("key",), "Task completed: {old}"),
+    ChangeType.TASK_FAILED: ChangeKind("task", ("key",), "Task failed: {old}"),
+    ChangeType.REQUIREMENT_ADDED: ChangeKind("requirement", ("text",), "New requirement: {text}"),
+    ChangeType.REQUIREMENT_CHANGED: ChangeKind(
         "requirement", ("text", "key"), "Requirement changed: {text} (before: {old})"
     ),
-    ChangeType.REQUIREMENT_REMOVED: Kind(
+    ChangeType.REQUIREMENT_REMOVED: ChangeKind(
         "requirement", ("key",), "This requirement no longer holds: {old}"
     ),
-    ChangeType.DECISION_RECORDED: Kind(
+    ChangeType.DECISION_RECORDED: ChangeKind(
         "decision", ("text",), "Decided now: {text} (before: {old})"
     ),
-    ChangeType.MESSAGE_ADDED: Kind(None),
+    ChangeType.MESSAGE_ADDED: ChangeKind(None),
 }
 WANTED: Mapping[str, str] = {
     "key": "the path of the file, or the name that the task, requirement or decision was given",
@@ -274,13 +274,13 @@ def applied(
     change: ContextChange, notices: Notices, *, position: int, shows: Callable[[str], bool]
 ) -> Notices:
     """Return the notices after a change; raise ``Unfit`` if it does not fit. ``shows`` tells whether the context shows a file."""
-    topic, needs, told = KINDS[change.type]
+    topic, needs, wording = KINDS[change.type]
     key, text = change.key, change.text
     if topic is None:
         return notices
     if topic == "file":
         if shows(key):
-            line = told.format(path=named(key), moved_to=named(change.moved_to))
+            line = wording.format(path=named(key), moved_to=named(change.moved_to))
             notices = notices.put(
                 Notice(topic="file", key=key, text=line, position=position, detail=text)
             )
@@ -292,7 +292,7 @@ def applied(
     require_fit(change, known, notices.of(topic))
     texts = text, known.text if known else ""
     said, old = (quoted(each, most_chars=STATED_CHARS) for each in texts)
-    news = told.format(text=said, old=old)
+    news = wording.format(text=said, old=old)
     if "text" in needs:
         if topic == "task":
             notices = notices.withdraw(("outcome", key))

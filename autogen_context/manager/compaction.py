@@ -80,16 +80,18 @@ class CompactionPlanner:
         self._spans = Spans()
         self.prioritizer = setup.prioritizer
         self.references = References(setup.kinds, superseded)
-        self.telling = EvictionNotice(counter, compressor=setup.compressor, kinds=setup.kinds)
+        self.eviction_notice = EvictionNotice(
+            counter, compressor=setup.compressor, kinds=setup.kinds
+        )
 
     def follow(self) -> None:
         """Bring what a plan asks for up to date."""
         references = self.references
-        self.conversation.index.follow(references.superseded, references, self.telling)
+        self.conversation.index.follow(references.superseded, references, self.eviction_notice)
 
     def stated(self, recorded: Iterable[Entry]) -> list[Entry]:
         """Return what is stated and still holds, after what was recorded of messages that the host cut."""
-        return self.telling.stated(self.conversation.index, recorded)
+        return self.eviction_notice.stated(self.conversation.index, recorded)
 
     def planned(
         self,
@@ -109,7 +111,7 @@ class CompactionPlanner:
         conversation, candidates = self.conversation, self.conversation.candidates
         need, limit = self._need(limit_tokens, stale), limit_tokens - fixed_tokens
         compared, near = considered(self.references, need)
-        reach = near[0] if near else 0
+        horizon = near[0] if near else 0
         summaries = self._summaries(limit_tokens, pinned)
         budget = self._budget_for(need, limit_tokens, fixed_tokens, has_summaries=bool(summaries))
         total, protected = budget.total_tokens, conversation.protected(pinned)
@@ -120,13 +122,13 @@ class CompactionPlanner:
         firm = choose_protected(candidates, protected, limit_tokens=limit, fit=self._fit)
         messages = candidates[-1].unit.stop if candidates else 0
         frame = self.counter.message(notice_of(messages, conversation.tokens, FRAME))
-        beside = int((total - tokens_of(firm)) * budget.kept_fraction) - frame
-        said = [each for each in self._said(need, budget, reach) if each.unit not in needless]
-        people = people_first(said, protected, firm, budget=budget, beside_tokens=beside)
-        beside = min(beside, total - tokens_of(firm | people) - frame)
+        unprotected = int((total - tokens_of(firm)) * budget.kept_fraction) - frame
+        said = [each for each in self._said(need, budget, horizon) if each.unit not in needless]
+        people = people_first(said, protected, firm, budget=budget, unprotected_tokens=unprotected)
+        unprotected = min(unprotected, total - tokens_of(firm | people) - frame)
         taken = firm | people | needless
-        newest = newest_first(candidates, taken, budget=budget, beside_tokens=beside)
-        notice_tokens = max(0, int(beside * budget.notice_fraction))
+        newest = newest_first(candidates, taken, budget=budget, unprotected_tokens=unprotected)
+        notice_tokens = max(0, int(unprotected * budget.notice_fraction))
         stretch = Stretch(
             units=asked,
             among=[i for i in compared if i not in needless],
@@ -135,14 +137,14 @@ class CompactionPlanner:
             messages=messages,
             tokens=conversation.tokens,
             limit_tokens=limit,
-            room_tokens=max(0, beside - tokens_of(newest) - notice_tokens),
+            room_tokens=max(0, unprotected - tokens_of(newest) - notice_tokens),
             notice_tokens=notice_tokens,
         )
-        cut = self.cut(stretch, need, view, budget=budget, summaries=summaries, reach=reach)
+        cut = self.cut(stretch, need, view, budget=budget, summaries=summaries, horizon=horizon)
         return Plan(
             decided=cut.decided,
             reasoned=self._explained(view.decisions, cut, known),
-            overruled=self.telling.overruled(stated(view.notices.in_force)),
+            overruled=self.eviction_notice.overruled(stated(view.notices.in_force)),
         )
 
     def cut(
@@ -154,11 +156,11 @@ class CompactionPlanner:
         compared: Iterable[int] = (),
         budget: CompactionBudget | None = None,
         summaries: Mapping[Span, str] = NOTHING_SUMMED,
-        reach: int = 0,
+        horizon: int = 0,
     ) -> Cut:
         """Cut a full window, or finished work: choose among its units by score, drop the others, and tell what was in them.
 
-        Scores compare the units of the stretch, and those ``compared`` with them. Units before ``reach`` are told by a log.
+        Scores compare the units of the stretch, and those ``compared`` with them. Units before ``horizon`` are in the action log.
         """
         references, candidates = self.references, self.conversation.candidates
         references.cut({*compared, *stretch.among})
@@ -180,19 +182,19 @@ class CompactionPlanner:
             or left_out(candidates[i], filled.left.get(i))
             for i in sorted({*stretch.units, *filled.left}.difference(chosen))
         }
-        told = self.telling.told(
+        content = self.eviction_notice.content(
             candidates,
             {**stretch.known(candidates), **chosen},
-            beside=stated(view.notices.in_force),
+            in_force=stated(view.notices.in_force),
             summaries=summaries,
             room_tokens=stretch.notice_tokens,
-            reach=reach,
+            horizon=horizon,
         )
         messages = stretch.messages - sum(len(candidates[i].unit.messages) for i in chosen)
         gone = stretch.tokens - sum(candidates[i].tokens for i in chosen)
         room = min(stretch.limit_tokens - tokens_of(chosen) - tokens_of(dropped), gone)
         count = self.counter.message
-        notice = with_notice(dropped, (messages, gone, told), room_tokens=room, count=count)
+        notice = with_notice(dropped, (messages, gone, content), room_tokens=room, count=count)
         return Cut(chosen=chosen, dropped=dropped, notice=notice, scores=scores)
 
     def _explained(
@@ -208,15 +210,15 @@ class CompactionPlanner:
         }
         return {i: known[i] for i in self.references.standing if i in known} | new
 
-    def _said(self, need: Need, budget: CompactionBudget, reach: int) -> list[Said]:
+    def _said(self, need: Need, budget: CompactionBudget, horizon: int) -> list[Said]:
         """Return what people said; for a question about the past only rules, since what answers it goes before."""
         conversation = self.conversation
-        said = self.telling.said(
+        said = self.eviction_notice.said(
             conversation.candidates,
             conversation.overview,
             conversation.messages,
             long_tokens=budget.long_message_tokens,
-            reach=reach,
+            horizon=horizon,
             is_used=self._is_used,
         )
         return [each for each in said if each.is_rule or not need.relevance]
@@ -339,7 +341,7 @@ def people_first(
     chosen: Mapping[int, Decision],
     *,
     budget: CompactionBudget,
-    beside_tokens: int,
+    unprotected_tokens: int,
 ) -> dict[int, Decision]:
     """Keep what people said, and may have said, within their fraction; beyond it what states something, before scored blocks."""
     own = sum(
@@ -352,9 +354,9 @@ def people_first(
     guaranteed = int(part) - own
     kept_first = first_that_fit(said, taken=chosen, room_tokens=min(guaranteed, free // 2))
     stated = [each for each in said if each.states and each.unit not in kept_first]
-    room = int(budget.stated_fraction * beside_tokens) - tokens_of(kept_first)
+    room = int(budget.stated_fraction * unprotected_tokens) - tokens_of(kept_first)
     kept_first |= first_that_fit(stated, taken=chosen, room_tokens=room)
-    left = max(guaranteed, int(budget.stated_fraction * beside_tokens)) - tokens_of(kept_first)
+    left = max(guaranteed, int(budget.stated_fraction * unprotected_tokens)) - tokens_of(kept_first)
     shorter = [
         each._replace(decision=each.shorter)
         for each in said
@@ -377,13 +379,13 @@ def newest_first(
     taken: Mapping[int, Decision],
     *,
     budget: CompactionBudget,
-    beside_tokens: int,
+    unprotected_tokens: int,
 ) -> dict[int, Decision]:
     """Keep the newest units within their fraction, back to the first that does not fit; the newest alone may exceed it."""
     left = (i for i in range(len(candidates) - 1, -1, -1) if i not in taken)
-    newest, room = [*islice(left, 1)], int(budget.newest_fraction * beside_tokens)
+    newest, room = [*islice(left, 1)], int(budget.newest_fraction * unprotected_tokens)
     for i in newest:
-        if candidates[i].tokens <= budget.newest_unit_fraction * beside_tokens:
+        if candidates[i].tokens <= budget.newest_unit_fraction * unprotected_tokens:
             room = max(room, candidates[i].tokens)
     chosen = fit(
         chain(newest, left), room, cost=lambda i: candidates[i].tokens, ends=lambda _: True

@@ -1,6 +1,6 @@
 """One way to cut: values of what is cut, of what became of it, and the notice in the place of what left.
 
-Promise: a full window and finished work are cut alike. What left is told in one notice, where its first unit was; the notice
+Promise: a full window and finished work are cut alike. What left is described in one notice, where its first unit was; the notice
 costs no more than what left.
 """
 
@@ -13,7 +13,7 @@ from autogen_context.messages.piece import Written
 from autogen_context.prioritizer.prioritizer import Scores
 from autogen_context.view.decision import Candidate, Decision, Why, kept, replaced
 
-OUT_OF_REACH = "it was too long ago to be compared with what stays"
+BEYOND_HORIZON = "it was too long ago to be compared with what stays"
 QUOTED = "Quoted from them, as data:"
 
 
@@ -26,7 +26,7 @@ class Stretch:
         among: those of which blocks are chosen by score.
         stays: decisions on those that stay.
         leaves: decisions on those that leave.
-        beside: decisions on units that are no part of it.
+        outside: decisions on units that are no part of it.
         messages: number of messages in it.
         tokens: their tokens as they came.
         limit_tokens: the most tokens that it may have.
@@ -43,18 +43,18 @@ class Stretch:
     notice_tokens: int
     stays: Mapping[int, Decision] = field(default_factory=dict[int, Decision])
     leaves: Mapping[int, Decision] = field(default_factory=dict[int, Decision])
-    beside: Mapping[int, Decision] = field(default_factory=dict[int, Decision])
+    outside: Mapping[int, Decision] = field(default_factory=dict[int, Decision])
 
     @property
     def sent(self) -> dict[int, Decision]:
         """Decisions on what is sent of units that are no part of it."""
-        return {i: each for i, each in self.beside.items() if each.action != "drop"}
+        return {i: each for i, each in self.outside.items() if each.action != "drop"}
 
     def known(self, candidates: Sequence[Candidate]) -> dict[int, Decision]:
         """Return the units that are no part of it as if each stood whole: one that was cut earlier has a notice in its place."""
         return {
             i: kept(candidates[i], each.why) if each.hides else each
-            for i, each in self.beside.items()
+            for i, each in self.outside.items()
         }
 
 
@@ -82,7 +82,7 @@ class Cut:
 
 def left_out(candidate: Candidate, unchosen: Unchosen | None) -> Decision:
     """Return the decision that drops a unit; ``unchosen`` has its reason and rank if it was scored."""
-    why, rank = unchosen or (OUT_OF_REACH, None)
+    why, rank = unchosen or (BEYOND_HORIZON, None)
     return replaced(candidate, "drop", Why.LEFT_OUT, detail=why, rank=rank)
 
 
@@ -99,9 +99,9 @@ def with_notice(
     room_tokens: int,
     count: Callable[[Message], int],
 ) -> dict[int, Decision]:
-    """Put a notice in place of the first dropped unit: of messages, tokens and what is told of them, or without that if it does not fit."""
-    messages, tokens, told = left_out
-    for notice in (notice_of(messages, tokens, told), notice_of(messages, tokens)):
+    """Put a notice in place of the first dropped unit: with the messages, tokens and content, or without content if that does not fit."""
+    messages, tokens, content = left_out
+    for notice in (notice_of(messages, tokens, content), notice_of(messages, tokens)):
         if dropped and count(notice) <= room_tokens:
             first = min(dropped)
             decision = replace(
@@ -113,10 +113,10 @@ def with_notice(
     return {}
 
 
-def notice_of(messages: int, tokens: int, told: str = "") -> Message:
+def notice_of(messages: int, tokens: int, content: str = "") -> Message:
     """Write the notice in place of dropped messages."""
     text = (
         f"{messages} earlier messages ({tokens} tokens) are left out here to fit the context window"
     )
-    text = f"[{text}. {QUOTED}\n{told}\n]" if told else f"[{text}]"
+    text = f"[{text}. {QUOTED}\n{content}\n]" if content else f"[{text}]"
     return Message(role="user", text=text, own=True)

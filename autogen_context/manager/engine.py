@@ -33,7 +33,7 @@ from autogen_context.manager.prepared import (
     Prepared,
     RequestWriter,
 )
-from autogen_context.manager.record import BEFORE, record_of, recorded_in, told_of
+from autogen_context.manager.record import BEFORE, record_of, recorded_in, stated_text
 from autogen_context.manager.room import RequestRoom, Rooms, Window, possible_rewrite
 from autogen_context.messages.message import Message, handle_of
 from autogen_context.messages.origin import Declared
@@ -236,7 +236,7 @@ class Engine:
         entries = recorded_in(view.record) if stated is None else list(stated)
         stated_now = self.planner.stated(replace(each, position=BEFORE) for each in entries)
         entries = [each for each in stated_now if each.position < 0]
-        text = told_of(entries, room.budget.notice_tokens, self._counter.text)
+        text = stated_text(entries, room.budget.notice_tokens, self._counter.text)
         return replace(view, record=record_of(entries, text))
 
     def stated_at(self, view: ContextView, positions: Container[int]) -> list[Entry]:
@@ -317,23 +317,23 @@ class Engine:
     ) -> tuple[ContextView, RequestRoom]:
         """Return the view after a compaction, with the newest preamble as far as protected messages leave room for it."""
         pinned, candidates, budget = self.pinned(view), self.conversation.candidates, room.budget
-        ahead = self.rooms.of(view, rewritten=True)
+        next_room = self.rooms.of(view, rewritten=True)
         view = self.with_record(view, room)
         if view.preamble.is_offered:
             protected = sum(candidates[i].tokens for i in self.conversation.protected(pinned))
-            view = self.with_new_preamble(view, ahead.budget, extra_tokens + protected)
+            view = self.with_new_preamble(view, next_room.budget, extra_tokens + protected)
         shorten = self._setup.compressor.shorten
         free = needed_tokens(view.notices.anew().due, budget, self._counter, shorten)
         other = self.rooms.other_tokens(view) + extra_tokens
         try:
-            plan = self._planned(view, ahead, other + free, pinned)
+            plan = self._planned(view, next_room, other + free, pinned)
         except ContextWindowExceeded:
             if view.record.text:  # is no reason to fail
                 view = replace(view, record=replace(view.record, text=""))
                 other = self.rooms.other_tokens(view) + extra_tokens
             elif not free:
                 raise
-            free, plan = 0, self._planned(view, ahead, other, pinned)
+            free, plan = 0, self._planned(view, next_room, other, pinned)
         self.reasoned = plan.reasoned
         notices = view.notices.anew(overruled=plan.overruled, waits=not free)
         tokens = view.tokens

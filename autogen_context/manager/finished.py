@@ -16,7 +16,7 @@ from autogen_context.prioritizer.selection import standing
 from autogen_context.triggers.intent import KnownIntent
 from autogen_context.triggers.price import (
     LEFT_FRACTION,
-    TOLD_FRACTION,
+    NOTICE_FRACTION,
     FinishedEstimate,
     FinishedSpan,
     Offer,
@@ -106,12 +106,12 @@ class Finishing:
             stretch = Stretch(
                 units=inner,
                 among=inner,
-                beside={i: each for i, each in enumerate(decided) if i not in inner},
+                outside={i: each for i, each in enumerate(decided) if i not in inner},
                 messages=sum(len(candidates[i].unit.messages) for i in inner),
                 tokens=sum(candidates[i].tokens for i in inner),
                 limit_tokens=tokens,
                 room_tokens=int(tokens * LEFT_FRACTION),
-                notice_tokens=int(tokens * TOLD_FRACTION),
+                notice_tokens=int(tokens * NOTICE_FRACTION),
             )
             cut = planner.cut(stretch, need, view, compared=compared).decided
             changes |= cut

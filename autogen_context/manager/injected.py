@@ -50,26 +50,26 @@ def with_notices(
     free_tokens: int,
 ) -> ContextView:
     """Return the view with the due notices that have room before the newest unit."""
-    message, names = told(view.notices.due, budget, counter, shorten)
+    message, names = message_of(view.notices.due, budget, counter, shorten)
     tokens = counter.message(message)
     if not names or budget.notice_rooms * tokens > free_tokens:
         return view
     view = view.with_before_last(Written(message=message), tokens)
-    return replace(view, notices=view.notices.after_telling(names))
+    return replace(view, notices=view.notices.after_sending(names))
 
 
 def needed_tokens(
     notices: Collection[Notice], budget: TurnBudget, counter: MessageCounter, shorten: Shorten
 ) -> int:
     """Return the tokens that must be free for notices; 0 if there are none."""
-    message, names = told(notices, budget, counter, shorten)
+    message, names = message_of(notices, budget, counter, shorten)
     return budget.notice_rooms * counter.message(message) if names else 0
 
 
-def told(
+def message_of(
     notices: Collection[Notice], budget: TurnBudget, counter: MessageCounter, shorten: Shorten
 ) -> tuple[Message, frozenset[Name]]:
-    """Return the message that tells notices within their budget, and the names of those in it."""
+    """Return the message with notices within their budget, and the names of those in it."""
     room = budget.notice_tokens - counter.message(as_message(""))
     text, names = block_of(notices, room_tokens=room, count=counter.text, shorten=shorten)
     return as_message(text), names
@@ -107,7 +107,7 @@ def in_order(notices: Iterable[Notice]) -> list[Notice]:
 def shortened(notice: Notice, room_tokens: int, count: CountText, shorten: Shorten) -> str:
     """Return a notice with its detail, else its text, shortened, and quoted after that; empty if hardly anything of it fits."""
 
-    def told(text: str) -> str:
+    def with_text(text: str) -> str:
         if notice.detail:
             return replace(notice, detail=text).rendered
         return (
@@ -117,8 +117,8 @@ def shortened(notice: Notice, room_tokens: int, count: CountText, shorten: Short
         )
 
     content = notice.detail or notice.news or notice.text
-    short = shorten(content, room_tokens=room_tokens, count=lambda text: count(told(text)))
-    return "" if not short or short.startswith(("[…", "…")) else told(short)
+    short = shorten(content, room_tokens=room_tokens, count=lambda text: count(with_text(text)))
+    return "" if not short or short.startswith(("[…", "…")) else with_text(short)
 
 
 def framed(parts: Iterable[str]) -> str:
@@ -200,7 +200,7 @@ def fitted(offer: PreambleOffer, room_tokens: int, count: Count) -> str:
 def corrected(view: ContextView, names: Collection[Name]) -> ContextView:
     """Return the view with the offer's ``newer`` notices, if a preamble is sent, and without obsolete ones of these names.
 
-    An older preamble than the offered one may be wrong on these: that is told.
+    An older preamble than the offered one may be wrong on these, and a notice says so.
     """
     preamble, notices = view.preamble, view.notices
     newer = preamble.offer.newer

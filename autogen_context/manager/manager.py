@@ -145,7 +145,7 @@ class IncrementalContextManager:
         await self._look_up()
         if self.config.enabled and self._runner.awaits:
             begun = await self._turns.take(
-                lambda: self._open.ahead(*given), quick=lambda: self._open.quick_ahead(*given)
+                lambda: self._open.begin(*given), quick=lambda: self._open.quick_begin(*given)
             )
             await self._open.before_turn(begun)
         scored: list[Awaited] = []

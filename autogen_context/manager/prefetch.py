@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ahead:
+class PrefetchPlan:
     """What to work on before a turn and for later ones; what is empty needs no work.
 
     Attributes:
@@ -73,7 +73,7 @@ class Prefetcher:
         self.memory = Recaller(cosines, shorten=setup.compressor.shorten)
         self._summaries = summaries_of(setup, counter, state.summaries)
         self.summaries = self._summaries.known if self._summaries else dict(state.summaries)
-        self._loaded = set(state.summaries)  # not held against their texts yet
+        self._loaded = set(state.summaries)  # not compared with their texts yet
         self._advising = advising_of(setup, state.advice)
         self._advice: Mapping[str, Advice] = state.advice
         self.intents = intents_of(setup)
@@ -117,9 +117,9 @@ class Prefetcher:
         full = min(config.compact_at_fraction, config.prepare_at_fraction)
         return room.used_tokens >= full * room.tokens
 
-    def ahead(
+    def plan(
         self, conversation: Conversation, room: RequestRoom, leaving: Callable[[], Iterable[Span]]
-    ) -> Ahead:
+    ) -> PrefetchPlan:
         """Return what to work on; called in a turn, of which nothing else is read later. ``leaving`` are the spans to summarise."""
         is_full, intents = self.is_full(room), self.intents
         spans = tuple(leaving()) if self._summaries and is_full else ()
@@ -127,7 +127,7 @@ class Prefetcher:
         if self._embedding:
             conversation.index.follow(self._embedding)
             embeddings = self._embedding.due(*conversation.messages[-1:])
-        return Ahead(
+        return PrefetchPlan(
             embeddings=embeddings,
             spans=tuple(span for span in spans if span not in known),
             waits=room.used_tokens >= self._setup.config.compact_at_fraction * room.tokens,
@@ -135,18 +135,18 @@ class Prefetcher:
             newest=intents.due(conversation.candidates, self._setup.kinds) if intents else None,
         )
 
-    async def before_turn(self, ahead: Ahead) -> None:
+    async def before_turn(self, plan: PrefetchPlan) -> None:
         """Await embeddings and summaries for this turn, and start those for later ones."""
         config, background = self._setup.config, self._setup.background
-        if self._embedding and ahead.embeddings:
-            await self._embedding.embed(ahead.embeddings, timeout_s=config.embedding_timeout_s)
-        if self._summaries and ahead.spans:
-            timeout_s = config.summary_timeout_s if ahead.waits else 0.0
-            await self._summaries.make(ahead.spans, timeout_s=timeout_s)
-        if self._advising and ahead.task:
-            self._advising.ask(ahead.task)
-        if self.intents and ahead.newest:
-            background.start(self.intents.ask(ahead.newest), name="intent")
+        if self._embedding and plan.embeddings:
+            await self._embedding.embed(plan.embeddings, timeout_s=config.embedding_timeout_s)
+        if self._summaries and plan.spans:
+            timeout_s = config.summary_timeout_s if plan.waits else 0.0
+            await self._summaries.make(plan.spans, timeout_s=timeout_s)
+        if self._advising and plan.task:
+            self._advising.ask(plan.task)
+        if self.intents and plan.newest:
+            background.start(self.intents.ask(plan.newest), name="intent")
 
 
 def summaries_of(
@@ -160,8 +160,8 @@ def summaries_of(
             return None
     if not isinstance(compressor, Summarises):
         return None
-    told = setup.log.summary if setup.log else None
-    return Summaries(compressor, counter, known, setup.background, setup.cache, told)
+    report = setup.log.summary if setup.log else None
+    return Summaries(compressor, counter, known, setup.background, setup.cache, report)
 
 
 def advising_of(setup: Setup, known: "Mapping[str, Advice]") -> "Advising | None":

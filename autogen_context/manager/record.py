@@ -22,13 +22,13 @@ def recorded_in(record: Record) -> list[Entry]:
 
 
 def record_of(entries: Iterable[Entry], text: str) -> Record:
-    """Return a record of these statements, told by a text."""
+    """Return a record of these statements, and the text that states them."""
     stated = (Stated(kind=each.kind, text=each.text, author=each.author) for each in entries)
     return Record(stated=tuple(stated), text=text)
 
 
-def told_of(entries: Sequence[Entry], room_tokens: int, count: CountText) -> str:
-    """Return the text that tells statements within a room; empty if there are none."""
+def stated_text(entries: Sequence[Entry], room_tokens: int, count: CountText) -> str:
+    """Return the text of statements within a room; empty if there are none."""
     room = room_tokens - count(CUT.format(""))
     text = render(entries, room_tokens=max(0, room), count=count).text if entries else ""
     return CUT.format(text) if text else ""

@@ -1,4 +1,4 @@
-"""The room of a request: the window, what stands beside messages, and what a view has and needs of it.
+"""The room of a request: the window, what it has other than messages, and what a view has and needs of it.
 
 Promise: a value, worked out of a view once it is made; stages hand it on beside the view.
 """

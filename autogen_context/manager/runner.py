@@ -49,7 +49,7 @@ from autogen_context.manager.parts import (
     warn_caller,
     window_tokens_of,
 )
-from autogen_context.manager.prefetch import Ahead, Prefetcher
+from autogen_context.manager.prefetch import Prefetcher, PrefetchPlan
 from autogen_context.manager.prepared import Prepared, untouched
 from autogen_context.manager.providers import Providers, Saved, ToRefresh, reported
 from autogen_context.manager.record import recorded_in
@@ -85,7 +85,7 @@ class Begun(NamedTuple):
     """What to await before a turn."""
 
     providers: Sequence[ToRefresh]
-    ahead: Ahead
+    prefetch: PrefetchPlan
 
 
 class TurnRunner:
@@ -245,10 +245,10 @@ class TurnRunner:
     def _follow_host(self, change: HostChange, leaving: Leaving) -> None:
         """Follow a list in which messages were changed; forget what is deleted."""
         candidates, gone = self.engine.conversation.candidates, (leaving.forgotten, leaving.lines)
-        is_told = leaving.is_any and self.view.has_derived(*gone)
+        has_derived = leaving.is_any and self.view.has_derived(*gone)
         self.versions = self.versions.without(*gone) if leaving.is_any else self.versions
         self.versions = self.versions.realigned(change, candidates)
-        view = self.engine.realigned(self.view.begun_anew() if is_told else self.view, change)
+        view = self.engine.realigned(self.view.begun_anew() if has_derived else self.view, change)
         if leaving.is_any:
             self.memo.clear()
             self.engine.keep(leaving.cut)
@@ -375,13 +375,13 @@ class TurnRunner:
         self._read(payloads, compared)
         return self.engine.is_little(self.view)
 
-    def ahead(self, payloads: Sequence[object], tools: ToolSchemas) -> Begun:
+    def begin(self, payloads: Sequence[object], tools: ToolSchemas) -> Begun:
         """Update the view to the host's list; return what to await before its turn."""
         with self._changing():
             self._follow(self._present(payloads), tools)
             return self._begun()
 
-    def quick_ahead(self, payloads: Sequence[object], tools: ToolSchemas) -> Begun | None:
+    def quick_begin(self, payloads: Sequence[object], tools: ToolSchemas) -> Begun | None:
         """Do the same if it is little work."""
         with self._changing():
             if not self._is_little(payloads, tools):
@@ -393,16 +393,16 @@ class TurnRunner:
     def _begun(self) -> Begun:
         turns = self.providers.begun(self.provider_turn) if self.providers.each else ()
         if self.prefetcher.is_idle:
-            return Begun(turns, Ahead())
+            return Begun(turns, PrefetchPlan())
         engine, view = self.engine, self.view
         leaving = partial(engine.spans, view)
-        ahead = self.prefetcher.ahead(engine.conversation, engine.rooms.of(view), leaving)
-        return Begun(turns, ahead)
+        plan = self.prefetcher.plan(engine.conversation, engine.rooms.of(view), leaving)
+        return Begun(turns, plan)
 
     async def before_turn(self, begun: Begun) -> None:
         """Await providers and models, each within its time limit; others may have their turn meanwhile."""
         await self.providers.before_turn(begun.providers)
-        await self.prefetcher.before_turn(begun.ahead)
+        await self.prefetcher.before_turn(begun.prefetch)
 
     def _follow(self, payloads: Sequence[object], tools: ToolSchemas) -> None:
         """Update the view to the host's list."""
@@ -492,7 +492,7 @@ class TurnRunner:
             )
             self.view = replace(self.view, notices=notices)
             if news:
-                self.record(f"told by {name}", "; ".join(news))
+                self.record(f"notices of {name}", "; ".join(news))
             for offer in update.preambles:
                 newer = tuple(replace(notice, topic="project") for notice in offer.newer)
                 self.view = offered(self.view, replace(offer, newer=newer))

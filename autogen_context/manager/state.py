@@ -51,8 +51,8 @@ def with_kind(decision: object) -> object:
     words = DERIVED.sub("", reason)
     why = max((each for each in Why if words.startswith(each)), key=len)
     detail = words.removeprefix(why).removeprefix(": ")
-    told = {"why": str(why)} | ({"detail": detail} if detail else {})
-    return {name: value for name, value in decision.items() if name != "reason"} | told
+    named = {"why": str(why)} | ({"detail": detail} if detail else {})
+    return {name: value for name, value in decision.items() if name != "reason"} | named
 
 
 def with_kinds(holder: object, name: str) -> object:
@@ -169,7 +169,7 @@ def load(data: object) -> State:
 def recognised(
     decisions: Sequence[Decision], candidates: Sequence[Candidate], *, by_size: bool
 ) -> int:
-    """Return how many leading decisions are on these units, told by their bounds and, with ``by_size``, their tokens.
+    """Return how many leading decisions are on these units, recognised by their bounds and, with ``by_size``, their tokens.
 
     This is how the messages of a state are recognised whose digests are of another scheme.
     """

@@ -20,7 +20,7 @@ from autogen_context.view.decision import Candidate, Decision
 LEAST_FRACTION = 0.1  # of the window; smaller savings are not worth any loss
 EARLY_FROM = 0.25  # price of a cached token from which finished spans are cut by default
 LEFT_FRACTION = 0.5  # of the tokens of a cut unit, that remain
-TOLD_FRACTION = 0.1  # of the same, for the notice
+NOTICE_FRACTION = 0.1  # of the same, for the notice
 LEAST_TOKENS = 64  # that a cut must save; notice and marks cost about as much
 MOST_SPANS = 100  # newest proposals that are kept
 
@@ -199,7 +199,7 @@ def offers_of(
         inner = [i for i in span.inner(decisions, stays) if i not in taken]
         taken.update(inner)
         tokens = sum(decisions[i].tokens_after for i in inner)
-        saved = int(tokens * (1 - LEFT_FRACTION - TOLD_FRACTION))
+        saved = int(tokens * (1 - LEFT_FRACTION - NOTICE_FRACTION))
         if saved >= LEAST_TOKENS:
             yield Offer(starts[inner[0]], saved, span)
 

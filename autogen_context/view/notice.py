@@ -122,7 +122,7 @@ class Notices:
             due = (*due, Notice(topic=name[0], key=name[1], text=news, news=news))
         return replace(self, in_force=without(self.in_force, {name}), due=due)
 
-    def after_telling(self, names: frozenset[Name]) -> "Notices":
+    def after_sending(self, names: frozenset[Name]) -> "Notices":
         """Return the notices after those of these names were sent."""
         return replace(self, due=without(self.due, names), in_sight=self.in_sight | names)
 

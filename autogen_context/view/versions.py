@@ -67,7 +67,7 @@ class Versions:
     def diff(self, a: int, b: int) -> "VersionDiff":
         """Return the differences between two versions; ``ValueError`` if one is not kept."""
         before, after = self.view(a), self.view(b)
-        old, new = told_beside(before), told_beside(after)
+        old, new = notices_and_pins(before), notices_and_pins(after)
         return VersionDiff(
             a=a,
             b=b,
@@ -163,7 +163,7 @@ class VersionDiff:
         return "\n".join(lines if self else [*lines, "  no difference"])
 
 
-def told_beside(view: ContextView) -> list[str]:
+def notices_and_pins(view: ContextView) -> list[str]:
     """Return the valid notices and the pins of a view, in words."""
     pins = sorted(f"pinned {pin.hex()}" for pin in view.pins)
     return list(dict.fromkeys([*(notice.rendered for notice in view.notices.in_force), *pins]))
@@ -185,5 +185,5 @@ def said(decision: Decision | None) -> str:
     """Return a decision in words."""
     if decision is None:
         return "not there"
-    in_front = ", with something in front" if decision.before else ""
-    return f"{decision.action} ({decision.tokens_after} tokens{in_front})"
+    preceded = ", with something in front" if decision.before else ""
+    return f"{decision.action} ({decision.tokens_after} tokens{preceded})"

@@ -243,17 +243,19 @@ class ContextView:
         if not stay or candidates[len(stay) - 1].unit.stop <= change.same:
             return self._cut_back(change.same)
         notices_now = sum(map(has_notice, filter(None, stay)))
-        is_untold = sum(map(has_notice, self.decisions)) > notices_now
-        if is_untold and any(each.hides for each in stay if each):
+        loses_notice = sum(map(has_notice, self.decisions)) > notices_now
+        if loses_notice and any(each.hides for each in stay if each):
             return self.begun_anew()  # nothing would tell what is hidden
         decisions = Decisions(
             each or kept(c, Why.CHANGED)
             for each, c in zip(stay, candidates[: len(stay)], strict=True)
         )
-        untold = sum(map(told_before, self.decisions)) > sum(map(told_before, filter(None, stay)))
+        loses_piece = sum(map(has_piece_before, self.decisions)) > sum(
+            map(has_piece_before, filter(None, stay))
+        )
         notices = self.notices
         if notices.in_force or notices.due:
-            notices = notices.realigned(change, anew=untold)
+            notices = notices.realigned(change, anew=loses_piece)
         at = min(change.stop_at(self.preamble.at), decisions.stop)
         return replace(
             self.changed(),
@@ -334,7 +336,7 @@ def has_notice(decision: Decision) -> bool:
     )
 
 
-def told_before(decision: Decision) -> bool:
+def has_piece_before(decision: Decision) -> bool:
     """Return True if something is sent before a unit."""
     return bool(decision.before)
 

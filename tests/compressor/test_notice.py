@@ -73,8 +73,8 @@ class Talk:
     def __init__(self, *parts: Sequence[Message]) -> None:
         self.messages = [message for part in parts for message in part]
         self.candidates = candidates_of(self.messages)
-        self.telling = EvictionNotice(COUNTER, compressor=SemanticCompressor())
-        ConversationIndex(self.candidates).follow(self.telling)
+        self.notice = EvictionNotice(COUNTER, compressor=SemanticCompressor())
+        ConversationIndex(self.candidates).follow(self.notice)
 
     def told(
         self,
@@ -85,7 +85,7 @@ class Talk:
     ) -> str:
         """What is told when only these units are in sight."""
         decided: dict[int, Decision] = {i: kept(self.candidates[i], Why.NEW) for i in in_sight}
-        return self.telling.told(
+        return self.notice.content(
             self.candidates, decided, summaries=summaries or {}, room_tokens=room_tokens
         )
 
@@ -121,9 +121,9 @@ def test_it_fits_and_is_the_same_each_time(
     summaries = {span: said for span, said in summaries.items() if span.start < span.stop}
     text = talk.told(shown, summaries=summaries, room_tokens=room)
     assert COUNTER.text(text) <= room
-    talk.telling, index = Talk().telling, ConversationIndex(talk.candidates)
+    talk.notice, index = Talk().notice, ConversationIndex(talk.candidates)
     for stop in range(count + 1):
-        index.follow(talk.telling, stop=stop)
+        index.follow(talk.notice, stop=stop)
     assert talk.told(shown, summaries=summaries, room_tokens=room) == text
 
 
@@ -134,10 +134,10 @@ def test_what_was_stated_out_of_sight_is_told_and_what_is_in_sight_is_not() -> N
     assert "billing" not in talk.told([0, 1, 3])
     assert "read src/app.py" in talk.told([0, 1, 3])
     shortened = replaced(talk.candidates[1], "shorten", Why.BLOCKS, talk.candidates[1].pieces, 5)
-    told = talk.telling.told(talk.candidates, {1: shortened}, summaries={}, room_tokens=1_000)
+    told = talk.notice.content(talk.candidates, {1: shortened}, summaries={}, room_tokens=1_000)
     assert "billing_2024" in told
     whole = replace(shortened, pieces=(Written(message=Message(role="user", text=RULE)),))
-    told = talk.telling.told(talk.candidates, {1: whole}, summaries={}, room_tokens=1_000)
+    told = talk.notice.content(talk.candidates, {1: whole}, summaries={}, room_tokens=1_000)
     assert "billing_2024" not in told
 
 
@@ -312,13 +312,13 @@ def test_under_pressure_what_is_open_stays() -> None:
 
 
 def test_what_is_noted_depends_on_the_units_alone() -> None:
-    """However far it was noted before, also where the reach grows again: a loaded state notes the same."""
+    """However far it was noted before, also where the horizon grows again: a loaded state notes the same."""
     talk = Talk(*(step("x", f"src/m{n}.py") for n in range(12)))
-    often, once = talk.telling, Talk(*(step("x", f"src/m{n}.py") for n in range(12))).telling
+    often, once = talk.notice, Talk(*(step("x", f"src/m{n}.py") for n in range(12))).notice
     sees = {6: kept(talk.candidates[6], Why.NEW)}
     told = [
-        each.told(talk.candidates, sees, summaries={}, room_tokens=900, reach=reach)
-        for each, reach in ((often, 3), (often, 9), (often, 5), (once, 5))
+        each.content(talk.candidates, sees, summaries={}, room_tokens=900, horizon=horizon)
+        for each, horizon in ((often, 3), (often, 9), (often, 5), (once, 5))
     ]
     assert told[2] == told[3]
     assert "src/m1.py" in told[3]

@@ -48,9 +48,9 @@ def test_a_rule_is_a_persons(name: str, people: tuple[str, ...], author: str) ->
         ledger.learn_text(span.text)
     assert {entry.author for entry in ledger} == {author}
     assert any("billing" in entry.text for entry in ledger) == (author == "person")
-    telling = EvictionNotice(COUNTER, compressor=SemanticCompressor())
-    index.follow(telling)
-    told = telling.told(candidates, {}, summaries={}, room_tokens=500)
+    notice = EvictionNotice(COUNTER, compressor=SemanticCompressor())
+    index.follow(notice)
+    told = notice.content(candidates, {}, summaries={}, room_tokens=500)
     assert ("Limits, by the person:\n> Never touch the table billing_2024" in told) == (
         author == "person"
     )
@@ -165,9 +165,9 @@ def test_what_is_said_again_counts_once(older: str, stays: bool) -> None:  # noq
     """The newest time; an older message stays beside it only where half of it is its own."""
     messages = list(resolved([says(older), says(RULES[0])]))
     candidates = candidates_of(messages)
-    telling = EvictionNotice(COUNTER, compressor=SemanticCompressor())
-    ConversationIndex(candidates).follow(telling)
-    found = telling.said(
+    notice = EvictionNotice(COUNTER, compressor=SemanticCompressor())
+    ConversationIndex(candidates).follow(notice)
+    found = notice.said(
         candidates, overview_of(candidates), messages, long_tokens=500, is_used=lambda _: False
     )
     assert sorted(said.unit for said in found) == [0, 1][not stays :]

@@ -324,7 +324,7 @@ def test_what_holds_is_in_sight_or_due(steps: Sequence[tuple[str, str]]) -> None
         if what == "gone":
             notices = notices.withdraw(("requirement", key), f"{key} is gone")
         if what == "told":
-            notices = notices.after_telling(frozenset({("requirement", key)}))
+            notices = notices.after_sending(frozenset({("requirement", key)}))
         if what == "anew":
             notices = notices.anew()
         due = {notice.name for notice in notices.due}

@@ -101,7 +101,7 @@ def test_what_a_preamble_says_is_corrected_while_that_one_is_sent() -> None:
     assert not before.notices.in_force
     view = with_preamble(before, 1_000, COUNTER.message)
     assert view.notices.due == (news,)
-    view = replace(view, notices=view.notices.after_telling(frozenset({news.name})))
+    view = replace(view, notices=view.notices.after_sending(frozenset({news.name})))
     again = offered(view, offer("one")).notices
     assert [each.text for each in again.due] == ["a.py is again as the project's context says"]
     older = offered(offered(view, offer("another", news)), offer("another")).notices

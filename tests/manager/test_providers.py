@@ -86,7 +86,7 @@ async def test_what_holds_is_told_when_it_changes() -> None:
         messages = [*messages, {"role": "user", "content": "and so on " * 30}]
         turn = await keeper.prepare(messages)
     assert told_in(turn.messages) == ["The branch is other."]
-    assert [version.kind for version in keeper.versions].count("told by git") == 2
+    assert [version.kind for version in keeper.versions].count("notices of git") == 2
 
 
 async def test_it_is_handed_what_is_new() -> None:

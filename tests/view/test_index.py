@@ -64,7 +64,7 @@ class Read:
         self.conversation = Conversation(OpenAIChat(), COUNTER)
         self.superseded = Superseded()
         self.references = References(BY_NAME, self.superseded)
-        self.telling = EvictionNotice(COUNTER, compressor=SemanticCompressor())
+        self.notice = EvictionNotice(COUNTER, compressor=SemanticCompressor())
         self.spans, self.memory = Spans(), Recaller()
         self.proposals = Proposals(SemanticHybridTrigger(fallback_turns=4), BY_NAME)
         self.answers: dict[str, Callable[[], object]] = {
@@ -104,10 +104,10 @@ class Read:
 
     def told(self) -> object:
         """What is stated, and the notice of all units."""
-        made, units = self.telling, self.conversation.candidates
+        made, units = self.notice, self.conversation.candidates
         stated = made.stated(self.conversation.index, ())
-        room, reach = 900, len(units) // 2
-        return stated, made.told(units, {}, summaries={}, room_tokens=room, reach=reach)
+        room, horizon = 900, len(units) // 2
+        return stated, made.content(units, {}, summaries={}, room_tokens=room, horizon=horizon)
 
     def retrieved(self) -> object:
         """What comes back for questions, as long as they are the newest units."""
