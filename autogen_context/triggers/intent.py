@@ -47,27 +47,27 @@ _SAYABLE: tuple[Intent, ...] = ("VERIFY", "DEBUG", "DOCUMENT", "REFACTOR", "IMPL
 KnownIntent = Callable[[Turn], Intent | None]
 
 
-class Standing(NamedTuple):
+class WorkState(NamedTuple):
     """State of the work: changed since the last passing run, failing in the last run, failing after a change."""
 
     changed: bool = False
     failing: bool = False
     broken: bool = False
 
-    def after(self, turn: Turn) -> "Standing":
+    def after(self, turn: Turn) -> "WorkState":
         """Return the state after a turn."""
         outcome = outcome_of(turn)
         if outcome.went_well:
-            return Standing()
+            return WorkState()
         changed = self.changed or outcome.changed_work
         broken = self.broken or (outcome.ran and changed)
-        return Standing(changed, outcome.ran or self.failing, broken)
+        return WorkState(changed, outcome.ran or self.failing, broken)
 
 
-AT_FIRST = Standing()
+AT_FIRST = WorkState()
 
 
-def intent_of(turn: Turn, standing: Standing = AT_FIRST) -> Intent | None:
+def intent_of(turn: Turn, work: WorkState = AT_FIRST) -> Intent | None:
     """Determine the intent by rules; ``None`` if the agent only talks, cleans up or submits its work."""
     outcome = outcome_of(turn)
     kinds = {step.action.kind for step in turn.steps}
@@ -77,23 +77,23 @@ def intent_of(turn: Turn, standing: Standing = AT_FIRST) -> Intent | None:
     # Last clause first, since agents announce the next step last.
     said: list[Intent] = [each for one in reversed(clauses) for each in _SAYABLE if each in one]
     if "write" in kinds or outcome.tried - {"try"}:
-        return _of_change(outcome.tried, said, standing)
+        return _of_change(outcome.tried, said, work)
     if kinds & RUNS or outcome.tried:
-        return _of_run(said, standing, outcome, is_test="test" in kinds)
+        return _of_run(said, work, outcome, is_test="test" in kinds)
     seen = set(map(sort_of, outcome.seen))
     is_page = seen == {"document"} and "DOCUMENT" in said
-    if is_page or (standing.changed and "VERIFY" in said):
+    if is_page or (work.changed and "VERIFY" in said):
         return "DOCUMENT" if is_page else "VERIFY"
-    return "DEBUG" if standing.failing or "DEBUG" in said else "EXPLORE"
+    return "DEBUG" if work.failing or "DEBUG" in said else "EXPLORE"
 
 
-def _of_change(sorts: frozenset[FileSort], said: list[Intent], standing: Standing) -> Intent:
+def _of_change(sorts: frozenset[FileSort], said: list[Intent], work: WorkState) -> Intent:
     """Determine the intent of a change by its files and the reasoning."""
     if [*sorts] == ["document"]:
         return "DOCUMENT"
     if "try" in sorts and sorts <= {"try", "test"}:
-        return "VERIFY" if standing.changed else "DEBUG"
-    if standing.broken:
+        return "VERIFY" if work.changed else "DEBUG"
+    if work.broken:
         return "DEBUG"
     if [*sorts] == ["test"]:
         return "VERIFY"
@@ -102,11 +102,11 @@ def _of_change(sorts: frozenset[FileSort], said: list[Intent], standing: Standin
     return "IMPLEMENT"
 
 
-def _of_run(said: list[Intent], standing: Standing, outcome: Outcome, *, is_test: bool) -> Intent:
+def _of_run(said: list[Intent], work: WorkState, outcome: Outcome, *, is_test: bool) -> Intent:
     """Determine the intent of a run: verify a change or repair, or investigate a failure."""
-    if standing.changed or (standing.failing and outcome.verdict == "passed"):
+    if work.changed or (work.failing and outcome.verdict == "passed"):
         return "VERIFY"
-    if standing.failing or (is_test and outcome.verdict == "failed" and "VERIFY" not in said):
+    if work.failing or (is_test and outcome.verdict == "failed" and "VERIFY" not in said):
         return "DEBUG"
     for each in said:
         if each in {"DEBUG", "VERIFY", "IMPLEMENT"}:
@@ -134,7 +134,7 @@ class IntentBasedTrigger:
         self.known = known
         self._phase: _Phase | None = None
         self._odd: _Phase | None = None  # a possible new phase that began with the previous turn
-        self._standing = AT_FIRST
+        self._work = AT_FIRST
         self._outcomes = Outcomes()
 
     @property
@@ -145,14 +145,14 @@ class IntentBasedTrigger:
     def observe(self, turn: Turn) -> TriggerDecision:
         """Return the finished phase if this turn begins a new one."""
         outcome, last = self._outcomes.add(turn), self._phase
-        told = self.known(turn) if self.known else None
-        intent = told or intent_of(turn, self._standing)
-        new = _Phase(intent, turn.number, "model" if told else "rules") if intent else None
+        known = self.known(turn) if self.known else None
+        intent = known or intent_of(turn, self._work)
+        new = _Phase(intent, turn.number, "model" if known else "rules") if intent else None
         begun = self._begun(new, outcome)
         decision = self._decision(last, begun, outcome) if last and begun else NOTHING
         if begun:
             self._phase, self._outcomes.start = begun, begun.start
-        self._standing = self._standing.after(turn)
+        self._work = self._work.after(turn)
         return decision
 
     def _begun(self, new: _Phase | None, outcome: Outcome) -> _Phase | None:
@@ -173,7 +173,7 @@ class IntentBasedTrigger:
     def _decision(self, last: _Phase, begun: _Phase, outcome: Outcome) -> TriggerDecision:
         """Propose the previous phase if the transition counts; for a ``VERIFY``, there must be something to verify."""
         has_changed = any(each.changed_work for each in self._outcomes.open[:-1])
-        is_faulty = self._standing.failing or last.intent == "DEBUG"
+        is_faulty = self._work.failing or last.intent == "DEBUG"
         is_idle = not has_changed and not (is_faulty and outcome.verdict == "passed")
         if begun.intent not in TRANSITIONS.get(last.intent, ()) or begun.start <= last.start:
             return NOTHING
@@ -193,7 +193,7 @@ SAID_CHARS = 2_000  # from the end of the reasoning, where agents announce the n
 SEEN_CHARS = 500  # from the end of each observation
 STEPS = 5  # tool calls per turn
 LEAST_CONFIDENCE = 0.5
-FAILED = "a model told no intent; the rules decide: %s"
+FAILED = "a model named no intent; the rules decide: %s"
 ENTRIES = 512  # answers kept; the oldest is evicted first
 KIND = "intent"  # in the cache
 
@@ -253,7 +253,7 @@ class IntentModel:
 
     def __call__(self, turn: Turn, /) -> Intent | None:
         """Return the model's answer; ``None`` if it was not asked or gave no valid answer."""
-        return self._kept.get(content_digest(told(turn)))
+        return self._kept.get(content_digest(text_of(turn)))
 
     def due(self, candidates: Sequence[Candidate], kinds: ToolKinds) -> Turn | None:
         """Return the newest unit to ``ask`` about, if it is a turn with all results and was not asked about."""
@@ -263,11 +263,11 @@ class IntentModel:
         if not unit.has_calls or unit.unanswered:
             return None
         turn = turn_of(unit, 0, kinds=kinds)  # the number does not matter here
-        return None if content_digest(told(turn)) in self._kept else turn
+        return None if content_digest(text_of(turn)) in self._kept else turn
 
     async def ask(self, turn: Turn) -> None:
         """Ask the model for the intent of a turn, once: failures are kept as well."""
-        text = told(turn)
+        text = text_of(turn)
         key = content_digest(text)
         if key in self._kept:
             return
@@ -296,7 +296,7 @@ class IntentModel:
             return None
 
 
-def told(turn: Turn) -> str:
+def text_of(turn: Turn) -> str:
     """Describe a turn for the prompt, each part shortened; also the key of its answer."""
     lines = [f"It said: {turn.reasoning[-SAID_CHARS:]}"]
     for step in turn.steps[:STEPS]:

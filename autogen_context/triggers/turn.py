@@ -327,8 +327,8 @@ class Outcomes:
         """Return the scope from ``start`` to before ``stop``; ``more`` are further turns to keep."""
         seen, stay = set[str](), {number for number in more if start <= number < stop}
         for known in takewhile(lambda known: known.turn >= start, reversed(self._known)):
-            told = {*known.written, *known.answered, *(["a verdict"] if known.verdict else [])}
-            if known.turn < stop and not told <= seen:
+            outcomes = {*known.written, *known.answered, *(["a verdict"] if known.verdict else [])}
+            if known.turn < stop and not outcomes <= seen:
                 stay.add(known.turn)
-                seen |= told
+                seen |= outcomes
         return TurnRange(start=start, stop=stop, outcomes=tuple(sorted(stay)))

@@ -59,10 +59,10 @@ def test_intents_are_told(untouched: bool, least_accuracy: float, least_f1: floa
     """At least as often as this, and with this F1 averaged over the intents and none."""
     pairs = Counter[tuple[Intent | None, Intent | None]]()
     for session in sessions(untouched=untouched):
-        standing = AT_FIRST
+        work = AT_FIRST
         for each, row in zip(session.turns, session.labelled, strict=True):
-            pairs[row.intent, intent_of(each, standing)] += 1
-            standing = standing.after(each)
+            pairs[row.intent, intent_of(each, work)] += 1
+            work = work.after(each)
     names: set[Intent | None] = {name for pair in pairs for name in pair}
     assert len(names) == 7
     assert pairs.total() >= 75

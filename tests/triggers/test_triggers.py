@@ -27,7 +27,7 @@ from autogen_context.triggers.intent import (
     Intent,
     IntentBasedTrigger,
     IntentModel,
-    Standing,
+    WorkState,
     intent_of,
 )
 from autogen_context.triggers.turn import (
@@ -194,24 +194,24 @@ def test_what_a_longer_run_gives(make: Make, expected: list[Said], turns: list[T
     assert list(map(told, fired(make(), turns))) == expected
 
 
-CHANGED, FAILING = Standing(changed=True), Standing(failing=True)
-BROKEN = Standing(changed=True, failing=True, broken=True)
+CHANGED, FAILING = WorkState(changed=True), WorkState(failing=True)
+BROKEN = WorkState(changed=True, failing=True, broken=True)
 RUN = shell("python x.py", "7")
-ALONE: dict[str, tuple[Intent | None, str, list[Step], Standing]] = {
-    "reads": ("EXPLORE", "Let me look at the loader.", [read("loader.py")], Standing()),
-    "reads for a fault": ("DEBUG", "Why does it raise here?", [read("loader.py")], Standing()),
-    "writes a try": ("DEBUG", "", [written("reproduce_issue.py")], Standing()),
-    "edits": ("IMPLEMENT", "I'll add the parameter.", [edit("loader.py")], Standing()),
-    "books": ("IMPLEMENT", "", [BOOKED], Standing()),
-    "tests": ("VERIFY", "", [PASS], Standing()),
-    "tests to verify, and they fail": ("VERIFY", "Let me verify it.", [FAIL], Standing()),
-    "writes tests": ("VERIFY", "", [written("tests/test_loader.py")], Standing()),
-    "writes a page": ("DOCUMENT", "", [written("docs/loader.md")], Standing()),
-    "writes a docstring": ("DOCUMENT", "I'll add a docstring.", [edit("loader.py")], Standing()),
-    "reads a page to write it": ("DOCUMENT", "Now the manual.", [read("manual.md")], Standing()),
-    "extracts": ("REFACTOR", "Let me extract this into a helper.", [edit("loader.py")], Standing()),
-    "speaks": (None, "I have fixed the bug and tested it.", [], Standing()),
-    "hands in": (None, "Fixed.", [called("submit", {}, "")], Standing()),
+ALONE: dict[str, tuple[Intent | None, str, list[Step], WorkState]] = {
+    "reads": ("EXPLORE", "Let me look at the loader.", [read("loader.py")], WorkState()),
+    "reads for a fault": ("DEBUG", "Why does it raise here?", [read("loader.py")], WorkState()),
+    "writes a try": ("DEBUG", "", [written("reproduce_issue.py")], WorkState()),
+    "edits": ("IMPLEMENT", "I'll add the parameter.", [edit("loader.py")], WorkState()),
+    "books": ("IMPLEMENT", "", [BOOKED], WorkState()),
+    "tests": ("VERIFY", "", [PASS], WorkState()),
+    "tests to verify, and they fail": ("VERIFY", "Let me verify it.", [FAIL], WorkState()),
+    "writes tests": ("VERIFY", "", [written("tests/test_loader.py")], WorkState()),
+    "writes a page": ("DOCUMENT", "", [written("docs/loader.md")], WorkState()),
+    "writes a docstring": ("DOCUMENT", "I'll add a docstring.", [edit("loader.py")], WorkState()),
+    "reads a page to write it": ("DOCUMENT", "Now the manual.", [read("manual.md")], WorkState()),
+    "extracts": ("REFACTOR", "Let me extract this into a helper.", [edit("loader.py")], WorkState()),
+    "speaks": (None, "I have fixed the bug and tested it.", [], WorkState()),
+    "hands in": (None, "Fixed.", [called("submit", {}, "")], WorkState()),
     "edits after a failure": ("IMPLEMENT", "", [E_A], FAILING),
     "runs after a failure": ("DEBUG", "", [RUN], FAILING),
     "tests pass after a failure": ("VERIFY", "", [PASS], FAILING),
@@ -222,12 +222,12 @@ ALONE: dict[str, tuple[Intent | None, str, list[Step], Standing]] = {
 }  # fmt: skip  # a row a case
 
 
-@pytest.mark.parametrize(("intent", "said", "steps", "standing"), ALONE.values(), ids=ALONE)
+@pytest.mark.parametrize(("intent", "said", "steps", "work"), ALONE.values(), ids=ALONE)
 def test_intent_of_a_turn(
-    intent: Intent | None, said: str, steps: list[Step], standing: Standing
+    intent: Intent | None, said: str, steps: list[Step], work: WorkState
 ) -> None:
     """What is said and done tells, and whether something was changed or failed before; words alone do not."""
-    assert intent_of(turn(1, said, *steps), standing) == intent
+    assert intent_of(turn(1, said, *steps), work) == intent
 
 
 BY_SAYING: dict[str, Intent] = {intent[:2].lower(): intent for intent in get_args(Intent)}
