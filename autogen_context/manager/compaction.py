@@ -204,11 +204,11 @@ class CompactionPlanner:
         decided = cut.decided
         new = {
             i: Reasoned(decided[i], cut.scores.reasons(i))
-            for i in self.references.standing
+            for i in self.references.considered
             if i in decided and decided[i].rank
             if not (i in known and i < len(before) and decided[i] is before[i])
         }
-        return {i: known[i] for i in self.references.standing if i in known} | new
+        return {i: known[i] for i in self.references.considered if i in known} | new
 
     def _said(self, need: Need, budget: CompactionBudget, horizon: int) -> list[Said]:
         """Return what people said; for a question about the past only rules, since what answers it goes before."""

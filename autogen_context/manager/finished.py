@@ -12,7 +12,7 @@ from autogen_context.manager.cut import Stretch
 from autogen_context.manager.parts import Setup
 from autogen_context.manager.room import RequestRoom
 from autogen_context.prioritizer.prioritizer import Need
-from autogen_context.prioritizer.selection import standing
+from autogen_context.prioritizer.selection import within_horizon
 from autogen_context.triggers.intent import KnownIntent
 from autogen_context.triggers.price import (
     LEFT_FRACTION,
@@ -97,7 +97,7 @@ class Finishing:
         decided, candidates = list(view.decisions), planner.conversation.candidates
         planner.follow()
         need = Need(room_tokens=room_tokens)
-        compared = standing(planner.references, need)
+        compared = within_horizon(planner.references, need)
         for span in spans:
             inner = span.inner(decided, stays)
             if not inner:

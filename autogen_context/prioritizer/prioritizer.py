@@ -41,9 +41,9 @@ LINE: Mapping[Place, float] = {
     "result": 0.5,
     "argument": 0.3,
 }  # weight of a whole line
-HOTTEST = 6.0  # the most heat of a block: weights of used, asked and current values
-HEATS_NEXT = 0.5  # fraction passed on to the following block, as from a heading
-HEATS_LAST = 0.25  # fraction passed on to the previous block
+MOST_USAGE = 6.0  # the most usage of a block: weights of used, asked and current values
+PASSES_NEXT = 0.5  # fraction passed on to the following block, as from a heading
+PASSES_LAST = 0.25  # fraction passed on to the previous block
 CALLED = 1.5  # factor for tool call arguments: a model repeats what it wrote
 SEARCHED = 0.5  # factor for search results: lists of names that no edit repeats
 SUPERSEDED = 0.25  # factor for a unit whose content later units show again
@@ -277,7 +277,7 @@ class PassageScore(NamedTuple):
     """The terms of a passage's score that stay constant within a compaction."""
 
     alike: Sequence[Mapping[str, float]]
-    heat: Sequence[float]
+    usage: Sequence[float]
     factor: float
     line: float
 
@@ -300,7 +300,7 @@ class ValueScores:
         self._fades = max(1.0, FADES * need.room_tokens)
         self._ages: dict[int, int] = {}  # tokens after each unit that may be chosen
         behind = 0
-        for unit in range(len(units) - 1, min(index.standing, default=len(units)) - 1, -1):
+        for unit in range(len(units) - 1, min(index.considered, default=len(units)) - 1, -1):
             self._ages[unit] = behind
             behind += units[unit].candidate.tokens
         newest = units[-FOCUS_UNITS:]
@@ -343,7 +343,7 @@ class ValueScores:
         lines: float = len(block.lines)
         if not self._kept_lines.isdisjoint(block.lines):
             lines = sum([KEPT_LINE if line in self._kept_lines else 1.0 for line in block.lines])
-        return known.factor * (values + known.line * lines * (1 + known.heat[position]))
+        return known.factor * (values + known.line * lines * (1 + known.usage[position]))
 
     def reasons(self, unit: int) -> tuple[str, ...]:
         """Name the strongest values of a unit, later uses, its age, and what lowers its score."""
@@ -413,14 +413,14 @@ class ValueScores:
             if value not in used
         }
         line = LINE[passage.place]
-        heat = [
+        usage = [
             fsum([weights[v] for v in block.values if v in used or v in asked or v in focus])
             for block in passage.blocks
             if line
         ]
         return PassageScore(
             alike=[{v: alike[v] for v in b.values & alike.keys()} for b in passage.blocks if alike],
-            heat=spread([min(HOTTEST, each) for each in heat]),
+            usage=spread([min(MOST_USAGE, each) for each in usage]),
             factor=factor,
             line=line,
         )
@@ -432,17 +432,17 @@ def is_search(text: UnitText) -> bool:
     return bool(actions) and all(action.kind == "search" for action in actions)
 
 
-def spread(heat: Sequence[float]) -> list[float]:
-    """Add to each block's heat what its neighbours pass on, decaying with distance."""
-    passed = [0.0] * len(heat)
+def spread(usage: Sequence[float]) -> list[float]:
+    """Add to each block's usage what its neighbours pass on, decaying with distance."""
+    passed = [0.0] * len(usage)
     carried = 0.0
-    for i, own in enumerate(heat):
+    for i, own in enumerate(usage):
         passed[i] += own + carried
-        carried = (carried + own) * HEATS_NEXT
+        carried = (carried + own) * PASSES_NEXT
     carried = 0.0
-    for i in range(len(heat) - 1, -1, -1):
+    for i in range(len(usage) - 1, -1, -1):
         passed[i] += carried
-        carried = (carried + heat[i]) * HEATS_LAST
+        carried = (carried + usage[i]) * PASSES_LAST
     return passed
 
 

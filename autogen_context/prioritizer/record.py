@@ -72,7 +72,7 @@ class ConversationRecord:
                     for passage in index.units[at].passages
                 ),
             )
-            for at in index.standing
+            for at in index.considered
         )
 
     @property

@@ -99,7 +99,7 @@ class References:
         self._uses: dict[str, list[int]] = {}
 
     @property
-    def standing(self) -> list[int]:
+    def considered(self) -> list[int]:
         """The units under consideration, whose texts are split into blocks, ascending."""
         return sorted(self._cut)
 
@@ -170,7 +170,7 @@ def forget(values: Iterable[str], counts: Counter[str]) -> None:
 
 def named_in(candidate: Candidate, kinds: ToolKinds) -> Named:
     """Return the values of a unit by who named them; keys of tool arguments do not count as named by the model."""
-    used, asked, told = NOTHING, NOTHING, NOTHING
+    used, asked, stated = NOTHING, NOTHING, NOTHING
     for message in candidate.said:
         if message.role in MODEL_ROLES:
             texts = [message.text]
@@ -179,12 +179,12 @@ def named_in(candidate: Candidate, kinds: ToolKinds) -> Named:
                 texts += [call.arguments] if value is None else strings_in(value)
             used |= values_of("\n".join(texts))  # no value spans lines
         elif message.role in SYSTEM_ROLES:
-            told |= values_of(message.text)
+            stated |= values_of(message.text)
         elif is_users(message):
             asked |= values_of(message.text)
     return Named(
         used=tuple(used),
         asked=tuple(asked),
-        is_sought=bool(asked or told),
+        is_sought=bool(asked or stated),
         actions=actions_of(candidate.unit, kinds),
     )

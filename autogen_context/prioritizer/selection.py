@@ -23,7 +23,7 @@ MARK_TOKENS = 6  # for the mark of a gap
 FRAME_FRACTION = 0.4  # of a unit's frame, charged to its first block; later blocks share the frame
 MOST_FRAME = 40  # the most tokens of a frame charged to the first block
 LEAST_ROOM = 25  # tokens; selection ends when less is left
-REACH = 8  # times the room: older units are not considered
+HORIZON = 8  # times the room: older units are not considered
 BEYOND = 1e-6  # factor for blocks of a section that has used up its share
 
 
@@ -34,14 +34,14 @@ class UnitCost(NamedTuple):
     passages: Sequence[Sequence[int]]
 
 
-def standing(conversation: References, need: Need) -> list[int]:
-    """Return the units to consider, ascending, up to ``REACH`` times the room.
+def within_horizon(conversation: References, need: Need) -> list[int]:
+    """Return the units to consider, ascending, up to ``HORIZON`` times the room.
 
     They are the newest ones; for a question about the past, the most relevant ones first.
     """
     units, answers = conversation.units, answers_of(conversation, need.relevance)
     best = sorted(answers, key=lambda i: (-answers[i], -i))
-    found, left = set[int](), REACH * need.room_tokens
+    found, left = set[int](), HORIZON * need.room_tokens
     for i in chain(best, range(len(units) - 1, -1, -1)):
         if left <= 0:
             break
@@ -51,10 +51,10 @@ def standing(conversation: References, need: Need) -> list[int]:
 
 
 def considered(conversation: References, need: Need) -> tuple[list[int], list[int]]:
-    """Return the units to compare, and those within reach whatever is asked for."""
-    compared = standing(conversation, need)
+    """Return the units to compare, and those within the horizon whatever is asked for."""
+    compared = within_horizon(conversation, need)
     recent = Need(room_tokens=need.room_tokens)
-    return compared, standing(conversation, recent) if need.relevance else compared
+    return compared, within_horizon(conversation, recent) if need.relevance else compared
 
 
 def cost_of(unit: UnitText, counter: MessageCounter) -> UnitCost:
@@ -131,8 +131,8 @@ class Selection:
             self._scores.keep(at)
             for block in (at.block - 1, at.block + 1):  # the gap beside it is smaller now
                 if 0 <= block < len(blocks):
-                    beside = at._replace(block=block)
-                    heappush(heap, (-self._density(beside), unit, beside))
+                    neighbour = at._replace(block=block)
+                    heappush(heap, (-self._density(neighbour), unit, neighbour))
         return order
 
     def ranking(self) -> dict[int, Rank]:
@@ -180,7 +180,7 @@ def blocks_at(unit: UnitText, position: int) -> Iterator[BlockAt]:
 
 def sections_of(conversation: References) -> dict[int, Section]:
     """Return the section of each unit considered."""
-    return {i: SECTION_OF[conversation.units[i].category] for i in conversation.standing}
+    return {i: SECTION_OF[conversation.units[i].category] for i in conversation.considered}
 
 
 def efficiency_of(conversation: References) -> Efficiency:

@@ -52,7 +52,7 @@ Cosines = Callable[[str, Sequence[str]], Sequence[float | None]]
 """Returns the cosine of each text with a query; None for a text without a vector (yet), empty if the query has none."""
 MEANING_FRACTION = 0.3  # of a score: any two messages are somewhat alike, and neighbours add up
 OTHERS_FRACTION = 0.5  # factor on the scores of authors other than those named in the query
-REACH = 4  # neighbours on each side that count
+NEIGHBOURS = 4  # neighbours on each side that count
 NEARNESS = 0.5  # of a neighbour's score; of the one behind it the square of that, and so on
 MOST_LATER = 8  # later messages searched for a revision of a statement
 AT_A_TIME = 64  # texts embedded in the background
@@ -211,7 +211,7 @@ def with_neighbours(scores: Mapping[int, float], total: int) -> dict[int, float]
     """Add to each score those of its neighbours: half of a direct neighbour's, a quarter of the next, ...; at most 1 again."""
     found = defaultdict[int, float](float)
     for at, score in scores.items():
-        for near in range(max(0, at - REACH), min(total, at + REACH + 1)):
+        for near in range(max(0, at - NEIGHBOURS), min(total, at + NEIGHBOURS + 1)):
             found[near] += score * NEARNESS ** abs(near - at)
     most = max(1.0, max(found.values(), default=0.0))
     return {at: score / most for at, score in found.items()}

@@ -171,7 +171,7 @@ def test_the_best_answers_stay(scores: list[float]) -> None:
     messages = [asks(text.format(1000 + n)) for n in range(len(scores))]
     references, room = references_of(messages), 4 * COUNTER.message(messages[0])
     answers = answer_scores(ConversationRecord(references), dict(enumerate(scores)))
-    every = references.standing
+    every = references.considered
     found = fill(
         references,
         every,

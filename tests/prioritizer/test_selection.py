@@ -15,7 +15,7 @@ from autogen_context.messages.message import Message
 from autogen_context.messages.piece import messages_of
 from autogen_context.prioritizer.prioritizer import BlockAt, Need, ValueScores
 from autogen_context.prioritizer.record import ConversationRecord
-from autogen_context.prioritizer.selection import REACH, Selection, standing
+from autogen_context.prioritizer.selection import HORIZON, Selection, within_horizon
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
 from autogen_context.tokens.measure import Count
 from autogen_context.tokens.message_counter import MessageCounter
@@ -77,7 +77,7 @@ def filled(
     candidates, references = candidates_of(messages), references_of(messages)
     decided = {i: kept(candidates[i], Why.NEW) for i in taken}
     scores = ValueScores(ConversationRecord(references), Need(room_tokens=room), {})
-    every = references.standing
+    every = references.considered
     return fill(
         references,
         every,
@@ -127,9 +127,9 @@ def test_what_answers_is_considered_however_long_ago() -> None:
     references = references_of([Message(role="user", text=f"alpha {n}") for n in range(99)])
     tokens = references.units[0].candidate.tokens
     need = Need(room_tokens=tokens, relevance={3: 0.2, 5: 0.9, 98: 0.1})
-    assert standing(references, need) == [3, 5, *range(99 - REACH + 2, 99)]
+    assert within_horizon(references, need) == [3, 5, *range(99 - HORIZON + 2, 99)]
     few = replace(need, relevance=dict.fromkeys(range(40), 0.5) | {2: 0.9})
-    assert standing(references, few) == [2, *range(40 - REACH + 1, 40)]
+    assert within_horizon(references, few) == [2, *range(40 - HORIZON + 1, 40)]
 
 
 class Uneven:
