@@ -16,10 +16,10 @@ from autogen_context.compressor.concepts import Concept, flattened, sense_of
 from autogen_context.compressor.passage import AUTHORITY, Passage, joined
 from autogen_context.language.phrases import phrases
 from autogen_context.language.terms import irregular, stop_words, terms
-from autogen_context.ledger import Kind, Ledger
+from autogen_context.ledger import Ledger, StatementKind
 from autogen_context.ledger.reader import cues_in
 
-RULES: frozenset[Kind] = frozenset({"safety rule", "constraint", "preference"})
+RULES: frozenset[StatementKind] = frozenset({"safety rule", "constraint", "preference"})
 NEGATING = ("denies", "negates", "forbid", "no_longer")
 DIGITS = re.compile(r"\d+")
 THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")

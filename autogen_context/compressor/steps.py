@@ -41,7 +41,7 @@ OPENING_CHARS = 80  # of a sentence that are searched for an example phrase
 LABEL_SIGNS = re.compile("[:\u2013\u2014\n]| - ")
 STATING = (  # every statement that stays has one of these cues, or a label
     *("forbid", "oblige", "limit", "if", "prefer", "person", "decide", "aim", "manner"),
-    *("standing", "sets", "is", "becomes", "lead", "interjection", "recast"),
+    *("lasting", "sets", "is", "becomes", "lead", "interjection", "recast"),
     *("withdraw", "withdrawn", "no_longer", "not_but", "instead"),
 )
 TELLING_WEIGHT = 1.5  # lighter concepts (a name, a statement) may be dropped with their sentence

@@ -1,7 +1,7 @@
 """Ledger of a conversation's statements: extracts them from text, replaces outdated ones, renders them within a token budget."""
 
 from autogen_context.ledger.ledger import Ledger
-from autogen_context.ledger.reader import Author, Entry, Kind
+from autogen_context.ledger.reader import Author, Entry, StatementKind
 from autogen_context.ledger.rendering import Rendering
 
-__all__ = ["Author", "Entry", "Kind", "Ledger", "Rendering"]
+__all__ = ["Author", "Entry", "Ledger", "Rendering", "StatementKind"]

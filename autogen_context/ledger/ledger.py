@@ -134,9 +134,9 @@ class Ledger:
             del self._entries[entry]
             self._reported.pop(entry, None)
             for mark in marks_of(entry):
-                held = self._by_mark.get(mark, {})
-                held.pop(entry, None)
-                if not held:
+                known = self._by_mark.get(mark, {})
+                known.pop(entry, None)
+                if not known:
                     self._by_mark.pop(mark, None)
 
     def rendered(self, *, room_tokens: int, count: CountText) -> Rendering:
@@ -177,9 +177,9 @@ class Ledger:
             if entry.reported:
                 self._reported.setdefault(entry)
             for mark in marks_of(entry):
-                held = self._by_mark.setdefault(mark, {})
-                held.pop(entry, None)  # stated again, it is the newest
-                held[entry] = None
+                known = self._by_mark.setdefault(mark, {})
+                known.pop(entry, None)  # stated again, it is the newest
+                known[entry] = None
         while len(self._reported) > MOST_REPORTED:
             self.forget(next(iter(self._reported)))
 

@@ -18,7 +18,7 @@ from autogen_context.text.sentence import Stop, stops_in
 from autogen_context.text.work import READ_SENTENCES, REPORT_CHARS, STATEMENT_CHARS
 
 Author = Literal["system", "person", "assistant", "tool"]
-Kind = Literal[
+StatementKind = Literal[
     "safety rule", "constraint", "decision", "goal state", "preference", "identity", "fact"
 ]
 ValueKind = Literal["quoted", "link", "date", "time", "amount", "code", "name"]
@@ -27,7 +27,7 @@ Word = tuple[int, str]
 """The start of a word and its stem."""
 
 AUTHORITIES: frozenset[Author] = frozenset({"system", "person"})
-RULES: frozenset[Kind] = frozenset({"safety rule", "constraint"})
+RULES: frozenset[StatementKind] = frozenset({"safety rule", "constraint"})
 READ_CHARS: dict[Author, int] = {  # from each end of a text
     "system": STATEMENT_CHARS,
     "person": STATEMENT_CHARS,
@@ -36,7 +36,7 @@ READ_CHARS: dict[Author, int] = {  # from each end of a text
 }
 ALL = slice(None)
 LEAST_CHARS, MOST_CHARS = 3, 400  # of a sentence; longer ones are pasted text
-TELLING_CHARS = 1_000  # of a text that may state something without a cue
+UNCUED_CHARS = 1_000  # of a text that may state something without a cue
 FACT_CHARS = 240  # of a sentence without a cue
 LEAST_TERMS = 3  # of a fact without a cue
 LABEL_WORDS = 4  # before a colon, in a label such as "Rule:"
@@ -51,14 +51,14 @@ REMEMBERED = 8_192  # words cached
 LOOKED_AT = 8_192
 SILENT = ("filler", "change", "lead")  # cues that say nothing about the subject
 GROUPS: dict[ValueKind, str] = {"amount": "<amount>", "date": "<when>", "time": "<when>"}
-LABELS: dict[str, Kind] = {  # kind named by a label before a statement
+LABELS: dict[str, StatementKind] = {  # kind named by a label before a statement
     "names_rule": "constraint",
     "names_decision": "decision",
     "names_fact": "fact",
     "names_goal": "goal state",
     "names_wish": "preference",
 }
-CUED: dict[str, Kind] = {  # kind implied by a cue
+CUED: dict[str, StatementKind] = {  # kind implied by a cue
     "prefer": "preference",
     "person": "identity",
     "decide": "decision",
@@ -115,7 +115,7 @@ CODE_LINE = re.compile(  # code, markup, logs, diffs, prompts, data
 class Entry:
     """A valid statement on one line; ``key`` is its subject, ``position`` the index of the message that stated it."""
 
-    kind: Kind
+    kind: StatementKind
     key: str
     text: str
     author: Author
@@ -131,7 +131,7 @@ class Entry:
 class Statement:
     """A statement read from a sentence, with the place of this in the text; a withdrawal only takes something back."""
 
-    kind: Kind | Literal["withdrawal"]
+    kind: StatementKind | Literal["withdrawal"]
     text: str
     start: int = 0
     stop: int = 0
@@ -185,7 +185,7 @@ class Sentence:
     @cached_property
     def words(self) -> tuple[Word, ...]:
         """The content words."""
-        return tuple(telling_words(self.text, self.cues))
+        return tuple(content_words(self.text, self.cues))
 
     @cached_property
     def terms(self) -> frozenset[str]:
@@ -286,7 +286,7 @@ def follows(last: StatedValue, value: StatedValue, between: str) -> bool:
     return "date" in kinds and kinds <= GROUPS.keys() and JOINED.fullmatch(between) is not None
 
 
-def telling_words(text: str, cues: Cues) -> Iterator[Word]:
+def content_words(text: str, cues: Cues) -> Iterator[Word]:
     """Yield the stems of the content words, skipping fillers, change cues and lead-ins."""
     silent = sorted((each.start, each.stop) for label in SILENT for each in cues.get(label, ()))
     stop = at = 0
@@ -304,7 +304,7 @@ stemmed = remembered(REMEMBERED)(stem)
 
 def linked_in(sentence: Sentence) -> Subject | None:
     """Return the subject that a verb, a colon or a limit links to a value, if it is clear."""
-    if sentence.has("adds", "told"):
+    if sentence.has("adds", "reported_speech"):
         return None
     link = None if sentence.has("negates", "forbid") else link_of(sentence)
     if link is None:
@@ -410,9 +410,9 @@ def said_up_to(line: str) -> int | None:
         ends = not line[colon + 1 :].strip()
         near = line[max(0, colon - ANNOUNCED_CHARS) : colon]
         found = phrases("ledger").find(near)
-        if any(each.label == "told" and not near[each.stop :].strip() for each in found):
+        if any(each.label == "reported_speech" and not near[each.stop :].strip() for each in found):
             return None if ends else colon
-        if ends and any(each.label in {"told", "material"} for each in found):
+        if ends and any(each.label in {"reported_speech", "material"} for each in found):
             return None
         colon = line.find(":", colon + 1) if colon < MOST_LOOKED_AT else -1
     return len(line)
@@ -462,7 +462,7 @@ def read_part(text: str, author: Author, start: int, which: slice = ALL) -> Iter
 
 def tells(text: str) -> bool:
     """Return True if a short text has a sentence with content that is no request and not about the work in progress."""
-    plain = unquoted(text) if len(text) <= TELLING_CHARS else ""
+    plain = unquoted(text) if len(text) <= UNCUED_CHARS else ""
     for begin, stop, *_ in sentences(plain):
         sentence = looked_at(led_to(" ".join(plain[begin:stop].split()))[0])
         works = sentence.has("progress", "idle", "lacks", "hedge") or any(
@@ -492,14 +492,16 @@ def sentences(text: str) -> Iterator[tuple[int, int, int, bool]]:
         start = following
 
 
-def labelled(text: str) -> tuple[str, Kind | None]:
+def labelled(text: str) -> tuple[str, StatementKind | None]:
     """Split off a label ("Rule:"); return the rest and the kind that the label names, if any."""
     for sign in (":", " - ", " \u2013 ", " \u2014 "):
-        front, found, rest = text.partition(sign)
-        words = front.split() if found else []
+        lead, found, rest = text.partition(sign)
+        words = lead.split() if found else []
         if 0 < len(words) <= LABEL_WORDS:
             prefix = looked_at(" ".join(words))
-            kinds: list[Kind] = [kind for label, kind in LABELS.items() if prefix.has(label)]
+            kinds: list[StatementKind] = [
+                kind for label, kind in LABELS.items() if prefix.has(label)
+            ]
             if kinds and kinds[0] == "constraint" and prefix.has("risk"):
                 return rest.lstrip(PAUSE), "safety rule"
             if kinds:
@@ -522,7 +524,7 @@ def led_to(text: str) -> tuple[str, set[str]]:
 
 
 @remembered(LOOKED_AT)
-def stated(sentence: Sentence, label: Kind | None, author: Author) -> Statement | None:
+def stated(sentence: Sentence, label: StatementKind | None, author: Author) -> Statement | None:
     """Return the statement of a sentence, or ``None``."""
     withdraws, recasts = "", ""
     if author in AUTHORITIES:
@@ -537,7 +539,7 @@ def stated(sentence: Sentence, label: Kind | None, author: Author) -> Statement 
     ordered = sentence.opens("withdraw")
     more = ordered and any(value.start > ordered.stop + len(withdraws) for value in sentence.values)
     takes_back = recasts or (withdraws and ordered and not more)
-    otherwise: Kind = "fact" if sentence.has("is", "becomes") else "decision"
+    otherwise: StatementKind = "fact" if sentence.has("is", "becomes") else "decision"
     return Statement(
         kind="withdrawal" if takes_back else kind or otherwise,
         text=sentence.text,
@@ -548,13 +550,15 @@ def stated(sentence: Sentence, label: Kind | None, author: Author) -> Statement 
     )
 
 
-def kind_of(sentence: Sentence) -> tuple[Kind | None, bool]:
+def kind_of(sentence: Sentence) -> tuple[StatementKind | None, bool]:
     """Return the kind of an authority's sentence, and True if it is sure."""
     conditional = sentence.opens("if")
-    told = sentence.has("told") and not sentence.has("own_words") and not conditional
+    is_reported = (
+        sentence.has("reported_speech") and not sentence.has("own_words") and not conditional
+    )
     idle = sentence.has("idle") and not sentence.values
     lacks = sentence.has("lacks")
-    if sentence.opens("ask") or idle or (sentence.has("hedge") and not told):
+    if sentence.opens("ask") or idle or (sentence.has("hedge") and not is_reported):
         return None, False
     if lacks and not (sentence.key or sentence.has("is", "becomes")):
         return None, False
@@ -562,22 +566,24 @@ def kind_of(sentence: Sentence) -> tuple[Kind | None, bool]:
     _, comma, then = sentence.text.partition(", ") if conditional else ("", "", "")
     ordered = comma and looked_at(then).has("request", "order", "forbid", "oblige", "manner")
     forbids = sentence.has("forbid") and not lacks
-    if not told and (forbids or demanded or sentence.limited or ordered):
+    if not is_reported and (forbids or demanded or sentence.limited or ordered):
         return "constraint", True
     works = (sentence.opens("request") and not sentence.key) or sentence.has("progress")
-    if not told and not sentence.cues.keys().isdisjoint(CUED):
+    if not is_reported and not sentence.cues.keys().isdisjoint(CUED):
         for label, kind in list(CUED.items())[: 3 if works else None]:
             if sentence.has(label):
                 return kind, True
     if works:
-        return ("constraint", True) if sentence.has("standing") else (None, False)
+        return ("constraint", True) if sentence.has("lasting") else (None, False)
     return fact_of(sentence)
 
 
-def fact_of(sentence: Sentence) -> tuple[Kind | None, bool]:
+def fact_of(sentence: Sentence) -> tuple[StatementKind | None, bool]:
     """Return the kind if a sentence states a fact: a definite subject with "is", or a short sentence with a value."""
-    told = sentence.has("told") and any(value.kind == "quoted" for value in sentence.values)
-    if told or len(sentence.text) > FACT_CHARS or sentence.opens("if"):
+    is_reported = sentence.has("reported_speech") and any(
+        value.kind == "quoted" for value in sentence.values
+    )
+    if is_reported or len(sentence.text) > FACT_CHARS or sentence.opens("if"):
         return None, False
     link = sentence.has("is", "becomes") or bool(sentence.key)
     if link and sentence.values:
@@ -590,7 +596,7 @@ def fact_of(sentence: Sentence) -> tuple[Kind | None, bool]:
     return ("fact" if tells else None), False
 
 
-def reported_kind(sentence: Sentence) -> Kind | None:
+def reported_kind(sentence: Sentence) -> StatementKind | None:
     """Return the kind of an assistant's sentence; never a rule or a preference."""
     if sentence.has("hedge", "idle", "forbid", "oblige", "prefer", "person"):
         return None

@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from autogen_context.ledger.reader import REMEMBERED, Author, Entry, Kind, looked_at
+from autogen_context.ledger.reader import REMEMBERED, Author, Entry, StatementKind, looked_at
 from autogen_context.text.fit import CountText, fit
 from autogen_context.text.memo import remembered
 from autogen_context.text.quote import MARK, block
@@ -17,7 +17,7 @@ from autogen_context.text.quote import MARK, block
 Lines = dict[Entry, str]
 Credits = Mapping[Author, str]
 
-RANKS: Mapping[Kind, int] = {  # lower ranks are dropped later
+RANKS: Mapping[StatementKind, int] = {  # lower ranks are dropped later
     "safety rule": 0,
     "constraint": 1,
     "decision": 2,
@@ -29,7 +29,7 @@ RANKS: Mapping[Kind, int] = {  # lower ranks are dropped later
 REPORTED_RANK = 6
 WITHOUT_VALUE = 2  # size factor for a statement without a value (number, name ...)
 OPENING = "[Ledger]"
-TITLES: dict[Kind, str] = {
+TITLES: dict[StatementKind, str] = {
     "safety rule": "Safety",
     "constraint": "Limits",
     "decision": "Decisions",
@@ -45,7 +45,7 @@ CREDITS: Credits = {
     "tool": ", reported by tools",
 }
 QUOTED_CREDITS: Credits = {**CREDITS, "person": ", by the person"}  # in a message of ours
-HEADINGS: dict[str, tuple[Kind, Author]] = {
+HEADINGS: dict[str, tuple[StatementKind, Author]] = {
     f"{title}{credit}:": (kind, author)
     for kind, title in TITLES.items()
     for credits_ in (QUOTED_CREDITS, CREDITS)
@@ -134,8 +134,8 @@ def shortened(text: str) -> str:
     parts: list[str] = []
     at = 0
     for each in sentence.cues.get("filler", ()):
-        held = any(value.start <= each.start < value.stop for value in sentence.values)
-        if each.start >= at and not held:
+        is_inside = any(value.start <= each.start < value.stop for value in sentence.values)
+        if each.start >= at and not is_inside:
             parts.append(text[at : each.start])
             at = each.stop + (text[each.stop : each.stop + 1] == " ")
     short = " ".join("".join([*parts, text[at:]]).split())
@@ -170,7 +170,7 @@ def heading_of(entry: Entry, credit: Credits) -> str:
 
 def entries_in(text: str, position: int) -> Iterator[Entry]:
     """Parse the entries of a rendered ledger, with or without its opening line."""
-    heading: tuple[Kind, Author] | None = None
+    heading: tuple[StatementKind, Author] | None = None
     lines = (line.removeprefix(MARK) for line in text.removeprefix(OPENING).split("\n"))
     for line in map(str.strip, lines):
         if line in HEADINGS:
@@ -179,6 +179,6 @@ def entries_in(text: str, position: int) -> Iterator[Entry]:
             yield entry_of(heading[0], line, heading[1], position)
 
 
-def entry_of(kind: Kind, text: str, author: Author, position: int) -> Entry:
+def entry_of(kind: StatementKind, text: str, author: Author, position: int) -> Entry:
     """Build an entry, with the key taken from its text."""
     return Entry(kind=kind, key=looked_at(text).key, text=text, author=author, position=position)

@@ -18,7 +18,7 @@ from autogen_context.compressor.extract import fill
 from autogen_context.compressor.notice import EvictionNotice, Said
 from autogen_context.compressor.shorten import fit_pieces
 from autogen_context.compressor.summaries import Span, Spans
-from autogen_context.ledger import Entry, Kind
+from autogen_context.ledger import Entry, StatementKind
 from autogen_context.ledger.rendering import entry_of
 from autogen_context.manager.cut import Cut, Stretch, left_again, left_out, notice_of, with_notice
 from autogen_context.manager.parts import Setup
@@ -52,7 +52,7 @@ from autogen_context.view.view import ContextView
 REPEATED = "the same system message is sent once"
 FRAME = "-"  # a placeholder, to measure the notice without its content
 NOTHING_SUMMED: Mapping[Span, str] = {}
-STATED: Mapping[Topic, Kind] = {"requirement": "constraint", "decision": "decision"}
+STATED: Mapping[Topic, StatementKind] = {"requirement": "constraint", "decision": "decision"}
 
 
 class Plan(NamedTuple):

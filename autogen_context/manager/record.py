@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import cast
 
-from autogen_context.ledger import Entry, Kind
+from autogen_context.ledger import Entry, StatementKind
 from autogen_context.ledger.reader import Author
 from autogen_context.ledger.rendering import entry_of, render
 from autogen_context.text.fit import CountText
@@ -16,7 +16,7 @@ CUT = "[The program that keeps this conversation has shortened it. Stated in wha
 def recorded_in(record: Record) -> list[Entry]:
     """Return the statements of a record as ledger entries."""
     return [
-        entry_of(cast("Kind", each.kind), each.text, cast("Author", each.author), BEFORE)
+        entry_of(cast("StatementKind", each.kind), each.text, cast("Author", each.author), BEFORE)
         for each in record.stated
     ]
 

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 from autogen_context.argument import require_text
 from autogen_context.language.phrases import phrases
 from autogen_context.language.terms import stem, stop_words
-from autogen_context.ledger import Entry, Kind, Ledger
+from autogen_context.ledger import Entry, Ledger, StatementKind
 from autogen_context.ledger.reader import RULES
 from autogen_context.messages.identifiers import PART
 from autogen_context.messages.message import content_digest
@@ -26,7 +26,7 @@ Choice = tuple[frozenset[str], frozenset[str]]
 MOST_COMPARED = 50  # preferences that a new one is compared with
 
 OPENING = "[What is known of the person, in their own words:]"
-KINDS: dict[Kind, FactKind] = {
+KINDS: dict[StatementKind, FactKind] = {
     "identity": "identity",
     "preference": "preference",
     "fact": "fact",
