@@ -230,8 +230,8 @@ class Holdings:
         ):
             return True
         if concept.kind == "number":
-            beside = self._runs.get(concept.text.lower(), ())[:LOOKED_AT]
-            return any(not concept.about or concept.about & sense.about for sense in beside)
+            senses = self._runs.get(concept.text.lower(), ())[:LOOKED_AT]
+            return any(not concept.about or concept.about & sense.about for sense in senses)
         if not concept.about:
             said = flattened(concept.text)  # check the words first: most texts lack one
             return all(map(self._words.__contains__, said.split())) and said in self._flat

@@ -46,7 +46,7 @@ SUPPOSED = "it has a person say what nobody said"
 Speaking = Literal["person", "assistant", "tool", "call"]
 
 
-class Told(NamedTuple):
+class Claim(NamedTuple):
     """What a sentence says."""
 
     order: tuple[str, ...]  # its terms and numbers, in order
@@ -75,16 +75,16 @@ class Told(NamedTuple):
             (one, two) for one, two in behind if one.isdecimal() and not two.isdecimal()
         )
 
-    def shares(self, other: "Told", fraction: float) -> bool:
+    def shares(self, other: "Claim", fraction: float) -> bool:
         """Return True if another sentence has at least this fraction of its terms."""
         return len(self.terms & other.terms) >= fraction * len(self.terms)
 
-    def adds_a_name_to(self, other: "Told") -> bool:
+    def adds_a_name_to(self, other: "Claim") -> bool:
         """Return True if it says what another sentence says with one more term: whom a pronoun there stands for."""
         more, shared = self.terms - other.terms, len(self.terms & other.terms)
         return len(more) <= 1 and LEAST_ALIKE <= shared == len(other.terms)
 
-    def passes_on(self, order: "Told") -> bool:
+    def passes_on(self, order: "Claim") -> bool:
         """Return True if it has all of another sentence, which is an order or a rule, in the forms of its words there."""
         here = frozenset(WORD.findall(self.text.lower()))
         words = [
@@ -95,12 +95,12 @@ class Told(NamedTuple):
         text = order.text.lstrip("> ")
         return is_order(text) or any(rules_in(text))
 
-    def contradicts(self, other: "Told") -> bool:
+    def contradicts(self, other: "Claim") -> bool:
         """Return True if a term that both have is denied in one of them alone."""
         one, two = self.denied - self.plain, other.denied - other.plain
         return bool(one & (other.plain - other.denied) or two & (self.plain - self.denied))
 
-    def reorders(self, other: "Told") -> bool:
+    def reorders(self, other: "Claim") -> bool:
         """Return True if it has other numbers of the same, or what both have in another order where that matters: of steps, of names."""
         if self.is_sequence and other.is_sequence and common(self.order, other.order):
             return True
@@ -108,7 +108,7 @@ class Told(NamedTuple):
         is_other = any(term in of_what for _, term in self.amounts - other.amounts)
         return is_other or common(self.names, other.names)
 
-    def repeats(self, other: "Told") -> bool:
+    def repeats(self, other: "Claim") -> bool:
         """Return True if it says all that another sentence says, and no more."""
         whole = self.shares(other, WHOLE) and other.shares(self, WHOLE)
         same = whole and self.numbers == other.numbers and not self.reorders(other)
@@ -121,7 +121,7 @@ def common(one: Sequence[str], other: Sequence[str]) -> bool:
     return [each for each in one if each in shared] != [each for each in other if each in shared]
 
 
-def told_in(sentence: str, by: Speaking = "assistant") -> Told:
+def claim_in(sentence: str, by: Speaking = "assistant") -> Claim:
     """Read a sentence clause by clause; two denials in one clause cancel each other out."""
     cues = cues_in(sentence)
     ended = (sentence[m.start : m.stop] for m in cues.get("no_longer", ()))  # says when, not what
@@ -144,7 +144,7 @@ def told_in(sentence: str, by: Speaking = "assistant") -> Told:
         start = stop
     plain, denied = map(frozenset, by_sign)
     names = dict.fromkeys(NAME.findall(sentence))
-    return Told(
+    return Claim(
         tuple(dict.fromkeys(order)),
         denied,
         plain,
@@ -165,36 +165,36 @@ def numbers_in(text: str) -> frozenset[str]:
 class Index:
     """Sentences by their terms, to find those that share most with another one: a bounded number, whatever the text is."""
 
-    def __init__(self, sentences: Iterable[Told]) -> None:
-        self._with_term: defaultdict[str, list[Told]] = defaultdict(list)
-        for told in sentences:
-            for term in told.terms:
-                self._with_term[term].append(told)
+    def __init__(self, sentences: Iterable[Claim]) -> None:
+        self._with_term: defaultdict[str, list[Claim]] = defaultdict(list)
+        for claim in sentences:
+            for term in claim.terms:
+                self._with_term[term].append(claim)
 
-    def near(self, told: Told) -> list[Told]:
+    def near(self, claim: Claim) -> list[Claim]:
         """Return sentences that share terms with one, found by its rarest terms."""
         rows = sorted(
-            (self._with_term[term] for term in told.terms & self._with_term.keys()), key=len
+            (self._with_term[term] for term in claim.terms & self._with_term.keys()), key=len
         )
         found = {id(each): each for each in islice(chain.from_iterable(rows), LOOKED_AT)}
-        least = min(LEAST_SHARED, len(told.terms))
-        return [each for each in found.values() if len(told.terms & each.terms) >= least]
+        least = min(LEAST_SHARED, len(claim.terms))
+        return [each for each in found.values() if len(claim.terms & each.terms) >= least]
 
 
 class Source:
-    """A text that summaries are held against; what people say is looked up apart, so that no tool can hide it."""
+    """A text that summaries are checked against; what people say is looked up apart, so that no tool can hide it."""
 
     def __init__(self, passages: Sequence[Passage]) -> None:
         text = joined(passages)
         people = [passage for passage in passages if AUTHORITY[passage.speaker.author]]
-        told = [told_in(line, speaking(p)) for p in passages for line in p.text.split("\n")]
+        claims = [claim_in(line, speaking(p)) for p in passages for line in p.text.split("\n")]
         rules = (rule for passage in people for rule in rules_in(passage.text))
         self._flat, self._words = flattened(text), frozenset(terms(text))
         self._numbers = numbers_in(text)
-        self._rules = Index(told_in(rule, "person") for rule in rules)
-        self._people = Index(each for each in told if each.by == "person")
-        self._others = Index(each for each in told if each.by != "person")
-        self._said = frozenset(n for each in told if each.by == "person" for n in each.numbers)
+        self._rules = Index(claim_in(rule, "person") for rule in rules)
+        self._people = Index(each for each in claims if each.by == "person")
+        self._others = Index(each for each in claims if each.by != "person")
+        self._said = frozenset(n for each in claims if each.by == "person" for n in each.numbers)
 
     def fault_of(self, sentence: str) -> str:
         """Return why a sentence of a summary is not to be trusted; empty if nothing speaks against it."""
@@ -203,30 +203,30 @@ class Source:
             return CARRIED
         if not all(map(self._has, sense.concepts)):
             return INVENTED
-        told = told_in(sentence)
-        if any(reverses(told, rule) for rule in self._rules.near(told)):
+        claim = claim_in(sentence)
+        if any(reverses(claim, rule) for rule in self._rules.near(claim)):
             return REVERSED
-        near = [*self._people.near(told), *self._others.near(told)]
-        whole = [each for each in near if told.shares(each, WHOLE)]
-        if fault := self._claimed(sentence, told, frozenset(each.by for each in whole)):
+        near = [*self._people.near(claim), *self._others.near(claim)]
+        whole = [each for each in near if claim.shares(each, WHOLE)]
+        if fault := self._claimed(sentence, claim, frozenset(each.by for each in whole)):
             return fault
-        if told.numbers and any(each.numbers for each in whole):
+        if claim.numbers and any(each.numbers for each in whole):
             whole = [each for each in whole if each.numbers]
         if misplaces(
-            told, [each for each in near if told.shares(each, HALF)], strictly=bool(whole)
+            claim, [each for each in near if claim.shares(each, HALF)], strictly=bool(whole)
         ):
             return MISPLACED
-        alike = whole or [each for each in near if told.adds_a_name_to(each)]
-        differ = [told.contradicts(each) or told.reorders(each) for each in alike]
+        alike = whole or [each for each in near if claim.adds_a_name_to(each)]
+        differ = [claim.contradicts(each) or claim.reorders(each) for each in alike]
         return REVERSED if differ and all(differ) else ""
 
-    def _claimed(self, sentence: str, told: Told, by: Collection[Speaking]) -> str:
+    def _claimed(self, sentence: str, claim: Claim, by: Collection[Speaking]) -> str:
         """Return why a sentence claims an authority that it does not have; empty if it claims none, or says what a person said.
 
         ``by`` are those who say all that it says.
         """
         about = people_in(sentence)
-        said = told_in(without(sentence, about)) if about else told
+        said = claim_in(without(sentence, about)) if about else claim
         near = self._people.near(said)
         if any(map(said.repeats, chain(self._rules.near(said), near))):
             return ""
@@ -235,8 +235,8 @@ class Source:
         if is_order(sentence) and "call" not in by:
             return ORDERED
         if "assistant" not in by and "call" not in by:
-            tools = (each for each in self._others.near(told) if each.by == "tool")
-            if any(map(told.passes_on, tools)):
+            tools = (each for each in self._others.near(claim) if each.by == "tool")
+            if any(map(claim.passes_on, tools)):
                 return ORDERED
         was_said = said.numbers <= self._said and any(
             said.shares(each, SAID) and not said.contradicts(each) for each in near
@@ -262,23 +262,23 @@ def speaking(passage: Passage) -> Speaking:
     return "tool"
 
 
-def misplaces(told: Told, near: Sequence[Told], *, strictly: bool) -> bool:
+def misplaces(claim: Claim, near: Sequence[Claim], *, strictly: bool) -> bool:
     """Return True if a sentence has another number of a thing than what is near it; ``strictly`` if something near says all of it."""
     known = frozenset(amount for each in near for amount in each.amounts)
     of_what = {term for _, term in known}
-    if any(term in of_what for _, term in told.amounts - known):
+    if any(term in of_what for _, term in claim.amounts - known):
         return True
     numbers = frozenset(number for each in near for number in each.numbers)
-    return strictly and bool(numbers) and not told.numbers <= numbers
+    return strictly and bool(numbers) and not claim.numbers <= numbers
 
 
-def reverses(told: Told, rule: Told) -> bool:
+def reverses(claim: Claim, rule: Claim) -> bool:
     """Return True if a sentence is about what a rule is about, and denies it or what it denies; not if it has another sequence."""
-    shared = len(told.terms & rule.terms)
-    if shared < max(LEAST_SHARED, SAID * min(len(rule.terms), len(told.terms))):
+    shared = len(claim.terms & rule.terms)
+    if shared < max(LEAST_SHARED, SAID * min(len(rule.terms), len(claim.terms))):
         return False
-    is_another = told.is_sequence and rule.is_sequence and told.reorders(rule)
-    return told.contradicts(rule) and not is_another
+    is_another = claim.is_sequence and rule.is_sequence and claim.reorders(rule)
+    return claim.contradicts(rule) and not is_another
 
 
 def rules_in(sentence: str) -> Iterator[str]:
@@ -290,7 +290,7 @@ def rules_in(sentence: str) -> Iterator[str]:
 def is_order(sentence: str) -> bool:
     """Return True if a sentence addresses the reader, or one of its clauses begins with a verb in its base form.
 
-    A verb is told from a noun by what stands behind it: an article or pronoun ("delete the"), or nothing that states something.
+    A verb is distinguished from a noun by what stands behind it: an article or pronoun ("delete the"), or nothing that states something.
     """
     places: defaultdict[str, set[int]] = defaultdict(set)
     for found in phrases("clause").find(sentence):

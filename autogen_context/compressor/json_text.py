@@ -211,8 +211,8 @@ def lay_out(
     rows.append((f"{before}{'{' if keyed else '['}", rank))
     last = len(parts) - 1
     for i, (key, part) in enumerate(parts):
-        told = HEADER_RANK if key == "columns" else ENDS_RANK - DEEPER * depth
-        part_rank = told if (i < 2 or i == last) and rank > 0 else 0.0  # noqa: PLR2004 - the first two
+        own_rank = HEADER_RANK if key == "columns" else ENDS_RANK - DEEPER * depth
+        part_rank = own_rank if (i < 2 or i == last) and rank > 0 else 0.0  # noqa: PLR2004 - the first two
         name, comma = f"{to_json(key).decode()}:" if keyed else "", "," * (i < last)
         if line := line_of(part):
             rows.append((f"{name}{line}{comma}", part_rank))

@@ -109,10 +109,10 @@ def cut_output(text: str, room: TextLimit) -> str:
             ranks.append(LAST_RANK if last[template] == i else 0.0)
     ranks = ranked(ranks, lines, room)
     errors = error_lines(lines)
-    telling = len(errors) <= most_of(lines)
+    are_few = len(errors) <= most_of(lines)
     for i in errors:  # the first and last of each template rank higher
         ends = i in (first[templates[i]], last[templates[i]])
-        ranks[i] = ERROR_RANK + ends if telling or ends else ERRORS_RANK
+        ranks[i] = ERROR_RANK + ends if are_few or ends else ERRORS_RANK
     return choose(lines, ranks, room, templates=templates)
 
 
@@ -183,8 +183,8 @@ PATH = re.compile(r"(?=.*[A-Za-z])(?:\S*[/\\]\S+|\S+\.[A-Za-z]\w{0,9})/?\Z")
 
 def are_hits(_: str, lines: Sequence[str]) -> bool:
     """Return True if most lines are search hits, or nearly all are paths."""
-    told = [line for line in lines if not line.startswith(("--", "[… "))]
-    return are_enough(told, path_of, share=0.6, least=2) or are_enough(
+    hits = [line for line in lines if not line.startswith(("--", "[… "))]
+    return are_enough(hits, path_of, share=0.6, least=2) or are_enough(
         lines, PATH.match, share=0.8, least=5
     )
 

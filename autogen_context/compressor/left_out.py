@@ -18,7 +18,7 @@ from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import RUNS, ToolKind, answers_of, outcome_of_call
 from autogen_context.messages.tool_call import BY_NAME, ToolKinds, actions_of
 from autogen_context.text.fit import CountText, fit, marked
-from autogen_context.text.outcome import most_telling
+from autogen_context.text.outcome import most_informative
 from autogen_context.text.quote import MARK, block, named, quoted
 
 # The log of actions
@@ -148,7 +148,7 @@ def actions_in(unit: Unit, kinds: ToolKinds = BY_NAME) -> list[Action]:
             lines = views[0].lines
             part = f"{lines[0]}-{lines[1]}" if lines else views[0].part
         outcome = outcome_of_call(action, answer)
-        reason = most_telling(outcome.lines)
+        reason = most_informative(outcome.lines)
         error = (quoted(reason) if reason else FAILED) if outcome.failed else ""
         parts = (part,) if part else ()
         thing = shortened(map(named, things))

@@ -58,8 +58,8 @@ def extract_of(text: str, mark: str, chars: int) -> str:
     middle = text[chars // 3 : len(text) - chars // 3][:SCANNED_CHARS]
     found = [line.strip()[:LONGEST_LINE] for line in filter(is_error_line, middle.split("\n"))]
     room = int(chars * ERROR_FRACTION)
-    told = fit(range(len(found)), room, cost=lambda at: len(found[at]) + 1, ends=lambda _: True)
-    errors = [found[at] for at in told.kept]
+    fitted = fit(range(len(found)), room, cost=lambda at: len(found[at]) + 1, ends=lambda _: True)
+    errors = [found[at] for at in fitted.kept]
     rest = max(0, chars - len("\n".join(errors)))
     head = text[: int(rest * HEAD_FRACTION)]
     border = head.rfind("\n", int(len(head) * (1 - BORDER_FRACTION)))

@@ -44,15 +44,17 @@ STATING = (  # every statement that stays has one of these cues, or a label
     *("lasting", "sets", "is", "becomes", "lead", "interjection", "recast"),
     *("withdraw", "withdrawn", "no_longer", "not_but", "instead"),
 )
-TELLING_WEIGHT = 1.5  # lighter concepts (a name, a statement) may be dropped with their sentence
+INFORMATIVE_WEIGHT = (
+    1.5  # lighter concepts (a name, a statement) may be dropped with their sentence
+)
 FIELD = re.compile(r"([^\W\d][\w .-]{0,39}?) ?[:=] ?\S+")
 RECORDS = 3  # lines with the same field's name
 ASIDE = re.compile(r" ?\([^()\n]{1,200}\)|[\u2013\u2014][^\u2013\u2014\n]{3,120}[\u2013\u2014]")
 QUOTED = re.compile(r'("[^"\n]*"|\u201c[^\u201d\n]*\u201d|`[^`\n]*`)')
 HOLLOW = re.compile(r"^[ \t]*,[ \t]*|,[ \t]*,|[ \t]+(?=[ \t,.;:!?])")  # left by a removed phrase
-OPENING_WORTH = 1.0  # of the first passage of a section and the last of all
-CENTRAL_WORTH = 2.0  # of a passage with only the most frequent words
-CONCEPT_POWER = 0.75  # ten numbers in a row are worth less than ten sentences with one each
+OPENING_VALUE = 1.0  # of the first passage of a section and the last of all
+CENTRAL_VALUE = 2.0  # of a passage with only the most frequent words
+CONCEPT_POWER = 0.75  # ten numbers in a row count less than ten sentences with one each
 COST_BASE = 6  # tokens added to each cost, to limit the advantage of short passages
 COST_POWER = 0.7
 LONGEST = 10_000  # characters of an excerpt
@@ -60,7 +62,7 @@ KEYWORD_CHARS = 300  # from a keyword on, of the part of a long text that is not
 
 
 class Stated(NamedTuple):
-    """What a text states: its valid statements, the passages beside them, and all passages that are not outdated."""
+    """What a text states: its valid statements, the passages with more than these, and all passages that are not outdated."""
 
     entries: tuple[Entry, ...]
     passages: list[Passage]
@@ -95,22 +97,24 @@ class SourceText:
 
     @cached_property
     def stated(self) -> Stated:
-        """What it states; passages with a keyword are kept besides their statements."""
+        """What it states; passages with a keyword are kept in addition to their statements."""
         said_at = learn(self._ledger, self.passages)
-        beside: list[Passage] = []
+        unstated: list[Passage] = []
         current: list[Passage] = []
         for at, passage in enumerate(self.passages, 1):
-            asked, holding = bool(keywords_in(passage.text, self.keep)), said_at.get(at)
-            if asked or holding is None:
+            asked, entries = bool(keywords_in(passage.text, self.keep)), said_at.get(at)
+            if asked or entries is None:
                 current.append(passage)
-                beside.append(passage)
-            elif holding:
+                unstated.append(passage)
+            elif entries:
                 current.append(passage)
-                told = "\n".join(entry.text for entry in holding)
+                stated = "\n".join(entry.text for entry in entries)
                 says = sense_of(passage.text).concepts
-                if passage.text.rstrip(" .") not in told and not all(map(Holdings(told).has, says)):
-                    beside.append(passage)
-        return Stated(tuple(self._ledger), beside, current)
+                if passage.text.rstrip(" .") not in stated and not all(
+                    map(Holdings(stated).has, says)
+                ):
+                    unstated.append(passage)
+        return Stated(tuple(self._ledger), unstated, current)
 
 
 def within_work(text: str, keep: Sequence[str]) -> str:
@@ -183,8 +187,8 @@ def without_outdated(text: str, newer: Sequence[Entry]) -> str:
     stating = learn(ledger, passages)
     for entry in newer:
         ledger.learn_text(entry.text, author=entry.author, position=len(passages) + 1)
-    holding = {entry.position for entry in ledger}
-    return joined(p for at, p in enumerate(passages, 1) if at not in stating or at in holding)
+    in_force = {entry.position for entry in ledger}
+    return joined(p for at, p in enumerate(passages, 1) if at not in stating or at in in_force)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,17 +224,17 @@ class Target:
 
 
 class Scored(NamedTuple):
-    """A passage with its new concepts (not in earlier passages), its worth, and its tokens."""
+    """A passage with its new concepts (not in earlier passages), its value, and its tokens."""
 
     passage: Passage
     fresh: tuple[Concept, ...]
-    worth: float
+    value: float
     tokens: int
 
     @property
     def score(self) -> float:
-        """Its worth for what it costs."""
-        return self.worth / float((self.tokens + COST_BASE) ** COST_POWER)
+        """Its value for what it costs."""
+        return self.value / float((self.tokens + COST_BASE) ** COST_POWER)
 
 
 def stepped(source: SourceText, target: Target) -> tuple[str, Strategy]:
@@ -258,7 +262,7 @@ def drafts(
     fewer = {
         at: entry.passage
         for at, entry in entries.items()
-        if any(concept.weight >= TELLING_WEIGHT for concept in entry.fresh)
+        if any(concept.weight >= INFORMATIVE_WEIGHT for concept in entry.fresh)
         or target.asks_for(entry.passage)
     }
     headings = headings_of(passages)
@@ -414,9 +418,9 @@ def scored(passages: Sequence[Passage], target: Target) -> dict[int, Scored]:
         seen.update(fresh)
         opens = at in {0, len(passages) - 1} or passage.section != passages[at - 1].section
         central = sum(map(common.__getitem__, sense.about)) / (len(sense.about) + 2)
-        worth = weight_of(fresh) ** CONCEPT_POWER
-        worth += CENTRAL_WORTH * central / most + OPENING_WORTH * opens
-        entries[at] = Scored(passage, fresh, worth, target.cost([passage]))
+        value = weight_of(fresh) ** CONCEPT_POWER
+        value += CENTRAL_VALUE * central / most + OPENING_VALUE * opens
+        entries[at] = Scored(passage, fresh, value, target.cost([passage]))
     return entries
 
 

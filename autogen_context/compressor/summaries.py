@@ -164,23 +164,23 @@ def drafted(source: SourceText, target: Target, seen: Target) -> Draft:
 
 def built_on(summary: str, source: SourceText, draft: Draft, extract: CompressionResult) -> str:
     """Return a text built on a summary; raise ``CompletionFailed`` if that is rejected."""
-    (text, shown, asked_tokens, target), (_, beside, current) = draft, source.stated
+    (text, shown, asked_tokens, target), (_, unstated, current) = draft, source.stated
     if len(summary) >= len(text):
         raise CompletionFailed("it is not shorter than the text")
     passages = mended(passages_of(summary), shown)
-    due = LEAST_FRACTION * telling_weight(extract.preserved_concepts)
+    due = LEAST_FRACTION * informative_weight(extract.preserved_concepts)
     said = chain.from_iterable(sense_of(passage.text).concepts for passage in passages)
-    if telling_weight(said) < min(due, asked_tokens / TOKENS_A_VALUE):
+    if informative_weight(said) < min(due, asked_tokens / TOKENS_A_VALUE):
         raise CompletionFailed("it lost too much")
 
     # The rules, the summary (shortened if it does not fit), then the lost concepts.
-    if any(passage.speaker.opening for passage in beside):
+    if any(passage.speaker.opening for passage in unstated):
         passages = [passage._replace(speaker=WRITER) for passage in passages]
     if not target.is_met(passages):
         passages = core_of(scored(passages, target), target)
     has = Holdings(target.text(passages)).has
     lost = {
-        at: entry._replace(worth=weight)
+        at: entry._replace(value=weight)
         for at, entry in scored(current, target).items()
         if (weight := weight_of(c for c in entry.fresh if c.kind != "statement" and not has(c)))
     }
@@ -189,7 +189,7 @@ def built_on(summary: str, source: SourceText, draft: Draft, extract: Compressio
     return target.text(kept[at] for at in sorted(kept))
 
 
-def telling_weight(concepts: Iterable[Concept]) -> float:
+def informative_weight(concepts: Iterable[Concept]) -> float:
     """Return the total weight of distinct values, numbers, names, quotations and keywords."""
     return weight_of({c for c in concepts if c.kind not in ("statement", "constraint", "negation")})
 

@@ -115,7 +115,7 @@ def is_error_line(line: str) -> bool:
     return _ERROR.search(line) is not None
 
 
-def most_telling(lines: Iterable[str]) -> str:
+def most_informative(lines: Iterable[str]) -> str:
     """Return the line that says most of a failure: the last one with an error's name, else the last one."""
     last = named = ""
     for line in lines:
@@ -306,7 +306,7 @@ def text_of(row: Mapping[str, object]) -> str:
     if isinstance(value, list):
         value = next(iter(cast("list[object]", value)), "")
     lines = lines_in(value) if isinstance(value, str) else []
-    return most_telling(filter(is_error_line, lines)) or (lines[0] if lines else "")
+    return most_informative(filter(is_error_line, lines)) or (lines[0] if lines else "")
 
 
 def whole(value: object) -> int | None:

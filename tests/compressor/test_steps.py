@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from autogen_context.compressor.concepts import Holdings, Strategy
 from autogen_context.compressor.passage import Passage, joined, passages_of
 from autogen_context.compressor.steps import (
-    TELLING_WEIGHT,
+    INFORMATIVE_WEIGHT,
     SourceText,
     Target,
     abstracted,
@@ -107,8 +107,8 @@ def test_what_steps_never_do(text: str, room: int) -> None:
     assert [id(p) for p in shown if any(p is one for one in fewer)] == list(map(id, fewer))
     below = [passage for passage in shown if passage.kind != "heading"]
     has, said = Holdings(joined(fewer)).has, Holdings(joined(below)).has
-    telling = [c for c in concepts if c.weight >= TELLING_WEIGHT and said(c)]
-    assert all(map(has, telling))
+    informative = [c for c in concepts if c.weight >= INFORMATIVE_WEIGHT and said(c)]
+    assert all(map(has, informative))
     if sum(len(passage.written) + 1 for passage in shown) < room:
         assert [p for p in shown if p not in fewer and p.kind != "heading"] == []
     core = joined(steps["keep core concepts"])
