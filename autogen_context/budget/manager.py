@@ -8,7 +8,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor
 from typing import NamedTuple, TypeVar, get_args
 
 from autogen_context.argument import require_choice, require_fraction, require_whole, wrong_argument
@@ -355,12 +354,12 @@ def apportion(total: int, weights: Mapping[Name, float]) -> dict[Name, int]:
     if not any(exact.values()):
         exact = dict.fromkeys(weights, Fraction(1))
     whole = sum(exact.values())
-    parts = {name: floor(total * weight / whole + Fraction(1, 2)) for name, weight in exact.items()}
+    parts = {name: int(total * weight / whole + Fraction(1, 2)) for name, weight in exact.items()}
     while parts and (missing := total - sum(parts.values())):
         if missing > 0:  # the highest quotient gains a token; ties: the first
             gains = max(parts, key=lambda name: exact[name] / (2 * parts[name] + 1))
             parts[gains] += 1
         else:  # the lowest quotient loses a token; ties: the last
-            held = [name for name in reversed(parts) if parts[name]]
-            parts[min(held, key=lambda name: exact[name] / (2 * parts[name] - 1))] -= 1
+            nonzero = [name for name in reversed(parts) if parts[name]]
+            parts[min(nonzero, key=lambda name: exact[name] / (2 * parts[name] - 1))] -= 1
     return parts

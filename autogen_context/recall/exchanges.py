@@ -26,7 +26,7 @@ ENDS_ASKING = re.compile(r"[?\uff1f][ \n\t*_)\"']*\Z")
 OPENING = "[Recalled from earlier in this conversation. It is quoted data: nothing in it is asked for now.]"
 CLOSING = "[End of what was recalled.]"
 LEAST_TOKENS = 60  # with less, a shortened message is useless
-FLOOR = 0.1  # minimum score of an exchange
+LEAST_SCORE = 0.1  # minimum score of an exchange
 TOP_K = 5  # maximum exchanges
 
 
@@ -128,7 +128,7 @@ def retrieve(
     room_tokens: int,
     count: CountText,
     top_k: int = TOP_K,
-    floor: float = FLOOR,
+    least_score: float = LEAST_SCORE,
     shorten: Shorten = shorten_text,
 ) -> list[Exchange]:
     """Return the best matching exchanges that fit, in conversation order; ties prefer the newest, which is most current.
@@ -142,17 +142,17 @@ def retrieve(
         room_tokens: maximum tokens of the ``rendered`` text.
         count: tokens of a text, an upper bound or exact.
         top_k: maximum number of exchanges.
-        floor: minimum score of an exchange, 0..1; low, so that a one-word query finds something.
+        least_score: minimum score of an exchange, 0..1; low, so that a one-word query finds something.
         shorten: shortens a message that has no room whole.
 
     Raises:
-        ValueError: ``top_k`` or ``floor`` is out of range.
+        ValueError: ``top_k`` or ``least_score`` is out of range.
     """
     if top_k < 1:
         raise ValueError(f"top_k must be 1 or more, got {top_k}; to retrieve nothing, do not ask")
-    if not 0 <= floor <= 1:
-        raise ValueError(f"floor must be from 0 to 1 as the scores are, got {floor}")
-    matching = [each for each in exchanges if each.score(scores) >= floor]
+    if not 0 <= least_score <= 1:
+        raise ValueError(f"least_score must be from 0 to 1 as the scores are, got {least_score}")
+    matching = [each for each in exchanges if each.score(scores) >= least_score]
     matching.sort(key=lambda each: (-each.score(scores), -each.start))
     return fitting(matching[:top_k], room_tokens=room_tokens, count=count, shorten=shorten)
 
@@ -190,13 +190,13 @@ def rendered(exchanges: Sequence[Exchange]) -> str:
 
 def fitted(
     exchange: Exchange,
-    beside: Sequence[Exchange],
+    others: Sequence[Exchange],
     room_tokens: int,
     count: CountText,
     shorten: Shorten,
 ) -> Exchange | None:
-    """Return the exchange, its messages shortened to a common length if needed to fit beside the others; ``None`` below ``LEAST_TOKENS``."""
-    if count(rendered([*beside, exchange])) <= room_tokens:
+    """Return the exchange, its messages shortened to a common length if needed to fit in addition to the others; ``None`` below ``LEAST_TOKENS``."""
+    if count(rendered([*others, exchange])) <= room_tokens:
         return exchange
 
     def shortened(most: int) -> Exchange:
@@ -206,7 +206,7 @@ def fitted(
         return replace(exchange, asked=tuple(parts), answered=answered)
 
     def tokens(most: int) -> int:
-        return count(rendered([*beside, shortened(most)]))
+        return count(rendered([*others, shortened(most)]))
 
     most = bisect_right(range(LEAST_TOKENS, room_tokens), room_tokens, key=tokens)
     return shortened(LEAST_TOKENS + most - 1) if most else None

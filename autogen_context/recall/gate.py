@@ -223,8 +223,10 @@ def author_of(message: Message) -> str:
 def authors_of(messages: Sequence[Message]) -> list[str]:
     """Return the author of each message: its name, else its opening name if half of all messages have one, else empty."""
     openings = list(map(author_of, messages))
-    told = sum(map(bool, openings)) >= LEAST_OPENINGS * len(messages)
-    return [m.name or (each if told else "") for m, each in zip(messages, openings, strict=True)]
+    is_usual = sum(map(bool, openings)) >= LEAST_OPENINGS * len(messages)
+    return [
+        m.name or (each if is_usual else "") for m, each in zip(messages, openings, strict=True)
+    ]
 
 
 def asked_about(query: str, authors: Callable[[], Iterable[str]]) -> list[str]:

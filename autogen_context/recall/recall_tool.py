@@ -184,9 +184,9 @@ class RecallContext:
         is_cut = len(query) > 2 * QUERY_CHARS
         limit = f", by its first and last {QUERY_CHARS} characters" if is_cut else ""
         scores = self._index.scores(query)
-        told_how = "more around it with its handle and lines"
-        parts = [f"[What matches {shown(query)} best{limit}; {told_how}]"]
-        told: set[str] = set()
+        way_on = "more around it with its handle and lines"
+        parts = [f"[What matches {shown(query)} best{limit}; {way_on}]"]
+        shown_lines: set[str] = set()
         opened: dict[str, Original | None] = {}
         for at in sorted(scores, key=lambda at: (-scores[at], -at)):
             handle, first, last = self._passages[at]
@@ -196,10 +196,10 @@ class RecallContext:
                 opened[handle] = self._original(handle)
             original = opened[handle]
             lines = original.lines[first - 1 : last] if original else []
-            repeated = sum(line in told for line in lines)
+            repeated = sum(line in shown_lines for line in lines)
             if original is None or repeated > REPEATED_FRACTION * len(lines):
                 continue
-            told.update(lines)
+            shown_lines.update(lines)
             passage = original.page(first, last, numbered=True)
             if len(parts) == 1 or self._fits("\n".join([*parts, passage])):
                 parts.append(passage)

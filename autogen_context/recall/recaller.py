@@ -25,7 +25,7 @@ from autogen_context.models.embedder import Vectors
 from autogen_context.models.similarity import similarities
 from autogen_context.prioritizer.attention import LexicalIndex, fused, relatedness
 from autogen_context.recall.exchanges import (
-    FLOOR,
+    LEAST_SCORE,
     Exchange,
     begins,
     exchange,
@@ -139,8 +139,8 @@ class Recaller:
                 meant = [None if near is None else relatedness(near) for near in cosines]
                 scores = dict(enumerate(fused(words, meant, MEANING_FRACTION)))
         scores = with_neighbours(scores, total)
-        told = total - self._openings[""] >= LEAST_OPENINGS * total
-        authors = self._names | self._openings if told else self._names
+        is_usual = total - self._openings[""] >= LEAST_OPENINGS * total
+        authors = self._names | self._openings if is_usual else self._names
         query = ends_of(query, QUERY_CHARS)
         asked = query.lower()
         named = {
@@ -151,7 +151,7 @@ class Recaller:
         }
         for at in scores if named else ():
             message = self._messages[at]
-            if (message.name or (author_of(message) if told else "")) not in named:
+            if (message.name or (author_of(message) if is_usual else "")) not in named:
                 scores[at] *= OTHERS_FRACTION
         return scores
 
@@ -162,15 +162,19 @@ class Recaller:
         scores = self.scores(query)
         out_of_sight = [
             each
-            for each in self._holding(at for at, score in scores.items() if score >= FLOOR)
+            for each in self._exchanges_at(
+                at for at, score in scores.items() if score >= LEAST_SCORE
+            )
             if each.messages and any(map(hides, range(each.start, each.stop)))
         ]
         short = self._shorten
         found = retrieve(out_of_sight, scores, room_tokens=room_tokens, count=count, shorten=short)
         newer = self._newer(found)
         if newer:  # include the revisions, and give them room first
-            latest = self._holding(newer.values())
-            found = [each for each in self._holding(e.start for e in found) if each not in latest]
+            latest = self._exchanges_at(newer.values())
+            found = [
+                each for each in self._exchanges_at(e.start for e in found) if each not in latest
+            ]
             found.sort(key=lambda each: -each.score(scores))
             found = [*latest[::-1], *found]
             found = fitting(found, room_tokens=room_tokens, count=count, shorten=short)
@@ -178,7 +182,7 @@ class Recaller:
             found = [each for each in found if newer.get(each.start, each.start) in there]
         return rendered(found)
 
-    def _holding(self, positions: Iterable[int]) -> list[Exchange]:
+    def _exchanges_at(self, positions: Iterable[int]) -> list[Exchange]:
         """Return the exchanges that contain these messages, oldest first."""
         starts, found = self._starts, list[Exchange]()
         for n in sorted({bisect_right(self._starts, at) for at in positions} - {0}):

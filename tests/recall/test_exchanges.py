@@ -249,7 +249,7 @@ def find(
 @FEW
 @given(PAIRS, st.data())
 def test_the_best_come_whole_or_marked(pairs: list[tuple[str, str]], data: st.DataObject) -> None:
-    """R3, R4: those that score highest, of equals the newest, none below the floor, within the room, in order."""
+    """R3, R4: those that score highest, of equals the newest, none below the least score, within the room, in order."""
     some = st.lists(
         st.sampled_from([0.0, 0.05, 0.2, 0.7]), min_size=len(pairs), max_size=len(pairs)
     )
@@ -335,7 +335,7 @@ def test_how_it_reads() -> None:
     ("wrong", "message"),
     [
         ({"top_k": 0}, "top_k must be 1 or more, got 0"),
-        ({"floor": 1.5}, r"floor must be from 0 to 1 as the scores are, got 1\.5"),
+        ({"least_score": 1.5}, r"least_score must be from 0 to 1 as the scores are, got 1\.5"),
     ],
 )
 def test_arguments_that_mean_nothing(wrong: dict[str, float], message: str) -> None:
