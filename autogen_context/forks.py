@@ -22,25 +22,25 @@ _WAITS_S = 5.0  # a fork for what is halfway; then it goes on
 def beginnings() -> WeakKeyDictionary[object, tuple[str, str]]:
     """Return the objects with the names of the methods to call in a child, and of the locks to hold while it is forked.
 
-    It is one mapping for the process, since Python forgets no function told to it. Not of ``WeakMethod``: with a callback it
+    It is one mapping for the process, since Python forgets no function given to it. Not of ``WeakMethod``: with a callback it
     complains at the end of a process of objects that live until then.
     """
     known = WeakKeyDictionary[object, tuple[str, str]]()
-    held = defaultdict[int, list[RLock]](list)  # by the thread that forks
+    acquired = defaultdict[int, list[RLock]](list)  # by the thread that forks
 
     def hold() -> None:
         until_s = time.monotonic() + _WAITS_S
         for owner, (_, name) in list(known.items()):
             lock = cast("RLock", getattr(owner, name)) if name else None
             if lock and lock.acquire(timeout=max(0.0, until_s - time.monotonic())):
-                held[get_ident()].append(lock)
+                acquired[get_ident()].append(lock)
 
     def let_go() -> None:
-        for lock in held.pop(get_ident(), ()):
+        for lock in acquired.pop(get_ident(), ()):
             lock.release()
 
     def begin_anew() -> None:
-        held.clear()
+        acquired.clear()
         for owner, (name, _) in list(known.items()):
             cast("Begin", getattr(owner, name))()
 
@@ -51,10 +51,10 @@ def beginnings() -> WeakKeyDictionary[object, tuple[str, str]]:
     return known
 
 
-def when_forked(begin: Begin, *, holding: str = "") -> None:
+def when_forked(begin: Begin, *, lock: str = "") -> None:
     """Have a bound method called in each process that is forked off from now on, while its object lives there.
 
-    ``holding`` names an attribute, an ``RLock``: no other thread has it while a process is forked; ``begin`` makes the child's.
+    ``lock`` names an attribute, an ``RLock``: no other thread has it while a process is forked; ``begin`` makes the child's.
     """
     method = cast("MethodType", begin)
-    beginnings()[method.__self__] = method.__name__, holding
+    beginnings()[method.__self__] = method.__name__, lock

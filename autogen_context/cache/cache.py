@@ -258,9 +258,9 @@ class ContextCache(Values):
     def stats(self) -> CacheStats:
         """Return the statistics so far; ``print`` shows them as a table."""
         memory, answered = self._memory, self._answered
-        on_disk = self._disk.held_bytes if self._disk else 0
+        on_disk = self._disk.used_bytes if self._disk else 0
         return CacheStats(
-            memory=TierStats(hits=answered["memory"], bytes=memory.held_bytes, entries=len(memory)),
+            memory=TierStats(hits=answered["memory"], bytes=memory.used_bytes, entries=len(memory)),
             disk=TierStats(hits=answered["disk"], bytes=on_disk),
             shared=TierStats(hits=answered["shared"]),
             misses=answered["built"],
@@ -336,20 +336,20 @@ class ContextCache(Values):
         """Return the entry from disk, from the server or from the builder."""
         entry = await self._from_disk(work)
         if entry is None:
-            reading = await self._settled(work)
+            reading = await self._stable(work)
             entry = await self._from_elsewhere(work, reading) or await self._built(work, reading)
         self._outdated.discard(work.request.row)
         return entry
 
-    async def _settled(self, work: _Work) -> FileReading:
+    async def _stable(self, work: _Work) -> FileReading:
         """Read the files; wait briefly if they changed within the current clock tick."""
         waits = 0
         while True:
             work.as_of = time.monotonic()
             reading = await asyncio.to_thread(self._reader.read, work.request.names)
-            if waits == _MOST_WAITS or not 0 < reading.settles_in_s <= _LONGEST_WAIT_S:
+            if waits == _MOST_WAITS or not 0 < reading.stable_in_s <= _LONGEST_WAIT_S:
                 return reading
-            await asyncio.sleep(reading.settles_in_s)
+            await asyncio.sleep(reading.stable_in_s)
             waits += 1
 
     async def _built(self, work: _Work, reading: FileReading) -> CacheEntry:
@@ -408,7 +408,7 @@ class ContextCache(Values):
         if not self._answers(entry, work.request):
             return None
         work.source = "shared"
-        if reading.settles_in_s <= 0:
+        if reading.stable_in_s <= 0:
             await self._keep(entry, work)
         return entry
 

@@ -51,13 +51,13 @@ _Listed = dict[str, list["os.DirEntry[str]"]]
 class FileState(NamedTuple):
     """Metadata of a path, or of a pattern with ``files``, the files that match it, and ``listing``, a digest of their names.
 
-    From ``settled_ns`` on, any change gives another state. It follows the newest change, also one of the folders listed for
+    From ``stable_ns`` on, any change gives another state. It follows the newest change, also one of the folders listed for
     a pattern, or of the nearest folder of a missing path, which shows that something appeared and disappeared again.
     """
 
     kind: Literal["file", "folder", "missing", "special", "pattern"]
     times: str
-    settled_ns: int = NEVER_NS
+    stable_ns: int = NEVER_NS
     size: int = 0
     listing: str = ""
     files: tuple[tuple[str, "FileState"], ...] = ()
@@ -74,13 +74,13 @@ class Fingerprint(NamedTuple):
 class FileReading(NamedTuple):
     """The state of all dependencies of a value at one moment.
 
-    If ``settles_in_s`` is 0 or less, ``FingerprintReader.proves`` can tell later that nothing changed in between, not even
+    If ``stable_in_s`` is 0 or less, ``FingerprintReader.proves`` can tell later that nothing changed in between, not even
     back and forth; otherwise read again after that many seconds.
     """
 
     fingerprints: tuple[Fingerprint, ...]
     states: tuple[FileState, ...]
-    settles_in_s: float
+    stable_in_s: float
 
 
 class FingerprintReader:
@@ -107,20 +107,20 @@ class FingerprintReader:
         now_ns = self._now_ns()  # taken first: later writes get later timestamps
         found = [(name, state_of_name(name)) for name in names]
         contents = [self._content(*each) for each in found]
-        settled_ns = max((state.settled_ns for _, state in found), default=0)
-        never = None in contents or settled_ns >= NEVER_NS
+        stable_ns = max((state.stable_ns for _, state in found), default=0)
+        never = None in contents or stable_ns >= NEVER_NS
         return FileReading(
             tuple(
                 Fingerprint(name, state.times, content or "")
                 for (name, state), content in zip(found, contents, strict=True)
             ),
             tuple(state for _, state in found),
-            math.inf if never else (settled_ns - now_ns) / 1e9,
+            math.inf if never else (stable_ns - now_ns) / 1e9,
         )
 
     def proves(self, reading: FileReading) -> bool:
         """Return True if a reading proves that nothing has changed since; opens files only to compare contents."""
-        if reading.settles_in_s > 0:
+        if reading.stable_in_s > 0:
             return False
         names = [each.name for each in reading.fingerprints]
         if self._by_content:
@@ -143,7 +143,7 @@ class FingerprintReader:
             by_content = not same_times or (self._by_content and old.content)
             if by_content and not (old.content and self._content(old.name, state) == old.content):
                 return None
-            times = state.times if state.settled_ns <= now_ns else old.times
+            times = state.times if state.stable_ns <= now_ns else old.times
             renewed.append(old._replace(times=times))
         return tuple(renewed)
 
@@ -246,7 +246,7 @@ def state_of_name(name: str) -> FileState:
     return FileState(
         "pattern",
         times=_digest([listing, *[state.times for state in states]]),
-        settled_ns=max([state.settled_ns for state in (*states, *listed)]),
+        stable_ns=max([state.stable_ns for state in (*states, *listed)]),
         listing=listing,
         files=files,
     )
@@ -308,7 +308,7 @@ def state_of(path: str) -> FileState:
     try:
         found = os.lstat(path)
         if stat.S_ISLNK(found.st_mode):
-            link, linked_ns = f" by {_times(found)}", settled_ns(found.st_ctime_ns)
+            link, linked_ns = f" by {_times(found)}", stable_ns(found.st_ctime_ns)
             link += f" to {os.readlink(path)!r}"
             found = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -318,13 +318,13 @@ def state_of(path: str) -> FileState:
     is_file = stat.S_ISREG(found.st_mode)
     if not is_file and not stat.S_ISDIR(found.st_mode):
         return FileState("special", "")
-    settled = max(linked_ns, settled_ns(found.st_ctime_ns))
+    stable_from = max(linked_ns, stable_ns(found.st_ctime_ns))
     return FileState(
-        "file" if is_file else "folder", _times(found) + link, settled, size=found.st_size
+        "file" if is_file else "folder", _times(found) + link, stable_from, size=found.st_size
     )
 
 
-def settled_ns(changed_ns: int) -> int:
+def stable_ns(changed_ns: int) -> int:
     """Return when the clock tick of a change is certainly over, in nanoseconds since the epoch, as is the argument."""
     return changed_ns + (TICK_NS if changed_ns % _SECOND_NS else COARSE_TICK_NS)
 
@@ -333,7 +333,7 @@ def _absent(path: str, times: str) -> FileState:
     """Return the state of a missing path; the nearest existing parent changes if the path appears and disappears."""
     for above in Path(path).parents:
         with suppress(OSError):
-            return FileState("missing", times, settled_ns(os.stat(above).st_ctime_ns))
+            return FileState("missing", times, stable_ns(os.stat(above).st_ctime_ns))
     return FileState("missing", times)
 
 
@@ -354,5 +354,5 @@ def changed(proofs: Mapping[str, Proof], *, now_ns: int | None = None) -> dict[s
         except (OSError, ValueError):
             said = GONE
         if said != proof:
-            found[path] = said if said == GONE or settled_ns(max(said[-2:])) <= now_ns else ()
+            found[path] = said if said == GONE or stable_ns(max(said[-2:])) <= now_ns else ()
     return found

@@ -55,7 +55,7 @@ class OriginalTier:
     def __init__(self, tier: Tier, *, scope: Scope) -> None:
         self._tier = tier
         self.scope = scope
-        self._is_told = False
+        self._has_warned = False
 
     @property
     def prefix(self) -> str:
@@ -125,8 +125,8 @@ class OriginalTier:
         try:
             return action()
         except Exception as error:  # noqa: BLE001 - any that a custom tier may raise
-            if not self._is_told and not isinstance(error, ValueError | StoreRefused):
-                self._is_told = True
+            if not self._has_warned and not isinstance(error, ValueError | StoreRefused):
+                self._has_warned = True
                 reason = type(error).__name__
                 _LOGGER.warning("a store of originals failed (%s); continuing without it", reason)
             return otherwise

@@ -126,7 +126,7 @@ class RedisServer:
         self._hurried = _client(url, self.limits.timeout_s)
         self._unsent: set[Sender] = set()  # with pending writes, and being served soon
         self._fault: ServerFault | None = None  # why it is away
-        self._served = self._is_told = False
+        self._served = self._has_warned = False
         self._tries, self._since_s = 0, time.monotonic()  # to reconnect, and the last success
         self._begin_anew()
         when_forked(self._begin_anew)
@@ -175,8 +175,8 @@ class RedisServer:
 
     def warn_of_no_key(self) -> None:
         """Say once that what needs a key is not shared."""
-        if not self._is_told:
-            self._is_told = True
+        if not self._has_warned:
+            self._has_warned = True
             numbers = {"store": self.name}
             _LOGGER.warning(
                 "a store without a key shares only values built from files that both sides have, since anybody who can write to "

@@ -319,9 +319,9 @@ class RedisTier:
                     pipeline.zadd(self._list, until)
                 pipeline.zremrangebyscore(self._list, 0, now_ms)
                 pipeline.pexpire(self._list, int(LONGEST_TTL_S * 1_000))
-            told = pipeline.execute(raise_on_error=False)
-        said = dict(zip(due, told, strict=False))
-        if self._list and any(str(each).startswith("WRONGTYPE") for each in told[len(due) :]):
+            answers = pipeline.execute(raise_on_error=False)
+        said = dict(zip(due, answers, strict=False))
+        if self._list and any(str(each).startswith("WRONGTYPE") for each in answers[len(due) :]):
             redis.unlink(self._list)  # it is no list of names
             if until:
                 redis.zadd(self._list, until)  # pyright: ignore[reportUnknownMemberType] - as above
@@ -365,16 +365,16 @@ class RedisTier:
         is_asked = False
         while not ended.is_set() and not self._server.closed.is_set():
             pulse_s = self._server.limits.pulse_s
-            told = cast("Mapping[str, object] | None", line.get_message(timeout=pulse_s))
-            if told is None and is_asked:
+            heard = cast("Mapping[str, object] | None", line.get_message(timeout=pulse_s))
+            if heard is None and is_asked:
                 raise TimeoutError
-            if told is None:
+            if heard is None:
                 line.ping()
-            elif told["type"] == "subscribe":
+            elif heard["type"] == "subscribe":
                 yield EVERYTHING
-            elif told["type"] == "message" and not ended.is_set():
-                yield from self._names_in(cast("bytes", told["data"]))  # not decoded
-            is_asked = told is None
+            elif heard["type"] == "message" and not ended.is_set():
+                yield from self._names_in(cast("bytes", heard["data"]))  # not decoded
+            is_asked = heard is None
 
     def _names_in(self, notice: bytes) -> list[str]:
         """Return the names in a notice from others; empty if it is an own or malformed one."""

@@ -91,7 +91,7 @@ def folder_key(folder: Path, given: bytes, *, could_be_planted: bool = False) ->
 
     With a key ``given`` the file keeps the folder apart from others with the same key. Without one it is the secret itself;
     then a copy of file and folder has another key, so that nobody can hand over a folder of his own making; and one that others
-    could write, or read while what it seals ``could_be_planted``, is made anew. The caller has it ``held_alone``.
+    could write, or read while what it seals ``could_be_planted``, is made anew. The caller has it ``locked_alone``.
 
     Raises:
         OSError: the file cannot be read or made, or is not ours alone.
@@ -120,7 +120,7 @@ def folder_key(folder: Path, given: bytes, *, could_be_planted: bool = False) ->
 
 
 @contextmanager
-def held_alone(folder: Path) -> Generator[None]:
+def locked_alone(folder: Path) -> Generator[None]:
     """Hold a folder, so that one at a time checks and replaces what is in it: of all threads and processes that ask for it here.
 
     Windows has no such lock; there nobody takes rights away, and a key is replaced only if its maker was killed. Nor has a

@@ -32,7 +32,7 @@ from autogen_context.cache.seal import (
     SEAL_BYTES,
     Seal,
     folder_key,
-    held_alone,
+    locked_alone,
     store_key,
     take_file,
     take_folder,
@@ -51,8 +51,8 @@ _LOGGER = logging.getLogger(__name__)
 _LOCKED_S = 2.0  # how long one process waits for another's lock
 _REST_S = 30.0  # how long a file that failed is left alone
 _RAW: Final = 1  # diskcache's mode for a value stored in its row
-_BESIDE: Final = ("-wal", "-shm", "-journal")
-_OURS: Final = frozenset({FILE, ASIDE, KEY_FILE, *SUBFOLDERS, *(FILE + each for each in _BESIDE)})
+_JOURNALS: Final = ("-wal", "-shm", "-journal")
+_OURS: Final = frozenset({FILE, ASIDE, KEY_FILE, *SUBFOLDERS, *(FILE + each for each in _JOURNALS)})
 # Of SQLite's machine: a call looks at each row of a file once or twice, in some twenty steps; a damaged tree has no end.
 _STEPS_AT_ONCE: Final = 100_000
 _LEAST_STEPS: Final = 20_000_000
@@ -62,7 +62,7 @@ _MOST_SOUGHT: Final = (
     100  # in a large file; in a smaller one as many as take no longer than about a second
 )
 _MOST_SOUGHT_BYTES: Final = 2**31
-_LEAST_TAIL_CHARS: Final = 8
+_LEAST_PART_CHARS: Final = 8
 _MOST_SOUGHT_CHARS: Final = 400
 _READ_BYTES: Final = 2**20
 _DELETE_UNNAMED: Final = "DELETE FROM Cache WHERE key < '' OR key >= x'' OR key IS NULL"
@@ -89,7 +89,7 @@ _INSERT: Final = (
     "INSERT INTO Cache(key, raw, store_time, expire_time, access_time, access_count, size, mode, value)"
     " VALUES (?, 1, ?, ?, ?, 0, ?, 1, ?)"  # as they are: name and value
 )
-_HELD: Final = f"length(value) - {SEAL_BYTES} + {ROW_BYTES}"
+_ROW_SIZE: Final = f"length(value) - {SEAL_BYTES} + {ROW_BYTES}"
 
 
 class DiskStore:
@@ -126,10 +126,10 @@ class DiskStore:
         self._key = store_key(key)
         self._rests_until = -math.inf
         self._table: _Table | None = None
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
         self._begin_anew()
         when_forked(
-            self._begin_anew, holding="_lock"
+            self._begin_anew, lock="_lock"
         )  # of what is halfway SQLite would tell the child
 
     def _begin_anew(self) -> None:
@@ -139,13 +139,13 @@ class DiskStore:
         self._stale: set[str] = set()  # names that a newer value could not be written under
 
     @property
-    def held_bytes(self) -> int:
+    def used_bytes(self) -> int:
         """The size of the database file and its write-ahead log."""
-        held = 0
+        used = 0
         for file in (self.path, self.path.with_name(f"{FILE}-wal")):
             with suppress(OSError):
-                held += file.stat().st_size
-        return held
+                used += file.stat().st_size
+        return used
 
     def read(self, name: str) -> bytes | None:
         """Return the value under a name; ``None`` if it is missing, damaged or expired."""
@@ -181,11 +181,11 @@ class DiskStore:
 
         with self._lock:
             self._stale |= set(gone)
-        told = self._tried(write, None, creates=bool(fitting))
-        if told is None:
+        evicted = self._tried(write, None, creates=bool(fitting))
+        if evicted is None:
             with self._lock:
                 self._stale |= set(fitting) if self._is_there() else set()
-        return gone + (list(fitting) if told is None else told)
+        return gone + (list(fitting) if evicted is None else evicted)
 
     def forget(self, names: Iterable[str]) -> None:
         """Delete names. If this raises ``StoreUnavailable``, they are no longer read here, and are deleted later."""
@@ -257,8 +257,8 @@ class DiskStore:
 
     def _tell(self, text: str, *parts: object) -> None:
         """Warn of something once, however often it happens."""
-        if text not in self._told:
-            self._told.add(text)
+        if text not in self._warned:
+            self._warned.add(text)
             _LOGGER.warning(text, *parts)
 
     def _tried(
@@ -307,7 +307,7 @@ class DiskStore:
             if self._table is None:
                 self._table = self._opened()
             table = self._table
-            table.steps_left = _LEAST_STEPS + _STEPS_A_BYTE * self.held_bytes
+            table.steps_left = _LEAST_STEPS + _STEPS_A_BYTE * self.used_bytes
             try:
                 table.require_ours()
                 return action(table)
@@ -319,8 +319,8 @@ class DiskStore:
         """Open the file, or make one, ours alone."""
         path = self.path
         take_folder(path.parent, ours=_OURS)
-        with held_alone(path.parent):  # from what is checked to the file that is open
-            taken = [take_file(path.with_name(FILE + suffix)) for suffix in ("", *_BESIDE)]
+        with locked_alone(path.parent):  # from what is checked to the file that is open
+            taken = [take_file(path.with_name(FILE + suffix)) for suffix in ("", *_JOURNALS)]
             is_filled = path.exists() and path.stat().st_size > 0
             secret, is_new = folder_key(path.parent, self._key, could_be_planted=any(taken))
             if is_new and is_filled:
@@ -351,7 +351,7 @@ class DiskStore:
             self.close()
             aside = self.path.with_name(ASIDE)
             self.path.replace(aside)
-            for suffix in _BESIDE:
+            for suffix in _JOURNALS:
                 self.path.with_name(FILE + suffix).unlink(missing_ok=True)
             self._tell("%s cannot be trusted and is put aside as %s: %s", self.path, aside, why)
             self._delete_aside(self._forgotten)
@@ -374,7 +374,7 @@ def _may_hold(path: Path, names: Collection[str]) -> bool:
     most = max(_MOST_SOUGHT, _MOST_SOUGHT_BYTES // max(1, path.lstat().st_size))
     if len(names) > most or max(map(len, names)) > _MOST_SOUGHT_CHARS:
         return True
-    sought = [_tail(name).encode() for name in names]
+    sought = [_last_part(name).encode() for name in names]
     before = b""
     with path.open("rb") as file:
         while data := file.read(_READ_BYTES):
@@ -385,10 +385,10 @@ def _may_hold(path: Path, names: Collection[str]) -> bool:
     return False
 
 
-def _tail(name: str) -> str:
+def _last_part(name: str) -> str:
     """Return a name without its scope: an earlier release may have had it under another one."""
-    tail = name.rpartition(":")[2]
-    return tail if len(tail) >= _LEAST_TAIL_CHARS else name
+    part = name.rpartition(":")[2]
+    return part if len(part) >= _LEAST_PART_CHARS else name
 
 
 def _identity_of(path: Path) -> tuple[int, ...]:
@@ -559,35 +559,35 @@ class _Table:
 
     def _culled(self, room_bytes: float) -> list[str]:
         gone: list[str] = []
-        held = self._held()
-        if held is not None and held <= room_bytes:
+        used = self._used_bytes()
+        if used is not None and used <= room_bytes:
             return gone
-        if held is None or not self._is_measured:  # the sum is a number in the file
-            held = self._measured()
+        if used is None or not self._is_measured:  # the sum is a number in the file
+            used = self._measured()
         rowids: list[tuple[int]] = []
-        oldest = self._sql(f"SELECT rowid, key, {_HELD} FROM Cache ORDER BY store_time, rowid")  # noqa: S608 - numbers
+        oldest = self._sql(f"SELECT rowid, key, {_ROW_SIZE} FROM Cache ORDER BY store_time, rowid")  # noqa: S608 - numbers
         for rowid, name, size in oldest:
-            if held <= room_bytes:
+            if used <= room_bytes:
                 break
             rowids.append((rowid,))
             gone.append(str(name))
-            held -= size or 0
+            used -= size or 0
         self._connection.executemany("DELETE FROM Cache WHERE rowid = ?", rowids)
-        if held > room_bytes:  # nothing is left: it was changed since it was measured
+        if used > room_bytes:  # nothing is left: it was changed since it was measured
             self._is_measured = False
         return gone
 
-    def _held(self) -> int | None:
+    def _used_bytes(self) -> int | None:
         """Return the sum of all sizes as diskcache's triggers keep it; ``None`` if it cannot be."""
         found = self._sql("SELECT value FROM Settings WHERE key = 'size'").fetchone()
-        held: object = found[0] if found else None
-        return held if isinstance(held, int) and held >= 0 else None
+        used: object = found[0] if found else None
+        return used if isinstance(used, int) and used >= 0 else None
 
     def _measured(self) -> int:
         """Return the sum of all sizes as they are, and correct what the file says; what is no row of ours is deleted."""
         self._sql("DELETE FROM Cache WHERE typeof(key) != 'text' OR typeof(value) != 'blob'")
-        self._sql(f"UPDATE Cache SET size = {_HELD} WHERE size IS NOT {_HELD}")  # noqa: S608 - numbers
-        (held,) = self._sql(f"SELECT COALESCE(SUM({_HELD}), 0) FROM Cache").fetchone()  # noqa: S608 - numbers
-        self._sql("INSERT OR REPLACE INTO Settings VALUES ('size', ?)", (held,))
+        self._sql(f"UPDATE Cache SET size = {_ROW_SIZE} WHERE size IS NOT {_ROW_SIZE}")  # noqa: S608 - numbers
+        (used,) = self._sql(f"SELECT COALESCE(SUM({_ROW_SIZE}), 0) FROM Cache").fetchone()  # noqa: S608 - numbers
+        self._sql("INSERT OR REPLACE INTO Settings VALUES ('size', ?)", (used,))
         self._is_measured = True
-        return int(held)
+        return int(used)

@@ -139,9 +139,9 @@ class CacheStats:
         lines = [f"{self.hits + self.misses:,} requests, {self.hit_rate:.1%} hits, {done}"]
         for name in ("memory", "disk", "shared"):
             tier: TierStats = getattr(self, name)
-            held = f"{tier.bytes / 1e6:,.1f} MB" if tier.bytes else ""
+            size = f"{tier.bytes / 1e6:,.1f} MB" if tier.bytes else ""
             entries = "" if tier.entries is None else f"{tier.entries:,} entries"
-            lines.append(f"  {name:<6}  {tier.hits:>9,} hits  {held:>12}  {entries:>14}".rstrip())
+            lines.append(f"  {name:<6}  {tier.hits:>9,} hits  {size:>12}  {entries:>14}".rstrip())
         if looked := self.remembered + self.not_remembered:
             lines.append(f"  by content {self.remembered:,} of {looked:,} look-ups")
         return "\n".join(lines)
@@ -174,10 +174,10 @@ class Memory(Generic[ValueT]):
     """
 
     def __init__(self, *, entries: float = math.inf, limit_bytes: float = math.inf) -> None:
-        self.held_bytes = 0
+        self.used_bytes = 0
         self._limit_bytes = limit_bytes
         self._most_entries = entries
-        self._held: OrderedDict[str, tuple[ValueT, int]] = OrderedDict()
+        self._entries: OrderedDict[str, tuple[ValueT, int]] = OrderedDict()
         self._begin_anew()
         when_forked(self._begin_anew)
 
@@ -186,27 +186,27 @@ class Memory(Generic[ValueT]):
 
     def __len__(self) -> int:
         """Return the number of values."""
-        return len(self._held)
+        return len(self._entries)
 
     def __contains__(self, key: str) -> bool:
         """Return True if the key has a value; does not count as a use."""
-        return key in self._held
+        return key in self._entries
 
     def use(self, key: str) -> ValueT | None:
         """Return the value under a key, or ``None``, and mark it as most recently used."""
         with self._lock:
-            if key in self._held:
-                self._held.move_to_end(key)
-            return self._held.get(key, (None, 0))[0]
+            if key in self._entries:
+                self._entries.move_to_end(key)
+            return self._entries.get(key, (None, 0))[0]
 
     def look(self, key: str) -> ValueT | None:
         """Return the value under a key, or ``None``; does not count as a use."""
-        return self._held.get(key, (None, 0))[0]
+        return self._entries.get(key, (None, 0))[0]
 
     def items(self) -> list[tuple[str, ValueT]]:
         """Return all keys and values in eviction order."""
         with self._lock:
-            return [(key, value) for key, (value, _) in self._held.items()]
+            return [(key, value) for key, (value, _) in self._entries.items()]
 
     def put(self, key: str, value: ValueT, *, size_bytes: int = 0) -> list[str]:
         """Store a value, replacing the one under its key. Returns the keys not stored or evicted, in that order."""
@@ -214,19 +214,19 @@ class Memory(Generic[ValueT]):
             self._remove(key)
             if size_bytes > self._limit_bytes or not self._most_entries:
                 return [key]
-            self._held[key] = value, size_bytes
-            self.held_bytes += size_bytes
+            self._entries[key] = value, size_bytes
+            self.used_bytes += size_bytes
             gone: list[str] = []
-            while len(self._held) > self._most_entries or self.held_bytes > self._limit_bytes:
-                gone.append(next(iter(self._held)))
+            while len(self._entries) > self._most_entries or self.used_bytes > self._limit_bytes:
+                gone.append(next(iter(self._entries)))
                 self._remove(gone[-1])
             return gone
 
     def replace(self, key: str, old: ValueT, new: ValueT) -> None:
         """Replace the old value with one of the same size if the old one is still stored."""
         with self._lock:
-            if key in self._held and self._held[key][0] is old:
-                self._held[key] = new, self._held[key][1]
+            if key in self._entries and self._entries[key][0] is old:
+                self._entries[key] = new, self._entries[key][1]
 
     def forget(self, keys: Iterable[str]) -> None:
         """Drop these keys."""
@@ -237,11 +237,11 @@ class Memory(Generic[ValueT]):
     def forget_where(self, concerns: Callable[[ValueT], bool]) -> list[str]:
         """Drop the values for which ``concerns`` is true. Returns their keys."""
         with self._lock:
-            keys = [key for key, (value, _) in self._held.items() if concerns(value)]
+            keys = [key for key, (value, _) in self._entries.items() if concerns(value)]
             for key in keys:
                 self._remove(key)
             return keys
 
     def _remove(self, key: str) -> None:
-        _, size_bytes = self._held.pop(key, (None, 0))
-        self.held_bytes -= size_bytes
+        _, size_bytes = self._entries.pop(key, (None, 0))
+        self.used_bytes -= size_bytes

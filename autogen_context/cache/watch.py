@@ -179,11 +179,11 @@ class _Root(events.FileSystemEventHandler):
         self._tell([self._folder])
 
     def _tell(self, paths: Collection[str]) -> None:
-        told = frozenset(map(Path, paths))
+        changed = frozenset(map(Path, paths))
         for found in list(self._listeners):
             try:
                 if (heard := found()) is not None:
-                    heard(told)
+                    heard(changed)
             except Exception:
                 if not self._warned:
                     _LOGGER.warning("a listener for file changes failed", exc_info=True)

@@ -42,15 +42,15 @@ def do_with_cache(
 
 def stats(disk: DiskStore, *, as_json: bool) -> None:
     """Print the number of entries and their size."""
-    held_bytes = disk.held_bytes  # before reading: reads update the file
+    used_bytes = disk.used_bytes  # before reading: reads update the file
     found = [entry for _, entry in entries(disk) if entry]
     values_bytes = sum(len(entry.data) for entry in found)
     if as_json:
-        facts = {"entries": len(found), "values_bytes": values_bytes, "disk_bytes": held_bytes}
+        facts = {"entries": len(found), "values_bytes": values_bytes, "disk_bytes": used_bytes}
         print_json({"file": disk.path, **facts})
         return
     print_lines(f"{disk.path}: {len(found):,} entries", f"  {values_bytes:>14,} bytes of values")
-    print_lines(f"  {held_bytes:>14,} bytes on disk")
+    print_lines(f"  {used_bytes:>14,} bytes on disk")
 
 
 def verify(disk: DiskStore, *, as_json: bool) -> int:

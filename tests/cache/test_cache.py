@@ -221,10 +221,10 @@ def test_memory_is_a_list_by_last_use(steps: list[tuple[str, int, bool]]) -> Non
             assert memory.use(key) == model.get(key)
             if key in model:
                 model[key] = model.pop(key)
-        assert memory.held_bytes == sum(model.values())
+        assert memory.used_bytes == sum(model.values())
         assert memory.items() == list(model.items())
     assert memory.forget_where(lambda _: True) == list(model)
-    assert len(memory) == memory.held_bytes == 0
+    assert len(memory) == memory.used_bytes == 0
 
 
 async def test_statistics_add_up(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from autogen_context.cache.fingerprint import (
     FingerprintReader,
     absolute_names,
     matches,
-    settled_ns,
+    stable_ns,
 )
 from support.waiting import tick
 
@@ -201,10 +201,10 @@ def test_times_prove_nothing_within_a_tick(project: Path) -> None:
         now = FingerprintReader(now_ns=partial(int, changed_ns + late_ns))
         reading = now.read([str(file)])
         assert now.proves(reading) == proves
-        assert reading.settles_in_s == pytest.approx((TICK_NS - late_ns) / 1e9)
-        assert now.read([f"{file.parent}/*"]).settles_in_s >= reading.settles_in_s
-    assert settled_ns(7_000_000_000) == 7_000_000_000 + COARSE_TICK_NS
-    assert settled_ns(7_000_000_001) == 7_000_000_001 + TICK_NS
+        assert reading.stable_in_s == pytest.approx((TICK_NS - late_ns) / 1e9)
+        assert now.read([f"{file.parent}/*"]).stable_in_s >= reading.stable_in_s
+    assert stable_ns(7_000_000_000) == 7_000_000_000 + COARSE_TICK_NS
+    assert stable_ns(7_000_000_001) == 7_000_000_001 + TICK_NS
 
 
 THERE_AND_BACK = ["there and gone", "elsewhere and back"]
@@ -229,7 +229,7 @@ def test_what_says_nothing_of_its_changes_never_settles(tmp_path: Path) -> None:
         opened.bind(os.path.relpath(tmp_path / "socket"))
         for name in (tmp_path / "pipe", tmp_path / "socket", "/dev/zero", long, "/proc/self/stat"):
             reading = READER.read([str(name)])
-            assert reading.settles_in_s == float("inf")
+            assert reading.stable_in_s == float("inf")
             assert name == "/proc/self/stat" or READER.renewed(reading.fingerprints) is None
 
 
@@ -246,7 +246,7 @@ def test_what_changes_while_it_is_read_never_settles(
         return content
 
     monkeypatch.setattr(os, "read", changing)
-    assert READER.read([str(project / "file")]).settles_in_s == float("inf")
+    assert READER.read([str(project / "file")]).stable_in_s == float("inf")
 
 
 def test_a_large_file_is_followed_by_its_times(project: Path) -> None:

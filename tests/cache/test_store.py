@@ -22,7 +22,7 @@ from typing_extensions import override
 
 from autogen_context.cache import store
 from autogen_context.cache.cache import ContextCache
-from autogen_context.cache.seal import held_alone
+from autogen_context.cache.seal import locked_alone
 from autogen_context.cache.store import FILE, ROW_BYTES, DiskStore
 from autogen_context.errors import StoreUnavailable
 from support.forks import ended, forked
@@ -293,7 +293,7 @@ def test_a_folder_that_is_held_too_long_costs_values_only(
     monkeypatch.setattr("autogen_context.cache.seal._TRIES", 2)
     monkeypatch.setattr(store, "_REST_S", 0.0)
     disk = DiskStore(tmp_path)
-    with held_alone(tmp_path):
+    with locked_alone(tmp_path):
         assert disk.write({"key": b"value"}) == ["key"]
     assert disk.write({"key": b"value"}) == []
 
