@@ -321,7 +321,7 @@ class Arrival:
         reduced = {each.index: each.message for each in pieces if each.index is not None}
         return self._stays(candidate, before, reduced, since=before.stop, spared=spared)
 
-    def settle(
+    def finalise(
         self,
         decisions: Decisions,
         candidates: Sequence[Candidate],
@@ -332,15 +332,15 @@ class Arrival:
     ) -> Decisions:
         """Return a plan's decisions with repeated lines removed; units before ``since`` are already sent and do not change."""
         self._forget()
-        settled: dict[int, Decision] = {}
+        final: dict[int, Decision] = {}
         for i in decisions.live:
             decision = decisions[i]
             if i >= since and decision.action in ("keep", "reduce"):
-                settled[i] = self._stays(candidates[i], decision, {}, spared=spared)
+                final[i] = self._stays(candidates[i], decision, {}, spared=spared)
             else:
                 for message in messages_of(decision.sent, messages):
                     self._see(message)
-        self._read = decisions.changed(settled)
+        self._read = decisions.changed(final)
         return self._read
 
     def _stays(

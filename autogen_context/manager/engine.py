@@ -348,16 +348,16 @@ class Engine:
     ) -> ContextView:
         """Return the view with changed decisions, none of a unit before ``since``; store the originals of what leaves."""
         candidates, before = self.conversation.candidates, view.decisions
-        settled = self.arrival.settle(
+        final = self.arrival.finalise(
             before.changed(changes),
             candidates,
             self.conversation.messages,
             spared=self.pinned(view),
             since=since,
         )
-        changed = (i for i in changes if settled[i] is not before[i])
-        self._keep_originals((candidates[i], settled[i]) for i in changed)
-        return replace(view, decisions=settled, rewrites=view.rewrites + 1)
+        changed = (i for i in changes if final[i] is not before[i])
+        self._keep_originals((candidates[i], final[i]) for i in changed)
+        return replace(view, decisions=final, rewrites=view.rewrites + 1)
 
     def paced(self, view: ContextView, tokens_before: int) -> tuple[ContextView, RequestRoom]:
         """Return a rewritten view that knows from which size on another rewrite may help, and its room."""

@@ -159,7 +159,7 @@ class IncrementalContextManager:
             except (
                 ScoresDue
             ) as due:  # of a prioritizer of the user's own, at most once for each list
-                scored.append(await due.settle(self.config.prioritizer_timeout_s))
+                scored.append(await due.awaited(self.config.prioritizer_timeout_s))
 
     def prepare_nowait(
         self, messages: Sequence[Payload], tools: ToolSchemas | None = ()

@@ -79,7 +79,7 @@ class RequestWriter:
         self._counter = counter
         self._roles = roles
         self._decided = Decisions()
-        self._settled: list[Piece] = []  # pieces of all units but the newest
+        self._final: list[Piece] = []  # pieces of all units but the newest
         self._preamble = self._record = Written(message=as_message(""))
         self._written: dict[int, Rewritten] = {}  # by id of the piece
         self.forget()
@@ -99,14 +99,14 @@ class RequestWriter:
 
     def pieces(self, decisions: Decisions) -> tuple[Piece, ...]:
         """Return the pieces of the units, adjacent ranges merged."""
-        settled = decisions.settled_since(self._decided)
-        if settled is None:
-            self._settled, settled = [], [decisions[i] for i in decisions.live[:-1]]
-        for decision in settled:
-            self._settled[-1:] = coalesce([*self._settled[-1:], *decision.sent])
+        final = decisions.final_since(self._decided)
+        if final is None:
+            self._final, final = [], [decisions[i] for i in decisions.live[:-1]]
+        for decision in final:
+            self._final[-1:] = coalesce([*self._final[-1:], *decision.sent])
         self._decided = decisions
         last = decisions.last.sent if decisions.last else ()
-        return (*self._settled[:-1], *coalesce([*self._settled[-1:], *last]))
+        return (*self._final[:-1], *coalesce([*self._final[-1:], *last]))
 
     def request(
         self,

@@ -47,7 +47,7 @@ class ScoresDue(Due):
         super().__init__()
         self._came, self._scores = came, scores
 
-    async def settle(self, timeout_s: float) -> Awaited:
+    async def awaited(self, timeout_s: float) -> Awaited:
         """Await the scores within a time limit; what comes of it is to be held until the turn was taken again."""
 
         async def scored() -> object:

@@ -369,7 +369,7 @@ _ZERO = re.compile(  # "0 failed", "errors: 0, warnings: 3"
     r"|\W{0,12}0 (?:errors?|exceptions?|failures?|failed)\b",
     re.IGNORECASE,
 )
-_SETTLED = re.compile(
+_RESOLVED = re.compile(
     r"\b(\d{1,6}) (?:(?:errors?|failures?|problems?|issues?) )?(?:were |was )?(?:fixed|ignored|resolved|corrected)\b",
     re.IGNORECASE,
 )
@@ -385,14 +385,14 @@ _MANY = 3
 
 
 def is_of_none(line: str) -> bool:
-    """Return True if a line says that there were no failures, or that all were settled."""
-    return _ZERO.match(line) is not None or is_settled(line)
+    """Return True if a line says that there were no failures, or that all were resolved."""
+    return _ZERO.match(line) is not None or is_resolved(line)
 
 
-def is_settled(line: str) -> bool:
+def is_resolved(line: str) -> bool:
     """Return True if as many errors were fixed or ignored as a line counts."""
-    settled = sum(int(count) for count in _SETTLED.findall(line))
-    return settled > 0 and sum(int(n) for n in _FOUND.findall(_SETTLED.sub("", line))) <= settled
+    resolved = sum(int(count) for count in _RESOLVED.findall(line))
+    return resolved > 0 and sum(int(n) for n in _FOUND.findall(_RESOLVED.sub("", line))) <= resolved
 
 
 def of_lines(lines: list[str]) -> ProgramOutcome:
@@ -411,7 +411,7 @@ def of_lines(lines: list[str]) -> ProgramOutcome:
 
 def is_of_tests(line: str) -> bool:
     """Return True if a line counts tests, or says that one passed."""
-    return any(form.search(line) for form in (_COUNT, _SHARE, _SETTLED, _PASSED, _PASSED_ONE))
+    return any(form.search(line) for form in (_COUNT, _SHARE, _RESOLVED, _PASSED, _PASSED_ONE))
 
 
 def of_last_word(lines: list[str]) -> ProgramOutcome:
@@ -503,7 +503,7 @@ _NOT_RUN = re.compile(
 def of_tests(lines: list[str]) -> ProgramOutcome:
     """Return the outcome that a test summary states; a single failure makes it ``failed``."""
     bad, good = list[int](), list[int]()
-    for line in (_SHARE.sub("", line) for line in lines if not is_settled(line)):
+    for line in (_SHARE.sub("", line) for line in lines if not is_resolved(line)):
         found = list(_COUNT.finditer(line)) if any(map(str.isdigit, line)) else []
         if len(found) == 1 and is_sentence(line):
             continue  # a number in a sentence

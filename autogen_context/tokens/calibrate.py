@@ -125,13 +125,13 @@ class Calibration:
             return self
         if self.before and self.last and bill.billed < self.before.least_if_offset(bill, self.last):
             return self.before.after(bill)
-        settled, steepest, last = replace(self, before=None), self.steepest, self.last
+        final, steepest, last = replace(self, before=None), self.steepest, self.last
         if last is not None and last.rewrites == bill.rewrites:
             more = bill.counted - last.counted
             if more >= MEASURED_TEXT:
                 steepest = max(steepest, min((bill.billed - last.billed) / more, STEEPEST))
-        above = bill.billed > settled.bound(bill.counted, rewrites=bill.rewrites)
-        before = settled if above else None
+        above = bill.billed > final.bound(bill.counted, rewrites=bill.rewrites)
+        before = final if above else None
         return replace(self, first=self.first or bill, last=bill, steepest=steepest, before=before)
 
     def least_if_offset(self, bill: Bill, other: Bill) -> int:

@@ -121,13 +121,13 @@ class Conversation:
         if change.only_grew and not compared.messages:
             return change
         same = change.known if heads else change.same
-        settled = len(candidates)
-        while settled and candidates[settled - 1].unit.stop > same:
-            settled -= 1
+        stable = len(candidates)
+        while stable and candidates[stable - 1].unit.stop > same:
+            stable -= 1
         # A unit with pending tool calls may still grow.
-        settled -= bool(settled and candidates[settled - 1].unit.unanswered)
-        start = candidates[settled - 1].unit.stop if settled else 0
-        last = candidates[settled].unit if settled < len(candidates) else None
+        stable -= bool(stable and candidates[stable - 1].unit.unanswered)
+        start = candidates[stable - 1].unit.stop if stable else 0
+        last = candidates[stable].unit if stable < len(candidates) else None
         grows = [last] if last and last.stop <= same else []
         taken = grows[-1].stop if grows else start
         tail = [*self.messages[taken:same], *compared.messages[same - change.same :]]
@@ -140,9 +140,9 @@ class Conversation:
         if not (change.only_grew or heads):
             leaves(change)
         self.history.take(compared)
-        self.index.truncate(settled)
-        self.tokens += sum(map(TOKENS, new)) - sum(map(TOKENS, candidates[settled:]))
-        candidates[settled:] = new
+        self.index.truncate(stable)
+        self.tokens += sum(map(TOKENS, new)) - sum(map(TOKENS, candidates[stable:]))
+        candidates[stable:] = new
         for at, candidate in zip(heads, replaced, strict=True):
             self.tokens += candidate.tokens - candidates[at].tokens
             candidates[at] = candidate

@@ -193,15 +193,15 @@ class Decisions(Sequence[Decision]):
         hidden: number of units of which a part is not sent.
     """
 
-    __slots__ = ("_live", "_right", "_settled", "_size", "hidden", "last", "tokens")
+    __slots__ = ("_final", "_live", "_right", "_size", "hidden", "last", "tokens")
 
     def __init__(self, decisions: Iterable[Decision] = ()) -> None:
         made = list(decisions)
         self.tokens = sum(decision.tokens_after for decision in made)
         self.hidden = sum(decision.hides for decision in made)
         self.last = made.pop() if made else None
-        self._settled, self._size, self._right = made, len(made), [None]
-        # Units sent among the first settled ones, and the number of these; later ones may all be sent.
+        self._final, self._size, self._right = made, len(made), [None]
+        # Units sent among the first final ones, and the number of these; later ones may all be sent.
         self._live = [i for i, decision in enumerate(made) if decision.sent], len(made)
 
     @property
@@ -233,8 +233,8 @@ class Decisions(Sequence[Decision]):
         try:
             self._right.pop()  # whoever takes it first, in whatever thread, adds to the list
         except IndexError:
-            made._settled = self._settled[: self._size]
-        made._settled.append(self.last)
+            made._final = self._final[: self._size]
+        made._final.append(self.last)
         made._size, made._right = self._size + 1, [None]
         return made
 
@@ -249,16 +249,16 @@ class Decisions(Sequence[Decision]):
         """Return the sequence with the decisions at some indices replaced."""
         if not changes:
             return self
-        size, settled = self._size, self._settled[: self._size]
+        size, final = self._size, self._final[: self._size]
         made = self._with(changes.get(size, self.last))
         for i, decision in changes.items():
             made.tokens += decision.tokens_after - self[i].tokens_after
             made.hidden += decision.hides - self[i].hides
             if i < size:
-                settled[i] = decision
-        made._settled, made._right = settled, [None]
+                final[i] = decision
+        made._final, made._right = final, [None]
         live = sorted({*self.live, *changes} - {size})
-        made._live = [i for i in live if settled[i].sent], size
+        made._live = [i for i in live if final[i].sent], size
         return made
 
     def until(self, messages: int) -> "Decisions":
@@ -270,11 +270,11 @@ class Decisions(Sequence[Decision]):
 
     def continues(self, other: "Decisions") -> bool:
         """Return True if this sequence only extends another one's decisions, but for the newest of them."""
-        return self._settled is other._settled and self._size >= other._size
+        return self._final is other._final and self._size >= other._size
 
-    def settled_since(self, other: "Decisions") -> list[Decision] | None:
-        """Return the settled decisions added since another sequence; ``None`` if this one does not continue it."""
-        return self._settled[other._size : self._size] if self.continues(other) else None
+    def final_since(self, other: "Decisions") -> list[Decision] | None:
+        """Return the final decisions added since another sequence; ``None`` if this one does not continue it."""
+        return self._final[other._size : self._size] if self.continues(other) else None
 
     @override
     def __len__(self) -> int:
@@ -292,11 +292,11 @@ class Decisions(Sequence[Decision]):
         at = index + units if index < 0 else index
         if last is None or not 0 <= at < units:
             raise IndexError(f"decision {index} of {units}")
-        return last if at == self._size else self._settled[at]
+        return last if at == self._size else self._final[at]
 
     @override
     def __iter__(self) -> Iterator[Decision]:
-        return chain(islice(self._settled, self._size), () if self.last is None else (self.last,))
+        return chain(islice(self._final, self._size), () if self.last is None else (self.last,))
 
     @override
     def __eq__(self, other: object) -> bool:
@@ -323,7 +323,7 @@ class Decisions(Sequence[Decision]):
     def _with(self, last: Decision | None) -> "Decisions":
         """Return a copy with another last decision; the caller corrects its sums."""
         made = Decisions.__new__(Decisions)
-        made._settled, made._size, made._right = self._settled, self._size, self._right
+        made._final, made._size, made._right = self._final, self._size, self._right
         made._live, made.last = self._live, last
         made.tokens, made.hidden = self.tokens, self.hidden
         return made

@@ -79,7 +79,7 @@ def test_whatever_is_made_of_it_a_value_stays_as_it_was(
         assert decisions == Decisions(known)
         assert hash(decisions) == hash(Decisions(known))
         for earlier, before in made:
-            since = decisions.settled_since(earlier)
+            since = decisions.final_since(earlier)
             assert since is None or before[:-1] + since == known[:-1]
 
 
@@ -119,8 +119,8 @@ def test_what_parted_does_not_go_on_from_one_another(after: int) -> None:
         one, other = one.extended(next_one), other.extended(next_one)
     changed = one.changed({1: kept_at(1, 2)})
     for a, b in permutations((one, other, changed), 2):
-        assert a.settled_since(b) is None
-    assert one.settled_since(base) == list(one)[2:-1]
+        assert a.final_since(b) is None
+    assert one.final_since(base) == list(one)[2:-1]
 
 
 def test_what_stands_in_front_of_the_newest_unit_costs_as_much_more() -> None:
