@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 ResultT = TypeVar("ResultT")
 Entry = tuple[str, tuple[Message, ...]]
-Reach = Literal["own", "put", "all"]
+DeletionExtent = Literal["own", "put", "all"]
 """Where originals are deleted: in the conversation's own tiers, in the shared one as well, or in those it only reads, too."""
 
 MESSAGE_BYTES = 200  # approximate overhead of a message
@@ -278,16 +278,16 @@ class OriginalStore:
             raise OriginalNotFound(handle, evicted=self.evicted)
         return found
 
-    def reach_of(self, handle: str) -> Reach:
+    def extent_of(self, handle: str) -> DeletionExtent:
         """Return where an original is deleted with its message: the shared tier may have it from others alone."""
         return "put" if handle in self._known else "own"
 
-    def forget(self, handles: str | Iterable[str], *, reach: Reach = "all") -> None:
+    def forget(self, handles: str | Iterable[str], *, extent: DeletionExtent = "all") -> None:
         """Delete the entry under a handle, or those under several, from memory and from tiers.
 
         Args:
             handles: one or several.
-            reach: ``all`` is every tier, those of the conversations that this one began as included; ``put`` leaves these
+            extent: ``all`` is every tier, those of the conversations that this one began as included; ``put`` leaves these
                 alone, and ``own`` the shared tier as well.
 
         Raises:
@@ -299,8 +299,8 @@ class OriginalStore:
                 self._known.pop(name, None)
             self._forgotten |= frozenset(names)
         self._memory.forget(names)
-        tiers = [tier for tier in self._tiers if reach != "own" or tier is not self._shared]
-        tiers += self._earlier if reach == "all" else ()
+        tiers = [tier for tier in self._tiers if extent != "own" or tier is not self._shared]
+        tiers += self._earlier if extent == "all" else ()
         self._delete(lambda tier: tier.forget(names), tiers)
 
     def clear(self) -> None:

@@ -283,14 +283,14 @@ class SemanticCompressor:
         text, concepts = source.text, source.concepts
         is_whole = short == text or strategy == "tighten structure"
         has = Holdings("" if is_whole else within_work(short, target.keep)).has
-        held = {concept for concept in concepts if is_whole or has(concept)}
+        preserved = {concept for concept in concepts if is_whole or has(concept)}
         return CompressionResult(
             original=text,
             compressed=short,
             original_tokens=self._counted(text),
             compressed_tokens=self._counted(short),
-            preserved_concepts=tuple(c for c in concepts if c in held),
-            lost_concepts=tuple(c for c in concepts if c not in held),
+            preserved_concepts=tuple(c for c in concepts if c in preserved),
+            lost_concepts=tuple(c for c in concepts if c not in preserved),
             strategy=strategy,
             unread_chars=0 if is_whole else source.unread_chars,
         )

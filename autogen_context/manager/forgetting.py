@@ -351,26 +351,26 @@ def left_by(
     stop = first
     while stop < len(said) and not stays[stop]:
         stop += 1
-    front = [at for bound in said[first:stop] for at in range(*bound)]
+    oldest = [at for bound in said[first:stop] for at in range(*bound)]
     is_end = stop == len(said)
     if (
-        not front
+        not oldest
         or is_end
         or not is_cut(
-            change, front, units=stop - first, messages=messages, is_behind_task=bool(first)
+            change, oldest, units=stop - first, messages=messages, is_behind_task=bool(first)
         )
     ):
         return Left(forgotten=gone - prompts)
-    return Left(cut=gone.intersection(front), forgotten=gone.difference(front, prompts))
+    return Left(cut=gone.intersection(oldest), forgotten=gone.difference(oldest, prompts))
 
 
 def is_cut(
-    change: HostChange, front: Sequence[int], *, units: int, messages: int, is_behind_task: bool
+    change: HostChange, oldest: Sequence[int], *, units: int, messages: int, is_behind_task: bool
 ) -> bool:
     """Return True if these messages were cut from the front, not deleted or edited there."""
-    before, behind = change.stop_at(front[0]), change.now_at(front[-1] + 1)
+    before, behind = change.stop_at(oldest[0]), change.now_at(oldest[-1] + 1)
     inserted = 0 if behind is None else behind - before  # such as a summary
-    if inserted >= len(front):
+    if inserted >= len(oldest):
         return False
     appended = messages - change.stop_at(change.known)
     if units > 1:

@@ -17,7 +17,7 @@ from autogen_context.messages.piece import (
     Verbatim,
     Written,
     coalesce,
-    equal_at_front,
+    equal_prefix,
     index_of,
 )
 from autogen_context.tokens.message_counter import MessageCounter
@@ -150,7 +150,7 @@ class RequestWriter:
 
     def _check(self, pieces: tuple[Piece, ...], messages: Sequence[Message]) -> Checked:
         """Check the messages of these pieces, from the first that the last request did not have."""
-        same = equal_at_front(self._pieces, pieces)
+        same = equal_prefix(self._pieces, pieces)
         checked, rest = self._checked[same - 1] if same else Checked(), list(pieces[same:])
         old = self._pieces[same] if same < len(self._pieces) else None
         new = rest[0] if rest else None
@@ -206,8 +206,8 @@ def placed(pieces: Sequence[Piece], preamble: Piece, *, at: int) -> tuple[Piece,
     behind = 0
     for i, piece in enumerate(pieces):
         if isinstance(piece, Verbatim) and piece.start < at < piece.stop:
-            front, rest = Verbatim(start=piece.start, stop=at), Verbatim(start=at, stop=piece.stop)
-            return (*pieces[:i], front, preamble, rest, *pieces[i + 1 :])
+            before, rest = Verbatim(start=piece.start, stop=at), Verbatim(start=at, stop=piece.stop)
+            return (*pieces[:i], before, preamble, rest, *pieces[i + 1 :])
         position = index_of(piece)
         if position is not None and position >= at:
             break

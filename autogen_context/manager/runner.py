@@ -19,7 +19,7 @@ from secrets import token_hex
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
-from autogen_context.cache.originals import Reach
+from autogen_context.cache.originals import DeletionExtent
 from autogen_context.cache.tier import Scope
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import (
@@ -112,7 +112,7 @@ class TurnRunner:
         self.setup, self.counter, self.providers = setup, counter, providers
         providers.truncate(0)  # they may have known the units of another runner
         self._log = setup.log
-        self._undeleted: Mapping[str, Reach] = state.undeleted
+        self._undeleted: Mapping[str, DeletionExtent] = state.undeleted
         self._bill_doubted = False  # so that repeated bills of this kind warn only once
         self._conversations = state.conversations or new_conversation(setup)
         given = setup.options.get("original_store")
@@ -263,19 +263,19 @@ class TurnRunner:
                 self.prefetcher.forget(leaving.messages, leaving.spans)
             except Exception:  # noqa: BLE001 - any that a user's cache or vectors may raise
                 logger.warning("a cache could not delete what was made of deleted messages")
-            self._delete({handle: self.originals.reach_of(handle) for handle in leaving.handles})
+            self._delete({handle: self.originals.extent_of(handle) for handle in leaving.handles})
 
-    def _delete(self, handles: Mapping[str, Reach]) -> None:
+    def _delete(self, handles: Mapping[str, DeletionExtent]) -> None:
         """Delete originals; what a store cannot delete now is tried again in the next turn."""
-        before, left = self._undeleted, dict[str, Reach]()
-        due: dict[str, Reach] = {**before, **handles}
-        reaches: set[Reach] = set(due.values())
-        for reach in reaches:
-            each = [handle for handle, where in due.items() if where == reach]
+        before, left = self._undeleted, dict[str, DeletionExtent]()
+        due: dict[str, DeletionExtent] = {**before, **handles}
+        extents: set[DeletionExtent] = set(due.values())
+        for extent in extents:
+            each = [handle for handle, where in due.items() if where == extent]
             try:
-                self.originals.forget(each, reach=reach)
+                self.originals.forget(each, extent=extent)
             except Exception:  # noqa: BLE001 - any that a user's tier may raise
-                left |= dict.fromkeys(each, reach)
+                left |= dict.fromkeys(each, extent)
         self._undeleted = left
         if left.keys() - before:
             logger.warning(

@@ -22,7 +22,7 @@ from zlib import crc32
 
 from pydantic import Field, PlainValidator, StrictInt, TypeAdapter, ValidationError
 
-from autogen_context.cache.originals import Reach
+from autogen_context.cache.originals import DeletionExtent
 from autogen_context.errors import StateError
 from autogen_context.messages.canonical import DIGEST_SCHEME
 from autogen_context.messages.message import Message, Text
@@ -98,7 +98,7 @@ class State:
     # Names in stores of originals: its own, then those it branched from.
     conversations: tuple[Text, ...] = ()
     # Originals that a store could not delete yet, by handle.
-    undeleted: Mapping[Text, Reach] = field(default_factory=dict[str, Reach])
+    undeleted: Mapping[Text, DeletionExtent] = field(default_factory=dict[str, DeletionExtent])
     summaries: Mapping[Text, Text] = field(default_factory=dict[str, str])
     advice: Mapping[Text, Advice] = field(default_factory=dict[str, Advice])
     providers: Annotated[Mapping[Text, Mapping[Text, object]], Field(exclude=True)] = field(

@@ -71,14 +71,14 @@ def shifted(piece: Piece, by: int) -> Piece:
     return piece if piece.index is None else replace(piece, index=piece.index + by)
 
 
-def same_at_front(known: Sequence[object], given: Sequence[object]) -> int:
+def same_prefix(known: Sequence[object], given: Sequence[object]) -> int:
     """Return the length of the common prefix by identity."""
     if all(map(is_, known, given)):  # the usual case, twice as fast
         return min(len(known), len(given))
     return sum(1 for _ in takewhile(bool, map(is_, known, given)))
 
 
-def equal_at_front(known: tuple[object, ...], given: tuple[object, ...]) -> int:
+def equal_prefix(known: tuple[object, ...], given: tuple[object, ...]) -> int:
     """Return the length of the common prefix by equality; fastest if only the end differs."""
     most = min(len(known), len(given))
     step = 1

@@ -164,8 +164,10 @@ def reasons_for(
     part: ContextPart, words: float, meaning: float | None, asked_words: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield what the score of a part is made of, with some of the words that it shares with the query."""
-    held = {*terms(part.text)}
-    shared = (asked_words[t].strip(".,:;!?()\"'")[:NAMED_CHARS] for t in asked_words if t in held)
+    own_terms = {*terms(part.text)}
+    shared = (
+        asked_words[t].strip(".,:;!?()\"'")[:NAMED_CHARS] for t in asked_words if t in own_terms
+    )
     named = ", ".join([*dict.fromkeys(shared)][:NAMED_WORDS])
     yield f"words {words:.2f}: {named}" if named else "no word in common"
     if meaning is not None:
@@ -256,8 +258,8 @@ def relevances(query: str, texts: Iterable[str]) -> list[float]:
     scores: list[float] = []
     for found in (Counter(terms(text)) for text in texts):
         damping = damping_of(found.total(), pivot)
-        held = sum(found[term] / (found[term] + damping) for term in wanted if term in found)
-        scores.append(min(1.0, held / own) if held else 0.0)
+        matched = sum(found[term] / (found[term] + damping) for term in wanted if term in found)
+        scores.append(min(1.0, matched / own) if matched else 0.0)
     return scores
 
 
@@ -284,7 +286,7 @@ class LexicalIndex:
     @property
     def postings(self) -> dict[str, list[int]]:
         """For each term its documents, one entry per occurrence; with ``lengths`` all that makes the same index."""
-        return {term: [*Counter(held).elements()] for term, held in self._holders.items()}
+        return {term: [*Counter(counts).elements()] for term, counts in self._holders.items()}
 
     def __len__(self) -> int:
         """Number of documents."""
@@ -303,10 +305,10 @@ class LexicalIndex:
         """Remove all documents after the first ``documents``; ``ValueError`` if there are fewer."""
         if not 0 <= documents <= len(self):
             raise ValueError(f"documents={documents}: give 0 to {len(self)}, what is there")
-        for term, held in list(self._holders.items()) if documents < len(self) else ():
-            while held and next(reversed(held)) >= documents:
-                held.popitem()
-            if not held:
+        for term, counts in list(self._holders.items()) if documents < len(self) else ():
+            while counts and next(reversed(counts)) >= documents:
+                counts.popitem()
+            if not counts:
                 del self._holders[term]
         self._total_length -= sum(self.lengths[documents:])
         del self.lengths[documents:]
@@ -325,12 +327,12 @@ class LexicalIndex:
         pivot = max(1, asked, self._total_length / max(1, len(self)))
         own = 0.0
         for term, count in wanted.items():
-            held = holders[term]
-            frequency = max(1, len(held)) + 0.5
+            counts = holders[term]
+            frequency = max(1, len(counts)) + 0.5
             rarity = log(1 + (len(self) - frequency + 1) / frequency)
             own += rarity * count / (count + damping_of(asked, pivot))
-            for at in held if len(held) <= max(MOST_HOLDERS, len(near)) else near:
-                if often := held.get(at):
+            for at in counts if len(counts) <= max(MOST_HOLDERS, len(near)) else near:
+                if often := counts.get(at):
                     totals[at] += rarity * often / (often + damping_of(self.lengths[at], pivot))
         return {at: min(1.0, total / own) for at, total in totals.items()}
 

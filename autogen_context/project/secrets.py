@@ -279,15 +279,15 @@ def is_in_its_place(found: re.Match[str]) -> bool:
     value = found[found.lastindex or 0]
     if group == "query":
         value = re.sub(r"%\w\w", "", value)
-        return looks_random(value) and not is_held(value)
+        return looks_random(value) and not is_stand_in(value)
     if group == "option":
-        return OF_A_SCHEMA.fullmatch(value) is None and not is_held(value)
+        return OF_A_SCHEMA.fullmatch(value) is None and not is_stand_in(value)
     is_number = value.isdecimal() and len(value) <= MOST_DIGITS_OF_A_PORT
     is_id = is_number or f" {value}:{value}" in found[0]  # -u 1000:1000
-    return not (group in ("user", None) and is_id) and not is_held(value)
+    return not (group in ("user", None) and is_id) and not is_stand_in(value)
 
 
-def is_held(value: str) -> bool:
+def is_stand_in(value: str) -> bool:
     """Whether a value is a placeholder, hidden already, or the word for one."""
     is_word = value.rstrip(".,").lower() in ADDRESS_HOLDERS
     return is_word or HIDDEN in value or is_place_holder(value)

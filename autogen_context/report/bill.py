@@ -263,10 +263,10 @@ def sampled(records: Sequence[TurnRecord], *, every: int | None = None) -> list[
     """
     if every is not None and every < 1:
         raise ValueError(f"every={every}: show each turn with 1, each tenth with 10")
-    held = [record for record in records if record.happened == HOLD]
-    rows = max(1, READABLE_ROWS - (len(records) - len(held)))
-    step = every or max(1, -(-len(held) // rows))
-    chosen = {record.turn for record in [*held[::step], *records[-1:]]}
+    holds = [record for record in records if record.happened == HOLD]
+    rows = max(1, READABLE_ROWS - (len(records) - len(holds)))
+    step = every or max(1, -(-len(holds) // rows))
+    chosen = {record.turn for record in [*holds[::step], *records[-1:]]}
     return [r for r in records if r.happened != HOLD or r.turn in chosen]
 
 

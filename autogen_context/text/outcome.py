@@ -482,7 +482,7 @@ _SHARE = re.compile(  # "3/5 tests passed", "Passed: 3 of 5"
     re.IGNORECASE,
 )
 _LEFT_OUT = re.compile(r"skip|pending|ignored|todo|disabled", re.IGNORECASE)
-_BESIDE = re.compile(  # words allowed in a line with a single count
+_COUNT_WORDS = re.compile(  # words allowed in a line with a single count
     r"\b(?:tests?|suites?|files?|cases?|results?|run|ran|finished|completed|in|with|out|of|ok|passed|failed|m?s|seconds?)\b|(?<=\d)m?s\b",
     re.IGNORECASE,
 )
@@ -530,7 +530,7 @@ def of_tests(lines: list[str]) -> ProgramOutcome:
 
 def is_sentence(line: str) -> bool:
     """Return True if a line has more words than a count of tests."""
-    return re.search(r"[^\W\d_]", _BESIDE.sub("", _COUNT.sub("", line))) is not None
+    return re.search(r"[^\W\d_]", _COUNT_WORDS.sub("", _COUNT.sub("", line))) is not None
 
 
 def shares_in(lines: list[str]) -> dict[int, int]:

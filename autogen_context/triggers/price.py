@@ -92,11 +92,11 @@ def price_of_rewrite(rewrite: Rewrite, rates: Rates, *, is_cold: bool = False) -
     """Compute cost and savings of a compaction; ``is_cold`` if the provider's cache has expired."""
     window, left = rewrite.window_tokens, rewrite.window_tokens - rewrite.saved_tokens
     sent = 0 if is_cold else window - rewrite.new_tokens
-    held = rates.cost_tokens(window, rates.cached_tokens(sent))
+    unchanged = rates.cost_tokens(window, rates.cached_tokens(sent))
     cut = rates.cost_tokens(left, rates.cached_tokens(min(sent, rewrite.untouched_tokens)))
     saving = rates.resend_cost_tokens(window) - rates.resend_cost_tokens(left)
     return RewritePrice(
-        rewrite=rewrite, cost_tokens=cut - held + saving, saving_tokens=saving, is_cold=is_cold
+        rewrite=rewrite, cost_tokens=cut - unchanged + saving, saving_tokens=saving, is_cold=is_cold
     )
 
 

@@ -89,14 +89,14 @@ def aligned(old: Sequence[Hashable], new: Sequence[Hashable]) -> tuple[Run, ...]
     places, runs, at, to = once(new), list[Run](), 0, 0
     anchors = in_order([(i, places[key]) for key, i in once(old).items() if key in places])
     for one, other in (*anchors, (len(old), len(new))):
-        front, most = 0, min(one - at, other - to)
-        while front < most and old[at + front] == new[to + front]:
-            front += 1
+        prefix, most = 0, min(one - at, other - to)
+        while prefix < most and old[at + prefix] == new[to + prefix]:
+            prefix += 1
         back = 0
-        while back < most - front and old[one - 1 - back] == new[other - 1 - back]:
+        while back < most - prefix and old[one - 1 - back] == new[other - 1 - back]:
             back += 1
         is_anchor = one < len(old)
-        for run in (Run(at, to, front), Run(one - back, other - back, back + is_anchor)):
+        for run in (Run(at, to, prefix), Run(one - back, other - back, back + is_anchor)):
             last = runs[-1] if runs else Run(0, 0, 0)
             if run[:2] == (last.old + last.length, last.new + last.length):
                 runs[-1:] = [last._replace(length=last.length + run.length)]

@@ -23,7 +23,7 @@ from autogen_context.messages.origin import (
     asked_before,
     with_origin,
 )
-from autogen_context.messages.piece import Written, same_at_front
+from autogen_context.messages.piece import Written, same_prefix
 from autogen_context.messages.segment import Unit, extend, repaired
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.alignment import HostChange, Run, aligned
@@ -377,7 +377,7 @@ class History:
                 pass  # incomparable objects: compare by identity only
             finally:
                 del known[most:]
-        return same_at_front(known, payloads)
+        return same_prefix(known, payloads)
 
     def _same_from(self, payloads: Sequence[object], identical: int) -> int:
         """Return where payloads and what is known at the same places begin to differ, from ``identical`` on."""
@@ -399,7 +399,7 @@ class History:
         runs: list[Run] = []
         for _ in range(MOST_EDITED if len(payloads) >= known else 0):
             start = at + 1
-            same = same_at_front(self._payloads[start:], payloads[start:])
+            same = same_prefix(self._payloads[start:], payloads[start:])
             at = self._same_from(payloads, start + same)
             runs += [Run(start, start, at - start)] if at > start else []
             if at >= known:

@@ -17,9 +17,9 @@ from autogen_context.messages.piece import (
     Verbatim,
     Written,
     coalesce,
-    equal_at_front,
+    equal_prefix,
     messages_of,
-    same_at_front,
+    same_prefix,
 )
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.chat_rules import check_chat
@@ -59,13 +59,11 @@ def test_how_far_a_list_is_the_one_before(
 ) -> None:
     """By identity a list that goes on is it to its end, a copy not at all; by value as pair after pair is compared."""
     boxed = [[number] for number in front]
-    assert (
-        same_at_front(boxed, [*boxed, *one]) == same_at_front([*boxed, *one], boxed) == len(boxed)
-    )
-    assert same_at_front(boxed, [list(box) for box in boxed]) == 0
+    assert same_prefix(boxed, [*boxed, *one]) == same_prefix([*boxed, *one], boxed) == len(boxed)
+    assert same_prefix(boxed, [list(box) for box in boxed]) == 0
     known, given = (*front, *one), (*front, *other)
     differ = (i for i, (a, b) in enumerate(zip(known, given, strict=False)) if a != b)
-    assert equal_at_front(known, given) == next(differ, min(len(known), len(given)))
+    assert equal_prefix(known, given) == next(differ, min(len(known), len(given)))
 
 
 def applied(rules: RoleRules, messages: list[Message]) -> list[Message]:

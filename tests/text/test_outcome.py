@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.text.outcome import most_telling, outcome_of
+from autogen_context.text.outcome import most_informative, outcome_of
 from support.outputs import OUTPUTS
 
 
@@ -149,9 +149,9 @@ def test_any_text_is_read(text: str, content: bool) -> None:  # noqa: FBT001 - d
 
 def test_what_tells_is_the_error() -> None:
     """Of a summary and the line that names an exception, the latter; of a status alone, the status."""
-    assert most_telling(outcome_of("E   ValueError: 7\n1 failed").lines) == "E   ValueError: 7"
-    assert most_telling(outcome_of("ok\nexit code: 3").lines) == "exit code: 3"
-    assert "KeyError: 'port'" in most_telling(outcome_of("Traceback\nKeyError: 'port'").lines)
+    assert most_informative(outcome_of("E   ValueError: 7\n1 failed").lines) == "E   ValueError: 7"
+    assert most_informative(outcome_of("ok\nexit code: 3").lines) == "exit code: 3"
+    assert "KeyError: 'port'" in most_informative(outcome_of("Traceback\nKeyError: 'port'").lines)
 
 
 def test_a_long_output_is_read_at_its_ends() -> None:

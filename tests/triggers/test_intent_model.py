@@ -10,7 +10,7 @@ from autogen_context.messages.tool_call import BY_NAME
 from autogen_context.models.background import Background
 from autogen_context.models.completion import READ_CHARS
 from autogen_context.testing import ChatMessage
-from autogen_context.triggers.intent import Intent, IntentModel, told
+from autogen_context.triggers.intent import Intent, IntentModel, text_of
 from support.saying import says, step
 from support.turns import edit, read, turn
 from support.units import candidates_of, read_all
@@ -77,14 +77,14 @@ async def test_what_was_said_is_data(said: str) -> None:
     script = Model(GOOD)
     await IntentModel(script.complete).ask(turn(0, said))
     last = script.prompts[0].strip().rsplit("\n", 1)[-1]
-    assert json.loads(last) == told(turn(0, said))
+    assert json.loads(last) == text_of(turn(0, said))
 
 
 def test_a_turn_in_words() -> None:
     """What differs is told apart, in a bounded number of characters; the number of a turn is no part of it."""
-    assert told(LOOK) != told(CHANGE)
-    assert told(turn(0, "a")) == told(turn(9, "a"))
-    assert len(told(turn(0, "x" * 10_000, *[read("a.py", "y" * 10_000)] * 50))) < 6_000
+    assert text_of(LOOK) != text_of(CHANGE)
+    assert text_of(turn(0, "a")) == text_of(turn(9, "a"))
+    assert len(text_of(turn(0, "x" * 10_000, *[read("a.py", "y" * 10_000)] * 50))) < 6_000
 
 
 CALL, RESULT = step("1", "read_file", "x = 1", path="a.py")
