@@ -254,8 +254,7 @@ class TurnRunner:
             self.engine.keep(leaving.cut)
             view = replace(view, pins=view.pins - leaving.digests)
             view = self.engine.with_record(view, self.engine.rooms.of(view), leaving.stated)
-            with self._asking:
-                self.__dict__.pop("recall_tool", None)  # its index has the texts
+            self._forget_asked()
         self.view = view  # before anything is deleted: where that fails, the view follows the list
         if leaving.is_any:
             try:
@@ -312,8 +311,7 @@ class TurnRunner:
                 with suppress(OriginalNotFound):
                     self.engine.arrival.reductions.forget(self.originals.get(each))
             self._delete(dict.fromkeys(wanted.handles, "all"))
-            with self._asking:
-                self.__dict__.pop("recall_tool", None)
+            self._forget_asked()
             return replace(wanted.forgotten, unavailable=tuple(sorted(self._undeleted)))
 
     def _present(self, payloads: Sequence[object]) -> Sequence[object]:
@@ -361,8 +359,8 @@ class TurnRunner:
         self._scheme = DIGEST_SCHEME
         return same
 
-    def _is_little(self, payloads: Sequence[object], tools: ToolSchemas) -> bool:
-        """Whether a turn on this list is little work; if so, the list was read. Never after something was forgotten."""
+    def _read_if_little(self, payloads: Sequence[object], tools: ToolSchemas) -> bool:
+        """Read the list if a turn on it is little work, and return whether it is; never after something was forgotten."""
         if self.view.forgotten:
             return False
         conversation = self.engine.conversation
@@ -384,7 +382,7 @@ class TurnRunner:
     def quick_begin(self, payloads: Sequence[object], tools: ToolSchemas) -> Begun | None:
         """Do the same if it is little work."""
         with self._changing():
-            if not self._is_little(payloads, tools):
+            if not self._read_if_little(payloads, tools):
                 return None
             self.view = self.engine.with_new(self.view)
             is_full = self.prefetcher.is_full(self.engine.rooms.of(self.view))
@@ -418,7 +416,7 @@ class TurnRunner:
         with self._changing():
             present = self._present(payloads) if self.view.forgotten else payloads
             self._follow(present, tools)
-            return self._planned(present, started_s)
+            return self._prepared(present, started_s)
 
     def quick_turn(self, payloads: Sequence[object], tools: ToolSchemas) -> Prepared[object] | None:
         """Prepare a turn if it is little work."""
@@ -426,10 +424,10 @@ class TurnRunner:
         if not self.setup.config.enabled:
             return None if len(payloads) > MANY_NEW else self._untouched(payloads, tools)
         with self._changing():
-            if not self._is_little(payloads, tools):
+            if not self._read_if_little(payloads, tools):
                 return None
             self.view = self.engine.with_new(self.view)
-            return self._planned(payloads, started_s)
+            return self._prepared(payloads, started_s)
 
     def _untouched(self, payloads: Sequence[object], tools: ToolSchemas) -> Prepared[object]:
         self.engine.for_tools(tools)
@@ -441,7 +439,7 @@ class TurnRunner:
             fixed=self.engine.rooms.fixed,
         )
 
-    def _planned(self, payloads: Sequence[object], started_s: float) -> Prepared[object]:
+    def _prepared(self, payloads: Sequence[object], started_s: float) -> Prepared[object]:
         """Prepare a turn on the list that the view follows."""
         engine = self.engine
         if self.providers.each:
@@ -512,13 +510,18 @@ class TurnRunner:
             shorten=self.setup.compressor.shorten,
         )
 
+    def _forget_asked(self) -> None:
+        """Have ``recall_tool`` made anew: its index has texts."""
+        with self._asking:
+            self.__dict__.pop("recall_tool", None)
+
     def recall_context(self, handle: str, query: str, lines: str) -> str:
         """Return the answer of the tool ``recall_context``."""
         with self._asking, self.memo.in_use():
-            answer = self.recall_tool.recall_context(handle, query, lines)
-        if self._log is not None:  # a found original begins with a header line in brackets
-            self._log.asked_back(handle, query, found=answer.startswith("["))
-        return answer
+            answer = self.recall_tool.answered(handle, query, lines)
+        if self._log is not None:
+            self._log.asked_back(handle, query, found=answer.is_found)
+        return answer.text
 
     def record(self, kind: str, summary: str) -> Version:
         """Record the current view as a version."""

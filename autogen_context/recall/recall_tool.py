@@ -8,7 +8,7 @@ first line is the library's. The original follows unchanged, or with numbered li
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from autogen_context.compressor.shorten import Shorten, shorten_text
 from autogen_context.errors import OriginalNotFound
@@ -87,6 +87,17 @@ class Original:
             yield first, len(self.lines)
 
 
+class Answer(NamedTuple):
+    """What a call is answered with, and whether that is of an original or says why there is none."""
+
+    text: str
+    is_found: bool
+
+
+class Unanswered(ValueError):
+    """Nothing can be shown; the message says so to the model, with the way out."""
+
+
 class RecallContext:
     """Answers ``recall_context`` calls from one store of originals, whose passages it indexes when a query needs them.
 
@@ -126,22 +137,29 @@ class RecallContext:
         Returns:
             A header line followed by the original or passages of it; or an explanation of the problem and its solution.
         """
+        return self.answered(handle, query, lines).text
+
+    def answered(self, handle: str = "", query: str = "", lines: str = "") -> Answer:
+        """Return the same, with whether something was found."""
         handle = handle.strip(" \t\r\n\"'`<>[]()").removeprefix("handle").lstrip(" :=\"'")
-        answer = self._answer(handle, query.strip(), lines.strip())
-        return self._shorten(answer, room_tokens=self._room, count=self._count)
+        try:
+            text, is_found = self._answer(handle, query.strip(), lines.strip()), True
+        except Unanswered as why:
+            text, is_found = str(why), False
+        return Answer(self._shorten(text, room_tokens=self._room, count=self._count), is_found)
 
     def _answer(self, handle: str, query: str, lines: str) -> str:
         if handle:
             original = self._original(handle)
             if original is None:
-                return (
+                raise Unanswered(
                     f"No original is kept under the handle {shown(handle)}. Copy it as it stands in the mark, or search "
                     'all that is kept: query="words that stood in it", without a handle.'
                 )
             return self._found(query, handle) if query else self._lines(original, lines)
         if query:
             return self._found(query)
-        return (
+        raise Unanswered(
             "Give a handle from a mark, or a query to search all stored originals "
             f"({len(self._originals.handles)} originals)."
         )
@@ -156,7 +174,7 @@ class RecallContext:
         try:
             first, last = range_of(asked or "1-", len(original.lines))
         except ValueError as error:
-            return f"lines={shown(asked)} {error}."
+            raise Unanswered(f"lines={shown(asked)} {error}.") from None
 
         def page(stop: int) -> str:
             more = "" if stop == last else f'; more with lines="{stop + 1}-{last}"'
@@ -207,7 +225,7 @@ class RecallContext:
                 break
         if len(parts) > 1:
             return "\n".join(parts)
-        return (
+        raise Unanswered(
             f"Nothing that is kept has words of {shown(query)}. Try others: names, paths, numbers or error texts as "
             "they stood there."
         )
