@@ -97,6 +97,8 @@ class Rank:
 class Decision:
     """The decision on a unit, with its reason.
 
+    It is the same object from turn to turn while nothing is decided anew; what is stored or recorded of a decision goes by that.
+
     Attributes:
         start: position of its first message in the host's list.
         stop: position after its last message.

@@ -70,7 +70,17 @@ class BilledUsage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """What decides when to compact, carried from turn to turn."""
+    """What decides when to compact, carried from turn to turn.
+
+    Attributes:
+        turns: number of them so far.
+        waited_tokens: what a compaction would have saved in the turns that waited for it.
+        last_turn_s: the clock at the last turn; ``None`` without one.
+        seen_units: number of units at the last turn.
+        finished_waited_tokens: as ``waited_tokens``, for finished work.
+        finished_saving_tokens: what cutting finished work saves in each turn.
+        retry_at_tokens: size of a request below which another compaction would not help.
+    """
 
     turns: int = 0
     waited_tokens: float = 0.0
@@ -78,7 +88,7 @@ class Pace:
     seen_units: int = 0
     finished_waited_tokens: float = 0.0
     finished_saving_tokens: float = 0.0
-    retry_at_tokens: int = 0  # of a request; below it another compaction would not help
+    retry_at_tokens: int = 0
 
     def after_turn(
         self, waited_tokens: float, *, rewrote: bool, units: int, now_s: float | None
@@ -140,7 +150,22 @@ def as_message(text: str) -> Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextView:
-    """The state of how a conversation is sent."""
+    """The state of how a conversation is sent.
+
+    Attributes:
+        decisions: on each unit, oldest first.
+        pins: digests of the messages that stay as they are.
+        notices: what is true beyond the messages, sent or to be sent.
+        preamble: what stands behind the system prompt, such as a project's context.
+        sent: number of host messages in the request that the next one continues; 0 if it continues none.
+        rewrites: how often a request did not continue the one before.
+        must_replan: whether a pin or a change of the list asks for a plan even if all fits.
+        pace: what decides when to compact.
+        calibration: how the count compares with the bills.
+        usage: the bills, added up.
+        record: what still holds of messages that the host cut from the front.
+        forgotten: messages that a host may still hand in, and how many of each.
+    """
 
     decisions: Decisions = field(default_factory=Decisions)
     pins: Digests = frozenset()
@@ -153,9 +178,7 @@ class ContextView:
     calibration: Calibration = field(default_factory=Calibration)
     usage: BilledUsage = field(default_factory=BilledUsage)
     record: Record = field(default_factory=Record)
-    forgotten: tuple[
-        tuple[Digest, int], ...
-    ] = ()  # messages, and how many of each, that a host may still hand in
+    forgotten: tuple[tuple[Digest, int], ...] = ()
 
     @property
     def tokens(self) -> int:
