@@ -249,9 +249,9 @@ def completed(
     What the host ``said`` of its model has the lowest precedence. For each of ``unseen`` parts of a request (prompt, tools)
     room is reserved, unless the settings say how much.
     """
-    settings, completed = divided({"clock": time.time, **options})
+    settings, parts = divided({"clock": time.time, **options})
     config = ContextConfig.for_entry(
-        completed.pop("config", None),
+        parts.pop("config", None),
         {"model": model, **settings},
         said={name: each for name, each in (said or {}).items() if each is not None},
     )
@@ -265,7 +265,7 @@ def completed(
     if unseen and "reserve_tokens" not in config.model_fields_set:
         each = min(UNSEEN_TOKENS, int(window * UNSEEN_FRACTION)) if window else UNSEEN_TOKENS
         config = config.model_copy(update={"reserve_tokens": unseen * each})
-    completed["config"] = config
-    if client is not None and completed.get("model_client") == "host":
-        completed["model_client"] = client
-    return completed
+    parts["config"] = config
+    if client is not None and parts.get("model_client") == "host":
+        parts["model_client"] = client
+    return parts

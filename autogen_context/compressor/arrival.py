@@ -361,10 +361,9 @@ class Arrival:
             if position < since:
                 continue
             if message.results and not (stays_whole or position in spared):
-                texts = [
-                    self._result(result, calls.get(id(result)), by) for result in message.results
-                ]
-                short = with_texts(message, texts)
+                made = [self._result(each, calls.get(id(each))) for each in message.results]
+                short = with_texts(message, [text for text, _ in made])
+                by += [own for _, own in made if own]
                 if short is not message:
                     reduced[position] = short
             self._see(reduced.get(position, message))
@@ -383,15 +382,15 @@ class Arrival:
             decision = replace(reduced_now, reduced_by=tuple(by))
         return before.then(decision) if before else decision
 
-    def _result(self, result: ToolResult, call: ToolCall | None, by: list[str]) -> str:
-        """Return the text to send for a result; its original text unless an exact count shows that the reduced one is smaller.
+    def _result(self, result: ToolResult, call: ToolCall | None) -> tuple[str, str]:
+        """Return the text to send for a result, and which reducer of the user's own made it, if any.
 
-        A reducer of the user's own that reduced it is added to ``by``.
+        It is the original unless an exact count shows that the reduced one is smaller.
         """
         count, original, handle = self._counter.text, result.text, ""
         is_recalled = call is not None and call.name == RECALL_TOOL_NAME
         if is_recalled or len(original) < LEAST_CHARS:
-            return original
+            return original, ""
         shows_file = call is not None and bool(action_of(call, self._kinds).views)
         short, handle, own = self._by_own(original, call, shows_file=shows_file)
         if not own:
@@ -413,11 +412,10 @@ class Arrival:
         if sent not in (short, original):
             short, handle = sent, handle_of(original, key=self._handle_key)
         if short is original or count(short) >= count(original):
-            return original
+            return original, ""
         if handle:
             self._keep(handle, original)
-        by += [own] if own else []
-        return short
+        return short, own
 
     def _by_own(
         self, text: str, call: ToolCall | None, *, shows_file: bool

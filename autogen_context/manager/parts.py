@@ -181,12 +181,13 @@ def checked(options: ManagerOptions, host: HostFormat, scope: Scope) -> ManagerO
             f"triggers={reprlib.repr(options.get('triggers'))}: it is copied for each conversation, which failed ({error}); keep "
             "what cannot be copied out of it, or give it a method __deepcopy__"
         ) from error
-    names = ["files", "project", *(each.name for each in checked.get("providers", ()))]
-    for at, name in enumerate(names):
-        if name in names[:at]:
+    taken = {"files", "project"}  # our own providers
+    for at, provider in enumerate(checked.get("providers", ())):
+        if provider.name in taken:
             raise ValueError(
-                f"providers[{at - 2}].name={name!r}: it is taken; give one that no other provider has"
+                f"providers[{at}].name={provider.name!r}: it is taken; give one that no other provider has"
             )
+        taken.add(provider.name)
     return checked
 
 

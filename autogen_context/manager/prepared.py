@@ -133,12 +133,20 @@ class RequestWriter:
         tokens, overheads = checked.tokens + fixed.tokens, self._counter.overheads
         assumed = overheads.assumed(calls=checked.calls, results=checked.results)
         bound, limit = window.bound(view.calibration, tokens, view.rewrites), window.limit_tokens
-        instruction, known = conversation.latest_instruction, len(messages)
+        complete = Sent(
+            bound_tokens=bound.tokens,
+            limit_tokens=limit,
+            checked=checked,
+            pieces=sent,
+            messages=len(messages),
+            pinned=pinned,
+            instruction=conversation.latest_instruction,
+        )
         certificate = Certificate(
             limit_tokens=limit,
             bound=bound,
             counted_tokens=tokens,
-            broken=broken_in(Sent(bound.tokens, limit, checked, sent, known, pinned, instruction)),
+            broken=broken_in(complete),
             orphans=conversation.overview.orphans,
             partly_read=conversation.overview.partly_read,
             assumed_tokens=fixed.assumed + assumed,
