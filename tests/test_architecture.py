@@ -1,8 +1,10 @@
 """Who may import whom, and what an import of the package costs nobody."""
 
 import ast
+import re
 import subprocess
 import sys
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,11 @@ LEVELS = (
     {"the package itself"},  # its version
     {"cli"},
     {"__main__"},
+)
+# Of names: what each of these stood for has a word of its own in the field.
+VAGUE = re.compile(
+    "(?i:ahead|beside|companions|floor|heat|held|holding|reach|settle[ds]?|standing|surroundings|telling|"
+    "(un)?told|voices)"
 )
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 HOSTS = ("autogen", "autogen_core", "autogen_agentchat", "autogen_ext", "ag2", "agent_framework")
@@ -90,6 +97,17 @@ def test_files_of_a_room_import_one_another_one_way(room: str) -> None:
         for stem in lowest:
             del left[stem]
     assert not left, f"these need one another: {sorted(left)}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(PACKAGE)) for path in FILES])
+def test_a_name_says_what_it_names(path: Path) -> None:
+    """In the words of the field; comments and docstrings are English, in which these words are at home."""
+    with tokenize.open(path) as file:
+        tokens = tokenize.generate_tokens(file.readline)
+        names = {path.stem, *(each.string for each in tokens if each.type == tokenize.NAME)}
+    words = {word for name in names for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)}
+    assert not [*filter(VAGUE.fullmatch, words)]
+    assert "Kind" not in names  # of what?
 
 
 IMPORTS = """

@@ -1,7 +1,7 @@
 """Adapter for autogen-agentchat 0.5.7 to 0.7: keeps an agent within its context window.
 
 Promise: no request has an orphaned tool call or result or exceeds the window, system messages and tools included; a
-registered agent's requests belong to the conversation of its context, any other request to one beside it; registering an
+registered agent's requests belong to the conversation of its context, any other request to another one; registering an
 agent sets at most three attributes (named below), all of them or none.
 """
 
@@ -146,7 +146,7 @@ def register_team(
 
 
 def selector_prompt(team: Any) -> str:
-    """Return what a selector's request has beside the history, which it makes into a text itself."""
+    """Return what a selector's request has in addition to the history, which it makes into a text itself."""
     attributes = cast("Mapping[str, Any]", vars(team))
     participants = cast("Sequence[Any]", attributes["_participants"])
     members: list[tuple[str, str]] = [(each.name, each.description) for each in participants]

@@ -58,7 +58,7 @@ DEFAULT_TOKENS: Mapping[Profile, int] = {  # if the model is unknown
     "strict": 1_500,
 }
 USUAL_ROOM = 8_000  # tokens; the fractions below were measured on windows of 3,000 to 80,000
-USUAL_FRACTION = 0.36  # of the room beside protected units, at USUAL_ROOM
+USUAL_FRACTION = 0.36  # of the room for unprotected units, at USUAL_ROOM
 STEP_FRACTION = 0.16  # added per doubling of the room: a larger room lasts more turns, so kept content is rewritten less often
 KEPT_FRACTIONS = (0.32, 0.52)  # minimum and maximum
 ASKED_FRACTION = 0.95  # if a user asks about the past: the answer may fill nearly everything
@@ -145,7 +145,7 @@ class TokenBudgetManager:
             usage; ``conservative``: by the kind of query and the length of the conversation; ``strict``: one
             fixed table.
         compact_at_fraction: fill level of the room that triggers a compaction.
-        compact_to_fraction: fill level after a compaction, of the room beside protected units; by default from the room
+        compact_to_fraction: fill level after a compaction, of the room for unprotected units; by default from the room
             size or the profile's table.
 
     Raises:
@@ -274,7 +274,7 @@ class TokenBudgetManager:
         return int(min(max(0, room_tokens), self._most_tokens))
 
     def _kept_fraction(self, room_tokens: int) -> float:
-        """Return the fraction of the room beside protected units that a compaction fills, if nobody asks about the past."""
+        """Return the fraction of the room for unprotected units that a compaction fills, if nobody asks about the past."""
         if self._compact_to_fraction is not None:
             return self._compact_to_fraction
         if self.profile in ("conservative", "strict"):

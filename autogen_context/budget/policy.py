@@ -74,7 +74,7 @@ class CompactionBudget:
     """
 
     total_tokens: int  # maximum of all messages afterwards; more than the window has no effect
-    kept_fraction: float = 0.36  # fill level of the room beside protected units
+    kept_fraction: float = 0.36  # fill level of the room for unprotected units
     people_fraction: float = 0.15  # of the total, guaranteed to users' own messages
     long_message_fraction: float = 0.2  # of that, one message; of a longer one its statements
     stated_fraction: float = 0.5  # of the kept tokens, for further statements of users

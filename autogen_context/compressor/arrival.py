@@ -284,7 +284,7 @@ class Arrival:
         self._read = after if self._knows(before) else None
 
     def _knows(self, decisions: Decisions) -> bool:
-        """Whether what these decisions send is known; what is told before the newest unit may differ."""
+        """Whether what these decisions send is known; what is sent before the newest unit may differ."""
         known = self._read
         if known is None or len(known) != len(decisions) or not decisions.continues(known):
             return False

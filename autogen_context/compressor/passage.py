@@ -12,7 +12,7 @@ from autogen_context.ledger import Author
 from autogen_context.ledger.ledger import speeches
 from autogen_context.text.sentence import sentences_of
 
-Kind = Literal["sentence", "item", "heading", "block"]
+PassageKind = Literal["sentence", "item", "heading", "block"]
 
 FENCE = re.compile(r"\s*(```|~~~)")
 INDENTED = re.compile(r"(?: {4}|\t)\s*\S")
@@ -38,7 +38,7 @@ class Passage(NamedTuple):
     """
 
     text: str
-    kind: Kind = "sentence"
+    kind: PassageKind = "sentence"
     lead: str = ""
     gap: str = ""
     speaker: Speaker = Speaker()
@@ -87,7 +87,7 @@ def read(text: str, speaker: Speaker, section: int) -> list[Passage]:
     block: list[str] = []
     fenced, gap, before_chars = False, "", 0
 
-    def add(text: str, kind: Kind, lead: str = "") -> None:
+    def add(text: str, kind: PassageKind, lead: str = "") -> None:
         found.append(Passage(text, kind, lead, gap, speaker, section))
 
     def end_block() -> None:

@@ -1,4 +1,4 @@
-"""Context changes that a host reports beside its messages: changed files, tasks, requirements, decisions.
+"""Context changes that a host reports in addition to its messages: changed files, tasks, requirements, decisions.
 
 Promise: a constructed change is valid; an invalid one raises ``ValueError`` naming the field and what to pass. Changes are
 applied all or none, and the result is checked before it is accepted. A change that does not fit the context is rejected

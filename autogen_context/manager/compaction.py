@@ -105,7 +105,7 @@ class CompactionPlanner:
     ) -> Plan:
         """Decide on the units by index; those without a decision were not sent before and are not sent now.
 
-        ``known`` are the reasons of the last plan. Raises ``ContextWindowExceeded`` if the protected units do not fit beside ``fixed_tokens``, not even shortened.
+        ``known`` are the reasons of the last plan. Raises ``ContextWindowExceeded`` if the protected units do not fit in addition to ``fixed_tokens``, not even shortened.
         """
         self.follow()
         conversation, candidates = self.conversation, self.conversation.candidates

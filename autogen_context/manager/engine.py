@@ -270,7 +270,7 @@ class Engine:
     def with_new_preamble(
         self, view: ContextView, budget: TurnBudget, others_tokens: int
     ) -> ContextView:
-        """Return the view with the offered preamble after the system prompt, as far as it fits beside the others."""
+        """Return the view with the offered preamble after the system prompt, as far as it fits in addition to the others."""
         conversation = self.conversation
         if conversation.system_messages == len(conversation.messages):
             return view

@@ -2,7 +2,7 @@
 
 Promise: of a forgotten message nothing is kept that was made of it: originals, statements, summaries, notices, vectors. What a
 host only cut from the front of its list (a limiter, its own compaction) is not forgotten: its originals stay, and what people
-stated in it is told.
+stated in it is sent in their place.
 
 A host does not say why a message is gone. What stands between messages that stay was deleted or edited, and so was what
 another end replaced. What stood in front of all that stays was cut, if there was more than one message or call with its

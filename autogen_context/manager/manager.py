@@ -483,7 +483,7 @@ class IncrementalContextManager:
             self._discover()
 
     def _discover(self) -> None:
-        """Start the discovery of limits, once, beside the turns: in synchronous code in a thread."""
+        """Start the discovery of limits, once, while turns go on: in synchronous code in a thread."""
         if self.config.discovery_url and self.config.model and not self._is_discovering:
             self._is_discovering = True
             discovery = discovered(self.config, self._setup.limits, WeakMethod(self._resize))

@@ -1,6 +1,6 @@
 """From a view to a request: its pieces, its certificate, and the list of payloads to send.
 
-Promise: the certificate describes exactly the pieces beside it. In a list that only grew, the checked prefix is not checked
+Promise: the certificate describes exactly its pieces. In a list that only grew, the checked prefix is not checked
 again, and each rewritten message is written once.
 """
 

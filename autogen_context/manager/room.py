@@ -1,6 +1,6 @@
 """The room of a request: the window, what it has other than messages, and what a view has and needs of it.
 
-Promise: a value, worked out of a view once it is made; stages hand it on beside the view.
+Promise: a value, worked out of a view once it is made; stages hand it on with the view.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from autogen_context.view.view import ContextView, as_message
 
 
 class Fixed(NamedTuple):
-    """Tokens of a request besides messages (upper bound), the part of them that no provider documents, and which tools these are."""
+    """Tokens of a request other than messages (upper bound), the part of them that no provider documents, and which tools these are."""
 
     tokens: int
     assumed: int
@@ -127,7 +127,7 @@ class Rooms:
         return RequestRoom(tokens, view.decisions.tokens + other, other, due_tokens, budget)
 
     def other_tokens(self, view: ContextView) -> int:
-        """Return the tokens of a request beside its units and notices that are to be sent."""
+        """Return the tokens of a request other than its units and notices that are to be sent."""
         tokens = self.fixed.tokens
         for text in (view.preamble.text, view.record.text):
             tokens += self._counter.message(as_message(text)) if text else 0
@@ -145,7 +145,7 @@ class Rooms:
 def possible_rewrite(
     view: ContextView, room: RequestRoom, candidates: Sequence[Candidate]
 ) -> Rewrite:
-    """Estimate what a compaction would leave beside tools, format and preamble, without planning it."""
+    """Estimate what a compaction would leave in addition to tools, format and preamble, without planning it."""
     decisions, opening = view.decisions, room.other_tokens + room.due_tokens
     for i, candidate in enumerate(candidates):  # the opening is never changed
         opening += decisions[i].tokens_after

@@ -339,7 +339,7 @@ class TurnRunner:
         return present
 
     def _digest(self, payload: object) -> bytes:
-        """Return the digest of a message; none of what is no message, which is told when it is read."""
+        """Return the digest of a message; none of what is no message, which is reported when it is read."""
         with suppress(ValueError, RecursionError):
             return digest_of(self.setup.host, payload)
         return b""

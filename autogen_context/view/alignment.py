@@ -28,7 +28,7 @@ class HostChange:
         known: number of messages before.
         same: number of leading ones that are unchanged; all of them, if messages were appended at most.
         runs: those that are still there, oldest first.
-        heads: indices of leading system messages that others replaced, if that is all that happened beside appending.
+        heads: indices of leading system messages that others replaced, if that is all that happened in addition to appending.
     """
 
     known: int

@@ -1,4 +1,4 @@
-"""Notices sent beside the host's messages, and ``ContextProvider``, the interface for sources of outside information.
+"""Notices sent in addition to the host's messages, and ``ContextProvider``, the interface for sources of outside information.
 
 Promise: values only; text quoted in a notice cannot pass for a line of the library. A valid notice is sent once when it
 changes and once after each compaction, in its newest form. A sent notice that becomes invalid is retracted; one never sent is

@@ -27,7 +27,7 @@ MUST_STAY: Mapping[Protection, Why] = {
     "task": Why.TASK,
 }
 VERBATIM: frozenset[Protection] = frozenset({"system", "pinned"})
-INSTRUCTION_FRACTION = 0.5  # of the room, for an instruction that does not fit beside the newest
+INSTRUCTION_FRACTION = 0.5  # of the room, for an instruction that does not fit with the newest
 LEAST_TEXT = 32  # tokens; a message shortened further is useless
 LEAST_STUB = 24  # tokens per message of the newest unit; with less a request is useless
 LEAST_NEWEST = 256  # tokens per message of a shortened newest unit, if available
