@@ -228,7 +228,7 @@ class EmbeddingsDue(NamedTuple):
     texts: Sequence[str]
 
 
-class VectorsAhead:
+class VectorPrefetch:
     """Computes the vectors of a conversation before a turn needs them; texts without a vector are scored lexically."""
 
     def __init__(self, vectors: Vectors, background: Background) -> None:
