@@ -17,7 +17,7 @@ from autogen_context.compressor.kinds import REDUCERS, reducer_for
 from autogen_context.compressor.left_out import stated_in
 from autogen_context.compressor.lines import Reducer, TextLimit
 from autogen_context.compressor.notice import is_repeated
-from autogen_context.compressor.passage import joined, passages_of
+from autogen_context.compressor.passage import passages_of
 from autogen_context.compressor.shorten import shorten_arguments, shorten_text
 from autogen_context.compressor.steps import without_outdated
 from autogen_context.compressor.summaries import mended, prompt_for, span_of
@@ -48,6 +48,7 @@ from autogen_context.recall.gate import Known, author_of, words_asked
 from autogen_context.recall.recall_tool import RecallContext
 from autogen_context.recall.recaller import Recaller
 from autogen_context.text.outcome import outcome_of
+from autogen_context.text.passage import joined
 from autogen_context.text.sentence import sentences_of
 from autogen_context.tokens.measure import Count, EstimateCounter
 from autogen_context.triggers.turn import labels_of

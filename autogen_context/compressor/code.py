@@ -18,6 +18,7 @@ from autogen_context.compressor.lines import (
     choose,
     wanted_in,
 )
+from autogen_context.text.passage import Passage
 
 NUMBER = re.compile(r" *(\d{1,7})(?:\t|[:|│] ?|-(?!\d))")
 NUMBERS = re.compile(rf"\n{NUMBER.pattern}")
@@ -133,7 +134,7 @@ def cut(text: str, room: TextLimit) -> str:
             ranks[span.start : span.body] = [WANTED_RANK] * (span.body - span.start)
     for i, share in enumerate(wanted):
         ranks[i] = WANTED_RANK + share if share else ranks[i]
-    return choose(lines, ranks, room)
+    return choose([*map(Passage, lines, ranks)], room)
 
 
 CODE = Reducer("code", recognises, cut, without_padding)

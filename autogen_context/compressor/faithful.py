@@ -13,11 +13,12 @@ from itertools import chain, islice, pairwise
 from typing import Literal, NamedTuple
 
 from autogen_context.compressor.concepts import Concept, flattened, sense_of
-from autogen_context.compressor.passage import AUTHORITY, Passage, joined
+from autogen_context.compressor.passage import authority_of
 from autogen_context.language.phrases import phrases
 from autogen_context.language.terms import irregular, stop_words, terms
 from autogen_context.ledger import Ledger, StatementKind
 from autogen_context.ledger.reader import cues_in
+from autogen_context.text.passage import Passage, joined
 
 RULES: frozenset[StatementKind] = frozenset({"safety rule", "constraint", "preference"})
 NEGATING = ("denies", "negates", "forbid", "no_longer")
@@ -186,7 +187,7 @@ class Source:
 
     def __init__(self, passages: Sequence[Passage]) -> None:
         text = joined(passages)
-        people = [passage for passage in passages if AUTHORITY[passage.speaker.author]]
+        people = [passage for passage in passages if authority_of(passage)]
         claims = [claim_in(line, speaking(p)) for p in passages for line in p.text.split("\n")]
         rules = (rule for passage in people for rule in rules_in(passage.text))
         self._flat, self._words = flattened(text), frozenset(terms(text))
@@ -254,10 +255,9 @@ class Source:
 
 def speaking(passage: Passage) -> Speaking:
     """Return who says a passage: a person or the system, the agent by a call of a tool, the agent, or a tool."""
-    author = passage.speaker.author
-    if AUTHORITY[author]:
+    if authority_of(passage):
         return "person"
-    if author == "assistant":
+    if passage.form.speaker.author == "assistant":
         return "call" if passage.text.startswith("calls ") else "assistant"
     return "tool"
 

@@ -21,9 +21,10 @@ from autogen_context.compressor.lines import (
     ranked,
     shortened,
 )
+from autogen_context.text.passage import Passage
 
 Tree: TypeAlias = "dict[str, Tree] | list[Tree] | str | int | float | bool | None"
-Rows: TypeAlias = list[tuple[str, float]]
+Rows: TypeAlias = list[Passage]
 
 BLANKS = " \t\r\n"
 MOST_DEPTH = 40  # nested containers; deeper JSON is not parsed
@@ -59,7 +60,7 @@ class JsonValue(NamedTuple):
     start: int
     end: int
     line: str
-    rows: Sequence[tuple[str, float]] = ()
+    rows: Sequence[Passage] = ()
 
 
 def recognises(text: str, _: Sequence[str]) -> bool:
@@ -149,7 +150,7 @@ def read_tables(text: str, start: int) -> JsonValue:
         return read(text, start)
     rows: Rows = []
     lay_out(tree if len(line) <= PART_CHARS else with_tables(tree), ENDS_RANK, rows)
-    return JsonValue(start, end, "".join([row for row, _ in rows]), rows)
+    return JsonValue(start, end, "".join([row.text for row in rows]), rows)
 
 
 def check_depth(tree: Tree) -> None:
@@ -200,7 +201,7 @@ def lay_out(
 ) -> None:
     """Append a value to ``rows`` as ranked lines: one for each part that is short enough."""
     if line := line_of(tree):
-        rows.append((f"{before}{line}{after}", rank))
+        rows.append(Passage(f"{before}{line}{after}", rank))
         return
     keyed = isinstance(tree, dict)
     parts = (
@@ -208,17 +209,17 @@ def lay_out(
         if isinstance(tree, dict)
         else [("", part) for part in cast("list[Tree]", tree)]
     )
-    rows.append((f"{before}{'{' if keyed else '['}", rank))
+    rows.append(Passage(f"{before}{'{' if keyed else '['}", rank))
     last = len(parts) - 1
     for i, (key, part) in enumerate(parts):
         own_rank = HEADER_RANK if key == "columns" else ENDS_RANK - DEEPER * depth
         part_rank = own_rank if (i < 2 or i == last) and rank > 0 else 0.0  # noqa: PLR2004 - the first two
         name, comma = f"{to_json(key).decode()}:" if keyed else "", "," * (i < last)
         if line := line_of(part):
-            rows.append((f"{name}{line}{comma}", part_rank))
+            rows.append(Passage(f"{name}{line}{comma}", part_rank))
         else:
             lay_out(part, part_rank, rows, before=name, after=comma, depth=depth + 1)
-    rows.append((f"{'}' if keyed else ']'}{after}", rank))
+    rows.append(Passage(f"{'}' if keyed else ']'}{after}", rank))
 
 
 def cut(text: str, room: TextLimit) -> str:
@@ -241,17 +242,18 @@ def cut(text: str, room: TextLimit) -> str:
         LONG_STRING.sub(lambda long: f'"{shortened(long[1], SHORT_STRING, room.wanted)}"', line)
         if len(line) > LONGEST_STRING
         else line
-        for line, _ in rows
+        for line in (row.text for row in rows)
     ]
-    ranks = ranked([rank for _, rank in rows], lines, room, errors=True)
-    short = choose(lines, ranks, room, noun="rows")
-    return short if len(short) <= len(text) else choose([text], [0.0], room)
+    ranks = ranked((row.rank for row in rows), lines, room, errors=True)
+    short = choose([*map(Passage, lines, ranks)], room, noun="rows")
+    return short if len(short) <= len(text) else choose([Passage(text)], room)
 
 
 def around(text: str, *, is_first: bool) -> Rows:
     """Split text that is not valid JSON into lines, broken JSON at its parts."""
     lines = BETWEEN_PARTS.sub("\n", text).split("\n") if text else []
-    return [(line, ENDS_RANK if is_first and i == 0 else 0.0) for i, line in enumerate(lines)]
+    ranks = [ENDS_RANK * is_first, *(0.0 for _ in lines)]
+    return [*map(Passage, lines, ranks)]
 
 
 JSON = Reducer("json", recognises, cut, minified)

@@ -28,6 +28,7 @@ from autogen_context.compressor.lines import (
     ranked,
 )
 from autogen_context.compressor.passage import HEADING
+from autogen_context.text.passage import Passage
 from autogen_context.text.sentence import sentences_of
 
 # Logs, and any output of no more specific kind
@@ -113,7 +114,7 @@ def cut_output(text: str, room: TextLimit) -> str:
     for i in errors:  # the first and last of each template rank higher
         ends = i in (first[templates[i]], last[templates[i]])
         ranks[i] = ERROR_RANK + ends if are_few or ends else ERRORS_RANK
-    return choose(lines, ranks, room, templates=templates)
+    return choose([*map(Passage, lines, ranks)], room, templates=templates)
 
 
 def template_of(line: str) -> str:

@@ -12,13 +12,13 @@ from itertools import islice
 
 from autogen_context.text.fit import CountText, fit, joined, longest
 from autogen_context.text.outcome import is_error_line
+from autogen_context.text.passage import MOST_MISSES, Passage
 
 ERROR_RANK = 6.0
 WANTED_RANK = 5.0  # plus up to 0.5; other ranks of a kind's lines should be lower
 BLANK_RANK = -1.0
 
 MOST_PER_LINE = 4  # a line gets at most 1/4 of the limit; a single line all of it
-MOST_MISSES = 40  # lines without room in a row behind which no more are looked at
 LEAST_PIECE = 60  # characters; shorter pieces of a line are useless
 MARK_CHARS = 30  # at most, of a mark inside a line
 EVERYWHERE_FRACTION = 1 / 3  # of the lines; a word or an error in more of them is ignored
@@ -67,7 +67,7 @@ def by_ranks(
             return text
         lines = (split or lines_of)(text)
         ranks = ranked(ranks_of(lines), lines, room, errors=errors)
-        return choose(lines, ranks, room, noun=noun, whole=noun == "sentences")
+        return choose([*map(Passage, lines, ranks)], room, noun=noun, whole=noun == "sentences")
 
     return cut
 
@@ -80,8 +80,7 @@ def are_enough(
 
 
 def choose(
-    lines: Sequence[str],
-    ranks: Sequence[float],
+    lines: Sequence[Passage],
     room: TextLimit,
     *,
     noun: str = "lines",
@@ -94,7 +93,8 @@ def choose(
     line, the first line shown of a template tells how many similar ones are hidden.
     """
     last = len(lines) - 1
-    pieces = [f"{line}\n" for line in lines[:-1]] + [*lines[-1:]]
+    pieces = [f"{line.text}\n" for line in lines[:-1]] + [line.text for line in lines[-1:]]
+    ranks = [line.rank for line in lines]
     from_ends = [i for pair in zip(range(last, -1, -1), range(last + 1), strict=True) for i in pair]
     order = sorted(from_ends[: last + 1], key=ranks.__getitem__, reverse=True)
 
@@ -102,7 +102,7 @@ def choose(
         size, short = max(LEAST_PIECE, chars // min(last + 1, MOST_PER_LINE) - 1), dict[int, str]()
 
         def cost(at: int) -> int:
-            short[at] = lines[at] if whole else shortened(lines[at], size, room.wanted)
+            short[at] = lines[at].text if whole else shortened(lines[at].text, size, room.wanted)
             return len(short[at]) + 1
 
         kept = fit(

@@ -5,14 +5,10 @@ a transcript are recognised as in the ledger.
 """
 
 import re
-from collections.abc import Iterable
-from typing import Literal, NamedTuple
 
-from autogen_context.ledger import Author
 from autogen_context.ledger.ledger import speeches
+from autogen_context.text.passage import Author, Form, Passage, PassageKind, Speaker
 from autogen_context.text.sentence import sentences_of
-
-PassageKind = Literal["sentence", "item", "heading", "block"]
 
 FENCE = re.compile(r"\s*(```|~~~)")
 INDENTED = re.compile(r"(?: {4}|\t)\s*\S")
@@ -23,62 +19,23 @@ LONGEST_WRAPPED = 2_000  # characters; anything longer is not a sentence
 AUTHORITY: dict[Author, int] = {"tool": 0, "assistant": 0, "person": 1, "system": 1}
 
 
-class Speaker(NamedTuple):
-    """The turn of a passage: its number, its opening as written (``[user] ``; empty without a name), and its author."""
-
-    turn: int = 0
-    opening: str = ""
-    author: Author = "person"
-
-
-class Passage(NamedTuple):
-    """A piece of text that is kept or dropped whole: its text on one line, its bullet, and the whitespace before it.
-
-    A heading, an empty line and a turn start a section.
-    """
-
-    text: str
-    kind: PassageKind = "sentence"
-    lead: str = ""
-    gap: str = ""
-    speaker: Speaker = Speaker()
-    section: int = 0
-
-    @property
-    def written(self) -> str:
-        """The passage as the first of its turn."""
-        opening = self.speaker.opening
-        border = "" if not opening or opening[-1].isspace() else self.gap or " "
-        return f"{opening}{border}{self.lead}{self.text}"
+def authority_of(passage: Passage) -> int:
+    """Return 1 for what a person or the system says, else 0."""
+    return AUTHORITY[passage.form.speaker.author]
 
 
 def passages_of(text: str) -> list[Passage]:
-    """Split a text into passages, in order."""
+    """Split a text into passages as they are written, in order."""
     found: list[Passage] = []
     at = 0
     for turn, (author, start, end) in enumerate(speeches(text, "person")):
         body = text[start:end].lstrip(" \t") if turn else text[start:end]
         opening = text[at : end - len(body)] if turn else ""
-        section = found[-1].section + 1 if found else 0
+        section = found[-1].form.section + 1 if found else 0
         speaker = Speaker(turn=turn, opening=opening, author=author)
         found += read(body, speaker, section)
         at = end
     return found
-
-
-def joined(passages: Iterable[Passage]) -> str:
-    """Join passages, in order: each turn starts with its role, line and paragraph breaks are kept."""
-    parts: list[str] = []
-    before: Passage | None = None
-    for passage in passages:
-        if before is None or before.speaker != passage.speaker:
-            parts += ["\n" * (before is not None), passage.written]
-        else:
-            together = before.section == passage.section and before.kind in {"sentence", "item"}
-            gap = passage.gap if together or "\n" in passage.gap else "\n"
-            parts += [gap, passage.lead, passage.text]
-        before = passage
-    return "".join(parts)
 
 
 def read(text: str, speaker: Speaker, section: int) -> list[Passage]:
@@ -88,7 +45,7 @@ def read(text: str, speaker: Speaker, section: int) -> list[Passage]:
     fenced, gap, before_chars = False, "", 0
 
     def add(text: str, kind: PassageKind, lead: str = "") -> None:
-        found.append(Passage(text, kind, lead, gap, speaker, section))
+        found.append(Passage(text, form=Form(kind, lead, gap, speaker, section)))
 
     def end_block() -> None:
         nonlocal gap
@@ -124,7 +81,7 @@ def read(text: str, speaker: Speaker, section: int) -> list[Passage]:
                 not item
                 and gap == "\n"
                 and bool(found)
-                and found[-1].kind in {"sentence", "item"}
+                and found[-1].form.kind in {"sentence", "item"}
                 and (bare[0].islower() or bare[0] in "`(")
                 and before_chars >= WRAPPED_CHARS
                 and len(found[-1].text) <= LONGEST_WRAPPED

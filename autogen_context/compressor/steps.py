@@ -25,13 +25,14 @@ from autogen_context.compressor.concepts import (
     weight_of,
     without,
 )
-from autogen_context.compressor.passage import AUTHORITY, Passage, Speaker, joined, passages_of
+from autogen_context.compressor.passage import AUTHORITY, authority_of, passages_of
 from autogen_context.compressor.shorten import MORE, extract_of
 from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.ledger import MARKER, speeches
 from autogen_context.ledger.reader import READ_CHARS, cues_in, looked_at
 from autogen_context.ledger.rendering import render
 from autogen_context.text.fit import CountText, fit
+from autogen_context.text.passage import Passage, Speaker, joined
 from autogen_context.text.work import COMPRESSED_CHARS
 
 BORDER = "\n\n"  # between the ledger, which has no empty line, and the rest
@@ -144,10 +145,10 @@ def learn(ledger: Ledger, passages: Sequence[Passage]) -> dict[int, list[Entry]]
     stating = {
         at: list[Entry]()
         for at in at_ends(passages)
-        if (passage := passages[at - 1]).kind in {"sentence", "item"}
+        if (passage := passages[at - 1]).form.kind in {"sentence", "item"}
         and at - 1 not in fields
         and may_state(passage.text)
-        and ledger.learn_text(passage.text, author=passage.speaker.author, position=at)
+        and ledger.learn_text(passage.text, author=passage.form.speaker.author, position=at)
     }
     for entry in ledger:
         if entry.position in stating:
@@ -157,7 +158,7 @@ def learn(ledger: Ledger, passages: Sequence[Passage]) -> dict[int, list[Entry]]
 
 def at_ends(passages: Sequence[Passage]) -> Iterator[int]:
     """Yield the positions from 1 of the passages that the ledger would read of each turn."""
-    for speaker, turn in groupby(enumerate(passages, 1), lambda each: each[1].speaker):
+    for speaker, turn in groupby(enumerate(passages, 1), lambda each: each[1].form.speaker):
         row = list(turn)
         before = [0, *accumulate(len(passage.text) for _, passage in row)]
         for (at, _), chars in zip(row, before, strict=False):
@@ -168,7 +169,9 @@ def at_ends(passages: Sequence[Passage]) -> Iterator[int]:
 def fields_in(passages: Sequence[Passage]) -> set[int]:
     """Return the positions of fields of records: lines such as ``port: 8001`` with a name that is repeated in the turn."""
     named = {
-        at: (p.speaker, f[1]) for at, p in enumerate(passages) if (f := FIELD.fullmatch(p.text))
+        at: (p.form.speaker, f[1])
+        for at, p in enumerate(passages)
+        if (f := FIELD.fullmatch(p.text))
     }
     times = Counter(named.values())
     return {at for at, name in named.items() if times[name] >= RECORDS}
@@ -223,20 +226,6 @@ class Target:
         return sum(self.count(passage.written) + 1 for passage in passages)
 
 
-class Scored(NamedTuple):
-    """A passage with its new concepts (not in earlier passages), its value, and its tokens."""
-
-    passage: Passage
-    fresh: tuple[Concept, ...]
-    value: float
-    tokens: int
-
-    @property
-    def score(self) -> float:
-        """Its value for what it costs."""
-        return self.value / float((self.tokens + COST_BASE) ** COST_POWER)
-
-
 def stepped(source: SourceText, target: Target) -> tuple[str, Strategy]:
     """Run the steps until one meets the target; return the text and the step, an empty text if nothing fits."""
     entries, passages, _ = source.stated
@@ -258,22 +247,20 @@ def drafts(
     """Yield what each step leaves."""
     yield "remove redundancy", (passages := without_redundancy(passages))
     yield "compress examples", (passages := with_short_examples(passages, target))
-    entries = scored(passages, target)
+    passages, fresh = ranked(with_headings(passages))
     fewer = {
-        at: entry.passage
-        for at, entry in entries.items()
-        if any(concept.weight >= INFORMATIVE_WEIGHT for concept in entry.fresh)
-        or target.asks_for(entry.passage)
+        at: passage
+        for at, passage in enumerate(passages)
+        if any(concept.weight >= INFORMATIVE_WEIGHT for concept in fresh[at])
+        or target.asks_for(passage)
     }
-    headings = headings_of(passages)
-    fill(fewer, entries, target, headings)
-    yield "summarise sections", in_order(fewer, headings)
+    fill(fewer, dict(enumerate(passages)), target)
+    yield "summarise sections", in_order(fewer)
     for at, passage in fewer.items():
-        if passage.kind not in {"heading", "block"} and not target.asks_for(passage):
-            shorter = fewer[at] = passage._replace(text=abstracted(passage.text))
-            entries[at] = entries[at]._replace(passage=shorter, tokens=target.cost([shorter]))
-    yield "abstract details", in_order(fewer, headings)
-    yield "keep core concepts", core_of({at: entries[at] for at in sorted(fewer)}, target)
+        if passage.form.kind not in {"heading", "block"} and not target.asks_for(passage):
+            fewer[at] = passage._replace(text=abstracted(passage.text))
+    yield "abstract details", in_order(fewer)
+    yield "keep core concepts", core_of([fewer[at] for at in sorted(fewer)], target)
 
 
 def without_redundancy(passages: Sequence[Passage]) -> list[Passage]:
@@ -282,7 +269,7 @@ def without_redundancy(passages: Sequence[Passage]) -> list[Passage]:
     stays: dict[str, int] = {}
     for at, passage in enumerate(passages):
         before = passages[stays.setdefault(said[at], at)]
-        if AUTHORITY[passage.speaker.author] >= AUTHORITY[before.speaker.author]:
+        if authority_of(passage) >= authority_of(before):
             stays[said[at]] = at
     if any(MARKER.match(passage.text) for passage in passages):
         stays[said[0]] = 0  # else a role marker in a passage could open the text
@@ -291,23 +278,24 @@ def without_redundancy(passages: Sequence[Passage]) -> list[Passage]:
         for at, passage in enumerate(passages)
         if stays[said[at]] == at
         or (len(said[at]) < LEAST_CHARS and said[at].isascii())
-        or passage.kind == "heading"
+        or passage.form.kind == "heading"
     ]
 
 
 def with_short_examples(passages: Sequence[Passage], target: Target) -> list[Passage]:
     """Keep the first of several examples, with a mark that counts the others."""
     listed = {
-        below.section
+        below.form.section
         for above, below in pairwise(passages)
         if above.text.endswith(":") and "announces" in sense_of(above.text).labels
     }
 
     def is_example(passage: Passage) -> bool:
-        if target.asks_for(passage) or passage.kind == "heading":
+        kind = passage.form.kind
+        if target.asks_for(passage) or kind == "heading":
             return False
-        if passage.kind != "sentence" or passage.text.endswith(":"):
-            return passage.kind != "sentence" and passage.section in listed
+        if kind != "sentence" or passage.text.endswith(":"):
+            return kind != "sentence" and passage.form.section in listed
         if "example" not in sense_of(passage.text).labels:
             return False
         return looked_at(passage.text[:OPENING_CHARS]).opens("example") is not None
@@ -322,36 +310,32 @@ def with_short_examples(passages: Sequence[Passage], target: Target) -> list[Pas
     return kept
 
 
-def fill(
-    kept: dict[int, Passage],
-    entries: Mapping[int, Scored],
-    target: Target,
-    headings: Sequence[int] = (),
-) -> None:
-    """Add the entries with the best score to ``kept``, by position, each with its heading, as far as they fit."""
-    above = {at: [over] for at, over in enumerate(headings) if over >= 0}
-    kept |= {over: entries[over].passage for at in [*kept] for over in above.get(at, ())}
+def fill(kept: dict[int, Passage], passages: Mapping[int, Passage], target: Target) -> None:
+    """Add the passages with the highest rank for what they cost to ``kept``, by position, each with its heading, as far as they fit."""
+    kept |= {p.under: passages[p.under] for p in [*kept.values()] if p.under >= 0}
+    costs = {at: target.cost([passages[at]]) for at in sorted(passages)}
     found = fit(
-        (at for at in sorted(entries) if above.get(at) != [at]),
+        (at for at in costs if passages[at].under != at),
         target.room - target.cost(kept.values()),
-        cost=lambda at: entries[at].tokens,
-        score=lambda at: entries[at].score,
-        needs=lambda at: above.get(at, ()),
+        cost=costs.__getitem__,
+        score=lambda at: passages[at].rank / float((costs[at] + COST_BASE) ** COST_POWER),
+        needs=lambda at: [passages[at].under] if passages[at].under >= 0 else (),
         taken=kept,
     )
-    kept |= {at: entries[at].passage for at in found.kept}
+    kept |= {at: passages[at] for at in found.kept}
 
 
-def headings_of(passages: Sequence[Passage]) -> list[int]:
-    """Return for each passage the position of the heading above it, of a heading its own; -1 where there is none."""
-    places = (at if each.kind == "heading" else -1 for at, each in enumerate(passages))
-    return [*accumulate(places, max)]
+def with_headings(passages: Sequence[Passage]) -> list[Passage]:
+    """Return the passages under the headings above them, each heading under itself."""
+    places = (at if p.form.kind == "heading" else -1 for at, p in enumerate(passages))
+    above = accumulate(places, max)
+    return [p._replace(under=under) for p, under in zip(passages, above, strict=True)]
 
 
-def in_order(kept: Mapping[int, Passage], headings: Sequence[int]) -> list[Passage]:
+def in_order(kept: Mapping[int, Passage]) -> list[Passage]:
     """Return what is kept in the order of the text, without headings of which nothing is kept."""
-    used = {headings[at] for at, each in kept.items() if each.kind != "heading"}
-    return [kept[at] for at in sorted(kept) if kept[at].kind != "heading" or at in used]
+    used = {p.under for at, p in kept.items() if p.under != at}
+    return [kept[at] for at in sorted(kept) if kept[at].under != at or at in used]
 
 
 def abstracted(sentence: str) -> str:
@@ -376,14 +360,13 @@ def abstracted(sentence: str) -> str:
     return short[0].upper() + short[1:] if opens else short
 
 
-def core_of(entries: Mapping[int, Scored], target: Target) -> list[Passage]:
-    """Keep passages for the keywords, then those with the best score."""
-    passages = [entry.passage for entry in entries.values()]
+def core_of(passages: Sequence[Passage], target: Target) -> list[Passage]:
+    """Keep passages for the keywords, then those with the highest rank for what they cost."""
+    passages = with_headings(passages)
     kept = with_keywords(passages, target)
-    headings = headings_of(passages)
-    fill(kept, dict(enumerate(entries.values())), target, headings)
+    fill(kept, dict(enumerate(passages)), target)
     while True:
-        core = in_order(kept, headings)
+        core = in_order(kept)
         if not core or target.is_met(core):
             return core
         kept.popitem()  # the whole may cost more than the sum of its parts
@@ -401,27 +384,30 @@ def with_keywords(passages: Sequence[Passage], target: Target) -> dict[int, Pass
         if target.cost([passages[at]]) <= left:
             kept[at] = passages[at]
         elif short := excerpt(passages[at].text, [keyword], left - 1, target.count):
-            kept[at] = passages[at]._replace(text=short, lead="", speaker=Speaker())
+            form = passages[at].form._replace(lead="", speaker=Speaker())
+            kept[at] = passages[at]._replace(text=short, form=form)
     return kept
 
 
-def scored(passages: Sequence[Passage], target: Target) -> dict[int, Scored]:
-    """Score passages by their new concepts, how frequent their words are in the text, and if they open a section."""
+def ranked(passages: Sequence[Passage]) -> tuple[list[Passage], list[tuple[Concept, ...]]]:
+    """Rank passages by new concepts, how frequent their words are in the text, and if they open a section; return these concepts too."""
     senses = [sense_of(passage.text) for passage in passages]
     frequency = Counter(chain.from_iterable(sense.about for sense in senses))
     common = {stem: log(1 + times) for stem, times in frequency.items()}
     most = max(common.values(), default=1)
     seen: set[Concept] = set()
-    entries: dict[int, Scored] = {}
+    found, news = list[Passage](), list[tuple[Concept, ...]]()
     for at, (passage, sense) in enumerate(zip(passages, senses, strict=True)):
         fresh = tuple(concept for concept in sense.concepts if concept not in seen)
         seen.update(fresh)
-        opens = at in {0, len(passages) - 1} or passage.section != passages[at - 1].section
+        section, before = passage.form.section, passages[at - 1].form.section
+        opens = at in {0, len(passages) - 1} or section != before
         central = sum(map(common.__getitem__, sense.about)) / (len(sense.about) + 2)
-        value = weight_of(fresh) ** CONCEPT_POWER
-        value += CENTRAL_VALUE * central / most + OPENING_VALUE * opens
-        entries[at] = Scored(passage, fresh, value, target.cost([passage]))
-    return entries
+        rank = weight_of(fresh) ** CONCEPT_POWER
+        rank += CENTRAL_VALUE * central / most + OPENING_VALUE * opens
+        found.append(passage._replace(rank=rank))
+        news.append(fresh)
+    return found, news
 
 
 def excerpt(text: str, keep: Sequence[str], room_tokens: int, count: CountText) -> str:

@@ -29,22 +29,15 @@ from autogen_context.compressor.concepts import (
     weight_of,
 )
 from autogen_context.compressor.faithful import Source
-from autogen_context.compressor.passage import (
-    AUTHORITY,
-    FENCE,
-    Passage,
-    Speaker,
-    joined,
-    passages_of,
-)
+from autogen_context.compressor.passage import FENCE, authority_of, passages_of
 from autogen_context.compressor.steps import (
     STATED_FRACTION,
     SourceText,
     Target,
     core_of,
     fill,
+    ranked,
     reopened,
-    scored,
     without_redundancy,
 )
 from autogen_context.errors import CompletionFailed
@@ -56,6 +49,7 @@ from autogen_context.messages.message import SYSTEM_ROLES, Message, content_dige
 from autogen_context.messages.origin import NOTHING_DECLARED, origin_of
 from autogen_context.models.background import Background, is_cut_off, wait_for
 from autogen_context.models.completion import Complete, Places
+from autogen_context.text.passage import Passage, Speaker, joined
 from autogen_context.text.quote import block
 from autogen_context.tokens.measure import TokenCounter
 from autogen_context.view.decision import Candidate
@@ -158,7 +152,7 @@ def drafted(source: SourceText, target: Target, seen: Target) -> Draft:
     room = int(target.tokens * STATED_FRACTION)
     target = replace(target, stated=render(rules, room_tokens=room, count=target.count).text)
     shown = without_redundancy(current)
-    text = joined(shown if seen.is_met(shown) else core_of(scored(shown, seen), seen))
+    text = joined(shown if seen.is_met(shown) else core_of(ranked(shown)[0], seen))
     return Draft(text, shown, max(1, int(target.room * SUMMARY_FRACTION)), target)
 
 
@@ -174,17 +168,18 @@ def built_on(summary: str, source: SourceText, draft: Draft, extract: Compressio
         raise CompletionFailed("it lost too much")
 
     # The rules, the summary (shortened if it does not fit), then the lost concepts.
-    if any(passage.speaker.opening for passage in unstated):
-        passages = [passage._replace(speaker=WRITER) for passage in passages]
+    if any(passage.form.speaker.opening for passage in unstated):
+        passages = [p._replace(form=p.form._replace(speaker=WRITER)) for p in passages]
     if not target.is_met(passages):
-        passages = core_of(scored(passages, target), target)
+        passages = core_of(ranked(passages)[0], target)
     has = Holdings(target.text(passages)).has
     lost = {
-        at: entry._replace(value=weight)
-        for at, entry in scored(current, target).items()
-        if (weight := weight_of(c for c in entry.fresh if c.kind != "statement" and not has(c)))
+        at: current[at]._replace(rank=weight)
+        for at, fresh in enumerate(ranked(current)[1])
+        if (weight := weight_of(c for c in fresh if c.kind != "statement" and not has(c)))
     }
-    kept = dict(enumerate(passages, -len(passages)))
+    own = (passage._replace(under=-1) for passage in passages)  # of another text than what is lost
+    kept = dict(enumerate(own, -len(passages)))
     fill(kept, lost, target)
     return target.text(kept[at] for at in sorted(kept))
 
@@ -205,12 +200,12 @@ def is_faithful(summary: str, text: str) -> bool:
     stated = {(e.kind, e.author, line) for e in entries for line in (e.text, shortened(e.text))}
     if not all((entry.kind, entry.author, entry.text) in stated for entry in ledger):
         return False
-    verbatim = {(AUTHORITY[p.speaker.author], flattened(p.text)) for p in source.passages}
+    verbatim = {(authority_of(p), flattened(p.text)) for p in source.passages}
     against = Source(without_redundancy(current))
     return not any(
-        AUTHORITY[p.speaker.author] * bool(p.speaker.opening) or against.fault_of(p.text)
+        authority_of(p) * bool(p.form.speaker.opening) or against.fault_of(p.text)
         for p in passages_of(rest)
-        if (AUTHORITY[p.speaker.author], flattened(p.text)) not in verbatim
+        if (authority_of(p), flattened(p.text)) not in verbatim
     )
 
 

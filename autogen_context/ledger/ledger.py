@@ -17,7 +17,6 @@ from autogen_context.ledger.reader import (
     AUTHORITIES,
     READ_CHARS,
     RULES,
-    Author,
     Entry,
     Statement,
     is_quoted,
@@ -30,6 +29,7 @@ from autogen_context.messages.openai_chat import messages_in
 from autogen_context.messages.origin import LOOK_BACK, Declared, asked_before, origin_of
 from autogen_context.text.fit import CountText
 from autogen_context.text.memo import remembered
+from autogen_context.text.passage import Author
 from autogen_context.text.work import STATEMENT_CHARS
 
 AUTHORS: dict[Origin, Author] = {  # what is a program's, or doubtful, states nothing

@@ -14,10 +14,10 @@ from typing import Literal, NamedTuple
 from autogen_context.language.phrases import PhraseMatch, phrases
 from autogen_context.language.terms import stem
 from autogen_context.text.memo import remembered
+from autogen_context.text.passage import Author
 from autogen_context.text.sentence import Stop, stops_in
 from autogen_context.text.work import READ_SENTENCES, REPORT_CHARS, STATEMENT_CHARS
 
-Author = Literal["system", "person", "assistant", "tool"]
 StatementKind = Literal[
     "safety rule", "constraint", "decision", "goal state", "preference", "identity", "fact"
 ]

@@ -9,9 +9,10 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from autogen_context.ledger.reader import REMEMBERED, Author, Entry, StatementKind, looked_at
+from autogen_context.ledger.reader import REMEMBERED, Entry, StatementKind, looked_at
 from autogen_context.text.fit import CountText, fit
 from autogen_context.text.memo import remembered
+from autogen_context.text.passage import Author
 from autogen_context.text.quote import MARK, block
 
 Lines = dict[Entry, str]

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import cast
 
 from autogen_context.ledger import Entry, StatementKind
-from autogen_context.ledger.reader import Author
 from autogen_context.ledger.rendering import entry_of, render
 from autogen_context.text.fit import CountText
+from autogen_context.text.passage import Author
 from autogen_context.view.view import Record, Stated
 
 BEFORE = -1  # position of what was stated before the first message

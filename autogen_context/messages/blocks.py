@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from math import isfinite
-from typing import Literal, NamedTuple, cast
+from typing import Literal, cast
 
 from autogen_context.messages.identifiers import NOTHING, shape_of, values_of
 from autogen_context.messages.message import Message
+from autogen_context.text.passage import Passage
 from autogen_context.text.work import SPLIT_CHARS
 
 BLOCK_LINES = 12
@@ -42,14 +43,6 @@ Texts = Mapping[tuple[Place, int, int], str]
 """Texts of a message by place, index and leaf."""
 
 
-class Block(NamedTuple):
-    """A few lines of a text, the values they name, and their longer lines, stripped."""
-
-    text: str
-    values: frozenset[str]
-    lines: tuple[str, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class UnitPassage:
     """A text of a unit that can be cut: a message's text, a result, or the n-th string (``leaf``) in a call's arguments."""
@@ -58,19 +51,19 @@ class UnitPassage:
     place: Place
     index: int
     leaf: int
-    blocks: tuple[Block, ...]
+    blocks: tuple[Passage, ...]
     alike: Mapping[str, int]
     chars: int
 
 
-def blocks_of(text: str) -> tuple[Block, ...]:
+def blocks_of(text: str) -> tuple[Passage, ...]:
     """Split a text into blocks, at empty lines, before definitions and list items, or when a block is full.
 
     Of a text beyond twice ``SPLIT_CHARS`` the ends are split, and what is between them is one block.
     """
     if len(text) > 2 * SPLIT_CHARS:
         head, middle, tail = text[:SPLIT_CHARS], text[SPLIT_CHARS:-SPLIT_CHARS], text[-SPLIT_CHARS:]
-        return (*blocks_of(head), Block(middle, NOTHING, ()), *blocks_of(tail))
+        return (*blocks_of(head), Passage(middle), *blocks_of(tail))
     groups: list[list[str]] = []
     chars = 0
     for part in parts_of(text):
@@ -85,12 +78,12 @@ def blocks_of(text: str) -> tuple[Block, ...]:
             chars = 0
         groups[-1].append(part)
         chars += len(part)
-    blocks: list[Block] = []
+    blocks: list[Passage] = []
     for group in groups:
         whole = "".join(group)
         lines = [part.strip() for part in group if part.endswith("\n")]
         long = tuple([line for line in lines if len(line) >= WHOLE_LINE])
-        blocks.append(Block(whole, values_of(whole), long))
+        blocks.append(Passage(whole, values=values_of(whole), lines=long))
     return tuple(blocks)
 
 
@@ -130,7 +123,7 @@ def passages_of(messages: Sequence[Message]) -> tuple[UnitPassage, ...]:
     return tuple(passages)
 
 
-def alike_in(blocks: Sequence[Block]) -> Mapping[str, int]:
+def alike_in(blocks: Sequence[Passage]) -> Mapping[str, int]:
     """Return the identifiers of a text that share their shape with ``MANY`` or more, with that number."""
     values = NOTHING.union(*[block.values for block in blocks])
     shapes = {value: shape for value in values if (shape := shape_of(value))}

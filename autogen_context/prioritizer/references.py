@@ -12,7 +12,6 @@ from itertools import chain
 from typing import NamedTuple
 
 from autogen_context.messages.blocks import (
-    Block,
     UnitPassage,
     parsed,
     passages_of,
@@ -26,6 +25,7 @@ from autogen_context.messages.tool_action import ToolAction
 from autogen_context.messages.tool_call import BY_NAME, ToolKinds, actions_of
 from autogen_context.prioritizer.category import Category, category_of
 from autogen_context.prioritizer.superseded import Superseded
+from autogen_context.text.passage import Passage
 from autogen_context.view.decision import Candidate
 
 
@@ -67,7 +67,7 @@ class UnitText:
         return self.candidate.tokens / max(1, sum(passage.chars for passage in self.passages))
 
     @property
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> list[Passage]:
         """The blocks of all its passages."""
         return [block for passage in self.passages for block in passage.blocks]
 

@@ -1,4 +1,4 @@
-"""Select a project's documents by file name, and their most important pieces that fit.
+"""Select a project's documents by file name, and their most important passages that fit.
 
 A decision record (MADR, Nygard) contributes its title, status and decision; a rejected or superseded one only title and status.
 """
@@ -6,12 +6,12 @@ A decision record (MADR, Nygard) contributes its title, status and decision; a r
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
-from autogen_context.compressor.passage import Passage, passages_of
-from autogen_context.project.outline import Piece, chosen
+from autogen_context.compressor.passage import passages_of
 from autogen_context.text.fit import CountText
+from autogen_context.text.passage import ONLY_ABOVE, Passage, chosen
 
 DocumentKind = Literal["requirements", "design", "memory_patterns"]
 KINDS: tuple[DocumentKind, ...] = ("requirements", "design", "memory_patterns")
@@ -43,9 +43,9 @@ PAGES = re.compile(
 MOST_WANTED, MOST_RECORDS, MOST_PAGES = 12, 200, 6  # files
 
 MOST_CHARS = 60_000  # read from the start of a text
-MOST_PIECE_CHARS = 1_200  # longer pieces are taken for data
-OPENING_PIECES = 4  # at the start of a document, not counting headings
-SHOWN = 3  # rank of a block, such as code
+MOST_PASSAGE_CHARS = 1_200  # longer passages are taken for data
+OPENING_PASSAGES = 4  # at the start of a document, not counting headings
+SHOWN = 3  # ranks that a block, such as code, stands lower
 TABLE_ROW = "|"
 WORTHLESS = re.compile(
     r"\s*(?:\[?!\[|</?[a-zA-Z!][^>]*>\s*$|<!--|[=\-*_~|: ]{3,}$|\[[^\]]+\]: ?\S+$)"
@@ -67,10 +67,10 @@ HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """The pieces of a text, in order, and its file name."""
+    """The passages of a text that may be shown, in order, and its file name."""
 
     name: str
-    pieces: tuple[Piece, ...]
+    passages: tuple[Passage, ...]
 
 
 def named_by_kind(files: Iterable[str]) -> dict[DocumentKind, tuple[str, ...]]:
@@ -98,69 +98,69 @@ def newest_first(name: str) -> tuple[int, str]:
 
 
 def read_document(kind: DocumentKind, name: str, text: str) -> Document:
-    """Split the text of a document of this kind into pieces."""
+    """Split the text of a document of this kind into passages with their ranks."""
     if kind == "design":
-        return Document(name=name, pieces=tuple(record_pieces(name, text)))
+        return Document(name=name, passages=tuple(passages_of_record(name, text)))
     body = FRONT_MATTER.sub("", text[:MOST_CHARS])
     if len(text) > MOST_CHARS:
         body = body.rpartition("\n")[0]
     first = kind == "requirements" and not any(each.match(name) for each in WANTED[:2])
-    return Document(name=name, pieces=tuple(pieces_of(worthy(body), first_rank=int(first))))
+    return Document(name=name, passages=tuple(ranked(worthy(body), later=int(first))))
 
 
 def worthy(text: str) -> list[Passage]:
     """Return the passages worth reading: no badges, images, rulers or data."""
-    passages = (each for each in passages_of(text) if len(each.text) <= MOST_PIECE_CHARS)
+    passages = (each for each in passages_of(text) if len(each.text) <= MOST_PASSAGE_CHARS)
     return [each for each in passages if not WORTHLESS.match(each.text)]
 
 
-def pieces_of(passages: Sequence[Passage], *, first_rank: int) -> Iterator[Piece]:
+def ranked(passages: Sequence[Passage], *, later: int) -> Iterator[Passage]:
     """Yield the passages with their ranks: the opening, then the first passage of each section, then the rest."""
     heading, spoken, said = -1, 0, 0
     for at, passage in enumerate(passages):
-        if passage.kind == "heading":
+        if passage.form.kind == "heading":
             heading, said = at, 0
-            yield Piece(text=passage.text, rank=None if at else first_rank)
+            yield Passage(passage.text, ONLY_ABOVE if at else -later)
             continue
-        rank = 0 if spoken < OPENING_PIECES else 1 if said == 0 else 2
-        rank = first_rank + (SHOWN if passage.kind == "block" else rank)
+        place = 0 if spoken < OPENING_PASSAGES else 1 if said == 0 else 2
+        place = later + (SHOWN if passage.form.kind == "block" else place)
         spoken, said = spoken + 1, said + 1
-        yield Piece(text=passage.lead + passage.text, rank=rank, under=heading)
+        yield Passage(passage.form.lead + passage.text, -place, heading)
 
 
-def record_pieces(name: str, text: str) -> Iterator[Piece]:
+def passages_of_record(name: str, text: str) -> Iterator[Passage]:
     """Yield a record's title and status, then the sentences of its decision section, or of the whole text if it has none."""
     body = text[:MOST_CHARS]
     found, title, part = STATUS.search(body), TITLE.search(body), DECISION.search(body)
     status = " ".join((found[1] or found[2]).lower().split()) if found else ""
     named = (title[1] if title else name.rpartition("/")[2]).strip()
-    yield Piece(text=f"{named} ({status})" if status else named, rank=0)
+    yield Passage(f"{named} ({status})" if status else named)
     if not OUT.isdisjoint(status.split()):
         return
     if part:
         rest = HEADING.split(body[part.end() :], maxsplit=1)[0]
     else:
         rest = HEADING.sub("", FRONT_MATTER.sub("", body))
-    said = (each for each in worthy(rest) if each.kind in {"sentence", "item"})
+    said = (each for each in worthy(rest) if each.form.kind in {"sentence", "item"})
     said = (each for each in said if not each.text.startswith(TABLE_ROW))
     for at, each in enumerate(said):
-        yield Piece(text=each.lead + each.text, rank=2 if at else 1, under=0)
+        yield Passage(each.form.lead + each.text, rank=-2 if at else -1, under=0)
 
 
 def extracts(
     documents: Sequence[Document], *, room_tokens: int, count: CountText
 ) -> tuple[Extracts, int]:
     """Return the most important lines that fit, from documents in order of importance, and the tokens they use."""
-    pieces: list[Piece] = []
+    passages: list[Passage] = []
     names: list[str] = []
     for document in documents:
-        top = len(pieces)  # of its name, under which its pieces stand
-        pieces.append(Piece(text=document.name))
-        pieces += [replace(each, under=top + 1 + each.under) for each in document.pieces]
-        names += [document.name] * (1 + len(document.pieces))
-    taken, tokens = chosen(pieces, room_tokens=room_tokens, count=count)
+        top = len(passages)  # of its name, under which its passages stand
+        passages.append(Passage(document.name, ONLY_ABOVE))
+        passages += [each._replace(under=top + 1 + each.under) for each in document.passages]
+        names += [document.name] * (1 + len(document.passages))
+    taken, tokens = chosen(passages, room_tokens=room_tokens, count=count)
     found = defaultdict[str, tuple[str, ...]](tuple)
     for at in taken:
-        if pieces[at].under >= 0:
-            found[names[at]] += tuple(pieces[at].text.split("\n"))
+        if passages[at].under >= 0:
+            found[names[at]] += tuple(passages[at].text.split("\n"))
     return dict(found), tokens

@@ -28,7 +28,7 @@ DocumentsByKind = Mapping[DocumentKind, tuple[Document, ...]]
 MOST_BYTES = 1024 * 1024  # of one file
 BINARY_BYTES = 8_192  # from the start; a zero byte among them marks a binary file
 BATCH = 64  # files read at a time
-KIND, SCHEMA = "project", 6  # of cache entries
+KIND, SCHEMA = "project", 7  # of cache entries
 
 
 def files_below(root: Path, most_files: int) -> tuple[frozenset[str], dict[str, Proof]]:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
 from typing import NamedTuple
 
-from autogen_context.project.outline import Piece, chosen
 from autogen_context.project.symbols import Definition, Symbols
 from autogen_context.text.fit import CountText
+from autogen_context.text.passage import ONLY_ABOVE, Passage, chosen
 
 ASIDE = frozenset(
     {"test", "tests", "__tests__", "spec", "benchmarks", "examples", "docs", "scripts"}
@@ -201,33 +201,33 @@ class CodeOutline:
     def __init__(
         self, names: Iterable[str], symbols: Mapping[str, Symbols], scores: Mapping[Place, float]
     ) -> None:
-        self.overview = [Piece(text=line, rank=0) for line in overview_of(names)]
-        self.pieces: list[Piece] = []  # folders, files and definitions
-        self.files: list[str] = []  # of each piece; empty for a folder
+        self.overview = [*map(Passage, overview_of(names))]
+        self.passages: list[Passage] = []  # folders, files and definitions
+        self.files: list[str] = []  # of each passage; empty for a folder
         top, above = "", -1
         for file in sorted(symbols, key=in_tree):
             folder, name = in_tree(file)
             if folder != top:
-                top, above = folder, self._add("", Piece(text=f"{folder}/"))
+                top, above = folder, self._add("", Passage(f"{folder}/", ONLY_ABOVE))
             margin = "  " if folder else ""
-            around = [self._add(file, Piece(text=margin + name, under=above))]
+            around = [self._add(file, Passage(margin + name, ONLY_ABOVE, above))]
             for rank, each in ranks_of(file, symbols[file].definitions, scores):
                 del around[each.depth + 1 :]
-                line = Piece(text=f"{margin}  {each.line}", rank=rank, under=around[-1])
+                line = Passage(f"{margin}  {each.line}", rank, around[-1])
                 around.append(self._add(file, line))
 
-    def _add(self, file: str, piece: Piece) -> int:
-        self.pieces.append(piece)
+    def _add(self, file: str, passage: Passage) -> int:
+        self.passages.append(passage)
         self.files.append(file)
-        return len(self.pieces) - 1
+        return len(self.passages) - 1
 
     def map(self, *, room_tokens: int, count: CountText) -> Map:
         """Draw the map that fits; the overview gets a share of the room, and what the definitions leave."""
         _, tokens = chosen(self.overview, room_tokens=room_tokens, count=count)
         room = room_tokens - min(tokens, int(WEIGHTS.overview_fraction * room_tokens))
-        taken, used = chosen(self.pieces, room_tokens=room, count=count)
+        taken, used = chosen(self.passages, room_tokens=room, count=count)
         first, more = chosen(self.overview, room_tokens=room_tokens - used, count=count)
-        lines = [*(self.overview[at] for at in first), *(self.pieces[at] for at in taken)]
+        lines = [*(self.overview[at] for at in first), *(self.passages[at] for at in taken)]
         files = dict.fromkeys(self.files[at] for at in taken if self.files[at])
         return Map(tuple(each.text for each in lines), tuple(files), used + more)
 
@@ -248,7 +248,7 @@ def ranks_of(
     order = sorted(range(len(rows)), key=lambda at: -rows[at][0])
     further = {at: n for n, at in enumerate(order)}
     factors = (WEIGHTS.further ** further[at] for at in range(len(rows)))
-    return [(-score * factor, each) for factor, (score, each) in zip(factors, rows, strict=True)]
+    return [(score * factor, each) for factor, (score, each) in zip(factors, rows, strict=True)]
 
 
 def overview_of(names: Iterable[str]) -> list[str]:

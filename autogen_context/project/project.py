@@ -23,10 +23,10 @@ from autogen_context.messages.message import Text, content_digest
 from autogen_context.project.documents import KINDS, extracts
 from autogen_context.project.index import Index
 from autogen_context.project.map import CodeOutline, focus_of, in_tree, ranked
-from autogen_context.project.outline import Piece, chosen
 from autogen_context.project.symbols import Symbols
 from autogen_context.project.thread import in_thread
 from autogen_context.text.fit import CountText
+from autogen_context.text.passage import Passage, chosen
 from autogen_context.text.quote import MARK, block, named
 from autogen_context.tokens.measure import EstimateCounter
 from autogen_context.view.notice import Notice, Topic
@@ -151,8 +151,8 @@ class ProjectContext:
             head = self.head = known or self._written(task, in_play)
             view, changes = ProjectView(parts=head.parts), self._changes(head)
             room = self._budget_tokens - self._count(view.head)
-            pieces = [Piece(text=each.rendered, rank=at) for at, each in enumerate(changes)]
-            taken, _ = chosen(pieces, room_tokens=room, count=self._count)
+            passages = [Passage(each.rendered, rank=-at) for at, each in enumerate(changes)]
+            taken, _ = chosen(passages, room_tokens=room, count=self._count)
             return ProjectView(
                 parts=head.parts,
                 changes=tuple(changes[at] for at in taken),

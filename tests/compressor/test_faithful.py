@@ -72,7 +72,7 @@ async def said_of_its_own(answer: str, text: str = SOURCE) -> list[str]:
     work = SemanticCompressor(client(model), counter=Letters())
     result = await work.compress(text, target_tokens=1_000)
     assert result.strategy == "model summary"
-    return [p.text for p in passages_of(result.compressed) if p.speaker.author == "assistant"]
+    return [p.text for p in passages_of(result.compressed) if p.form.speaker.author == "assistant"]
 
 
 @pytest.mark.parametrize(

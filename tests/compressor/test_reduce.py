@@ -12,6 +12,7 @@ from autogen_context.compressor.code import CODE, LineSpan, holders, outline
 from autogen_context.compressor.json_text import JSON, MOST_DEPTH, minified
 from autogen_context.compressor.kinds import OUTPUT, REDUCERS, reducer_for, sentences_in, shown
 from autogen_context.compressor.lines import Reducer, choose, shortened, wanted_in
+from autogen_context.text.passage import Passage
 from support.reducing import ROOMS, assert_promises, exact, room_of, texts_of
 from support.results import BROKEN, ERROR, LONG, NEEDLE, numbered
 from support.sources import HEADS, SOURCES
@@ -120,7 +121,7 @@ def test_it_fits_stands_in_order_and_gaps_count(text: str, ranks: list[float], r
     lines = [line for line in text.split("\n") if "…" not in line and len(line) < 60]
     some = (ranks * (len(lines) + 1))[: len(lines)]
     text = "\n".join(lines)
-    short = choose(lines, some, room_of(room))
+    short = choose([*map(Passage, lines, some)], room_of(room))
     assert exact(short) <= room
     assert len(short) <= len(text)
     assert exact(text) > room or short == text

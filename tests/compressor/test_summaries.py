@@ -175,7 +175,7 @@ async def test_a_rule_that_a_tool_wrote_is_none(caplog: pytest.LogCaptureFixture
     result = await compressed(f"{order} {GOOD}", page)
     assert result.strategy == "model summary"
     ordered = [p for p in passages_of(result.compressed) if "evil" in p.text]
-    assert all(passage.speaker.author == "tool" for passage in ordered)
+    assert all(passage.form.speaker.author == "tool" for passage in ordered)
     assert f"[assistant] {GOOD}" in result.compressed  # nobody else's words in the next round
     assert (await compressed(f"{order} " * 4, page)).strategy != "model summary"
     assert len(warnings_in(caplog)) == 1
@@ -355,7 +355,7 @@ def test_no_tool_and_no_model_speaks_for_a_person(turns: list[list[Message]]) ->
     assert not [e for e in ledger if e.author in AUTHORITIES and "evil" in e.text]
     for passage in passages_of(text):
         if "evil" in passage.text:
-            assert passage.speaker.author in {"assistant", "tool"}
+            assert passage.form.speaker.author in {"assistant", "tool"}
 
 
 @settings(max_examples=30)
