@@ -193,8 +193,8 @@ class CompactionPlanner:
         messages = stretch.messages - sum(len(candidates[i].unit.messages) for i in chosen)
         gone = stretch.tokens - sum(candidates[i].tokens for i in chosen)
         room = min(stretch.limit_tokens - tokens_of(chosen) - tokens_of(dropped), gone)
-        count = self.counter.message
-        notice = with_notice(dropped, (messages, gone, content), room_tokens=room, count=count)
+        notices = notice_of(messages, gone, content), notice_of(messages, gone)
+        notice = with_notice(dropped, notices, room_tokens=room, count=self.counter.message)
         return Cut(chosen=chosen, dropped=dropped, notice=notice, scores=scores)
 
     def _explained(

@@ -4,7 +4,7 @@ Promise: a full window and finished work are cut alike. What left is described i
 costs no more than what left.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from autogen_context.compressor.extract import Unchosen
@@ -94,14 +94,13 @@ def left_again(before: Sequence[Decision], i: int) -> Decision | None:
 
 def with_notice(
     dropped: Mapping[int, Decision],
-    left_out: tuple[int, int, str],
+    notices: Iterable[Message],
     *,
     room_tokens: int,
     count: Callable[[Message], int],
 ) -> dict[int, Decision]:
-    """Put a notice in place of the first dropped unit: with the messages, tokens and content, or without content if that does not fit."""
-    messages, tokens, content = left_out
-    for notice in (notice_of(messages, tokens, content), notice_of(messages, tokens)):
+    """Put the first of these notices that has room in place of the first dropped unit."""
+    for notice in notices:
         if dropped and count(notice) <= room_tokens:
             first = min(dropped)
             decision = replace(

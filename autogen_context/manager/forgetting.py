@@ -197,34 +197,8 @@ class Forgetting:
             ValueError: it is the system prompt or the newest message.
         """
         conversation, needle = self._engine.conversation, query.casefold()
-        host = self._host
-        given = None if message is None else host.read(message)
-        digest = None if message is None else host.digest(host.snapshot(message))
-        digests = conversation.history.digests if message is not None else ()
-
-        def is_meant(at: int, each: Message) -> bool:
-            return (digest is not None and digests[at] == digest) or bool(
-                needle and has_text(each, needle)
-            )
-
-        units = [
-            candidate
-            for candidate in conversation.candidates
-            if (handle and handle in self._handles_at(view, candidate))
-            or any(
-                is_meant(at, m)
-                for at, m in enumerate(candidate.unit.messages, candidate.unit.start)
-            )
-        ]
-        lines = lines_of(m for each in units for m in each.unit.messages)
-        found = {id(each) for each in units}
-        units += [
-            each
-            for each in conversation.candidates
-            if id(each) not in found
-            and is_recalled(each)
-            and not lines.isdisjoint(lines_of(each.unit.messages))
-        ]
+        given = None if message is None else self._host.read(message)
+        units = self._units_meant(view, message, handle, needle)
         fixed = {id(c) for c in conversation.candidates[: conversation.system_messages]}
         fixed |= {id(c) for c in conversation.candidates[-1:]}
         gone = [each for each in units if id(each) not in fixed]
@@ -253,6 +227,39 @@ class Forgetting:
             stays=len(units) - len(gone),
         )
         return Wanted(positions, frozenset(handles), statements, forgotten)
+
+    def _units_meant(
+        self, view: ContextView, message: object, handle: str, needle: str
+    ) -> list[Candidate]:
+        """Return the units that have what is meant, and those that repeat a line of them as an answer of ``recall_context``."""
+        conversation, host = self._engine.conversation, self._host
+        digest = None if message is None else host.digest(host.snapshot(message))
+        digests = conversation.history.digests if message is not None else ()
+
+        def is_meant(at: int, each: Message) -> bool:
+            return (digest is not None and digests[at] == digest) or bool(
+                needle and has_text(each, needle)
+            )
+
+        units = [
+            candidate
+            for candidate in conversation.candidates
+            if (handle and handle in self._handles_at(view, candidate))
+            or any(
+                is_meant(at, m)
+                for at, m in enumerate(candidate.unit.messages, candidate.unit.start)
+            )
+        ]
+        lines = lines_of(m for each in units for m in each.unit.messages)
+        found = {id(each) for each in units}
+        repeating = (
+            each
+            for each in conversation.candidates
+            if id(each) not in found
+            and is_recalled(each)
+            and not lines.isdisjoint(lines_of(each.unit.messages))
+        )
+        return [*units, *repeating]
 
     def _refuse(self, message: object, handle: str, *, is_fixed: bool) -> None:
         if is_fixed and (message is not None or handle):
