@@ -36,23 +36,40 @@ UNSEEN_FRACTION = 0.125  # of the window, as an upper limit
 
 
 class Host(NamedTuple):
-    """How agents of a host are registered: ``entry`` is a function, or the ``module:function`` to import it from."""
+    """How agents of a host are registered.
 
+    Attributes:
+        agents: what they are called, for the error that says what is known.
+        entry: a function, or the ``module:function`` to import it from.
+        needed: the requirement to install, where the import fails.
+    """
+
+    agents: str
     entry: "HostEntry | str"
-    needed: str = ""  # the requirement to install, where the import fails
+    needed: str = ""
 
 
 ADAPTERS = __package__
-AGENTCHAT = Host(f"{ADAPTERS}.agentchat:register_agentchat", "autogen-agentchat>=0.5.7")
+AGENTCHAT = f"{ADAPTERS}.agentchat:register_agentchat"
 CLASSIC = f"{ADAPTERS}.classic:register_classic"
 HOSTS: dict[str | type, Host] = {  # by the base class of its agents, or its package and name
-    "autogen_agentchat.ChatAgent": AGENTCHAT,
-    "autogen_agentchat.Team": AGENTCHAT,
-    "autogen.ConversableAgent": Host(CLASSIC, "pyautogen>=0.2.15"),
-    "autogen.Pattern": Host(CLASSIC, "autogen>=0.9"),
-    "ag2.Agent": Host(f"{ADAPTERS}.ag2:register_ag2", "ag2>=1.2"),
+    "autogen_agentchat.ChatAgent": Host(
+        "an AssistantAgent of autogen-agentchat 0.5.7 to 0.7", AGENTCHAT, "autogen-agentchat>=0.5.7"
+    ),
+    "autogen_agentchat.Team": Host(
+        "what selects the speaker in its teams", AGENTCHAT, "autogen-agentchat>=0.5.7"
+    ),
+    "autogen.ConversableAgent": Host(
+        "a ConversableAgent of classic AutoGen (autogen, pyautogen up to 0.9)",
+        CLASSIC,
+        "pyautogen>=0.2.15",
+    ),
+    "autogen.Pattern": Host("what selects the speaker in its teams", CLASSIC, "autogen>=0.9"),
+    "ag2.Agent": Host("an Agent of AG2 1.x (ag2)", f"{ADAPTERS}.ag2:register_ag2", "ag2>=1.2"),
     "agent_framework.RawAgent": Host(
-        f"{ADAPTERS}.agent_framework:register_agent_framework", "agent-framework-core>=1.11"
+        "an Agent of Microsoft Agent Framework 1.x",
+        f"{ADAPTERS}.agent_framework:register_agent_framework",
+        "agent-framework-core>=1.11",
     ),
 }
 REGISTERED = "agent: it is registered already; register each once"
@@ -177,10 +194,9 @@ def register(
         if host is not None:
             return entry_of(host)(agent, model, options)
     found = f"{type(agent).__module__}.{type(agent).__qualname__}"
+    known = ", ".join(host.agents for host in HOSTS.values())
     raise ValueError(
-        f"agent: {found} is no agent of a known host; known are an AssistantAgent of autogen-agentchat 0.5.7 to 0.7, a "
-        "ConversableAgent of classic AutoGen (autogen, pyautogen up to 0.9), and an Agent of AG2 1.x (ag2) or of Microsoft "
-        "Agent Framework 1.x, and what selects the speaker in a team of AgentChat or classic AutoGen; of any other team or workflow "
+        f"agent: {found} is no agent of a known host; known are {known}; of any other team or workflow "
         "register the agents, each by itself; with a list of OpenAI messages use IncrementalContextManager, and for a host of your own "
         "register_host"
     )
@@ -206,7 +222,8 @@ def register_host(agents: type | str, entry: "HostEntry | str", *, needed: str =
         )
     if not (callable(entry) or entry.count(":") == 1):
         raise wrong_argument("entry", entry, "a function, or where it is as 'module:function'")
-    HOSTS[agents] = Host(entry, needed)
+    name = agents if isinstance(agents, str) else f"{agents.__module__}.{agents.__qualname__}"
+    HOSTS[agents] = Host(f"a {name}", entry, needed)
 
 
 def entry_of(host: Host) -> "HostEntry":
