@@ -21,9 +21,8 @@ from autogen_context.errors import ContextWindowExceeded
 from autogen_context.ledger import Entry
 from autogen_context.manager.injected import (
     FilesShown,
+    NoticeWriter,
     has_place,
-    needed_tokens,
-    with_notices,
     with_preamble,
 )
 from autogen_context.manager.parts import Setup
@@ -102,9 +101,8 @@ class Engine:
         self._originals = originals
         roles = RoleRules(alternate=config.alternate_roles, single_system=config.single_system)
         self._writer = RequestWriter(host, counter=counter, roles=roles)
-        self.rooms = Rooms(
-            self.conversation, counter, setup.compressor.shorten, setup.budget, window
-        )
+        self._notices = NoticeWriter(counter, setup.compressor.shorten)
+        self.rooms = Rooms(self.conversation, counter, self._notices, setup.budget, window)
         self.reasoned: Mapping[int, Reasoned] = {}  # why, of units that a compaction compared
         # Of the system prompt: the turn of the last one, and how many turns in a row had one.
         self._prompt_changes: tuple[int, int] = 0, 0
@@ -322,8 +320,7 @@ class Engine:
         if view.preamble.is_offered:
             protected = sum(candidates[i].tokens for i in self.conversation.protected(pinned))
             view = self.with_new_preamble(view, next_room.budget, extra_tokens + protected)
-        shorten = self._setup.compressor.shorten
-        free = needed_tokens(view.notices.anew().due, budget, self._counter, shorten)
+        free = self._notices.needed_tokens(view.notices.anew().due, budget)
         other = self.rooms.other_tokens(view) + extra_tokens
         try:
             plan = self._planned(view, next_room, other + free, pinned)
@@ -408,8 +405,7 @@ class Engine:
             view = with_preamble(view, free, count, at=last.start)
         room = self.rooms.of(view)
         free = room.tokens - room.used_tokens
-        shorten = self._setup.compressor.shorten
-        return with_notices(view, room.budget, self._counter, shorten, free_tokens=free)
+        return self._notices.placed(view, room.budget, free_tokens=free)
 
     # Queries about a view
 

@@ -7,14 +7,13 @@ not continued anyway.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from autogen_context.budget.policy import TurnBudget
 from autogen_context.compressor.shorten import Shorten
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.piece import Written
 from autogen_context.prioritizer.superseded import Superseded
-from autogen_context.text.fit import CountText
 from autogen_context.text.quote import named
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.conversation import Conversation
@@ -41,38 +40,55 @@ def has_place(view: ContextView, candidates: Sequence[Candidate]) -> bool:
     return candidates[-1].unit.messages[0].role not in SYSTEM_ROLES
 
 
-def with_notices(
-    view: ContextView,
-    budget: TurnBudget,
-    counter: MessageCounter,
-    shorten: Shorten,
-    *,
-    free_tokens: int,
-) -> ContextView:
-    """Return the view with the due notices that have room before the newest unit."""
-    message, names = message_of(view.notices.due, budget, counter, shorten)
-    tokens = counter.message(message)
-    if not names or budget.notice_rooms * tokens > free_tokens:
-        return view
-    view = view.with_before_last(Written(message=message), tokens)
-    return replace(view, notices=view.notices.after_sending(names))
+@dataclass(frozen=True, slots=True)
+class NoticeWriter:
+    """Writes due notices as one message within their budget; ``shorten`` is asked for one that has no room."""
 
+    counter: MessageCounter
+    shorten: Shorten
 
-def needed_tokens(
-    notices: Collection[Notice], budget: TurnBudget, counter: MessageCounter, shorten: Shorten
-) -> int:
-    """Return the tokens that must be free for notices; 0 if there are none."""
-    message, names = message_of(notices, budget, counter, shorten)
-    return budget.notice_rooms * counter.message(message) if names else 0
+    def placed(self, view: ContextView, budget: TurnBudget, *, free_tokens: int) -> ContextView:
+        """Return the view with the due notices that have room before the newest unit."""
+        message, names = self._written(view.notices.due, budget)
+        tokens = self.counter.message(message)
+        if not names or budget.notice_rooms * tokens > free_tokens:
+            return view
+        view = view.with_before_last(Written(message=message), tokens)
+        return replace(view, notices=view.notices.after_sending(names))
 
+    def needed_tokens(self, notices: Collection[Notice], budget: TurnBudget) -> int:
+        """Return the tokens that must be free for notices; 0 if there are none."""
+        message, names = self._written(notices, budget)
+        return budget.notice_rooms * self.counter.message(message) if names else 0
 
-def message_of(
-    notices: Collection[Notice], budget: TurnBudget, counter: MessageCounter, shorten: Shorten
-) -> tuple[Message, frozenset[Name]]:
-    """Return the message with notices within their budget, and the names of those in it."""
-    room = budget.notice_tokens - counter.message(as_message(""))
-    text, names = block_of(notices, room_tokens=room, count=counter.text, shorten=shorten)
-    return as_message(text), names
+    def _written(
+        self, notices: Iterable[Notice], budget: TurnBudget
+    ) -> tuple[Message, frozenset[Name]]:
+        """Return the message with notices within their budget, most important first, and the names of those in it."""
+        room, count = budget.notice_tokens - self.counter.message(as_message("")), self.counter.text
+        parts: list[str] = []
+        names: set[Name] = set()
+        for notice in in_order(notices):
+            text = notice.rendered
+            if not parts and count(framed([text])) > room:  # too long for any message
+                text = self._shortened(notice, room - count(framed([])) - 2)
+            if text and count(framed([*parts, text])) <= room:
+                parts.append(text)
+                names.add(notice.name)
+        return as_message(framed(parts) if parts else ""), frozenset(names)
+
+    def _shortened(self, notice: Notice, room_tokens: int) -> str:
+        """Return a notice with its detail, else its text, shortened, and quoted after that; empty if hardly anything of it fits."""
+
+        def with_text(text: str) -> str:
+            if notice.detail:
+                return replace(notice, detail=text).rendered
+            new = replace(notice, news=text) if notice.news else replace(notice, text=text)
+            return new.rendered
+
+        content, count = notice.detail or notice.news or notice.text, self.counter.text
+        short = self.shorten(content, room_tokens=room_tokens, count=lambda t: count(with_text(t)))
+        return "" if not short or short.startswith(("[…", "…")) else with_text(short)
 
 
 def messages_due(view: ContextView) -> tuple[Message, ...]:
@@ -81,44 +97,9 @@ def messages_due(view: ContextView) -> tuple[Message, ...]:
     return (as_message(framed(each.rendered for each in parts)),) if parts else ()
 
 
-def block_of(
-    notices: Iterable[Notice], *, room_tokens: int, count: CountText, shorten: Shorten
-) -> tuple[str, frozenset[Name]]:
-    """Return notices as one text within a room, most important first, and the names of those included."""
-    parts: list[str] = []
-    names: set[Name] = set()
-    for notice in in_order(notices):
-        text = notice.rendered
-        if not parts and count(framed([text])) > room_tokens:  # too long for any block
-            text = shortened(notice, room_tokens - count(framed([])) - 2, count, shorten)
-            if not text:
-                continue
-        if count(framed([*parts, text])) <= room_tokens:
-            parts.append(text)
-            names.add(notice.name)
-    return framed(parts) if parts else "", frozenset(names)
-
-
 def in_order(notices: Iterable[Notice]) -> list[Notice]:
     """Return notices with the most important ones first."""
     return sorted(notices, key=lambda notice: RANKS[notice.topic])
-
-
-def shortened(notice: Notice, room_tokens: int, count: CountText, shorten: Shorten) -> str:
-    """Return a notice with its detail, else its text, shortened, and quoted after that; empty if hardly anything of it fits."""
-
-    def with_text(text: str) -> str:
-        if notice.detail:
-            return replace(notice, detail=text).rendered
-        return (
-            replace(notice, news=text).rendered
-            if notice.news
-            else replace(notice, text=text).rendered
-        )
-
-    content = notice.detail or notice.news or notice.text
-    short = shorten(content, room_tokens=room_tokens, count=lambda text: count(with_text(text)))
-    return "" if not short or short.startswith(("[…", "…")) else with_text(short)
 
 
 def framed(parts: Iterable[str]) -> str:

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from autogen_context.budget.policy import BudgetPolicy, TurnBudget
-from autogen_context.compressor.shorten import Shorten
-from autogen_context.manager.injected import has_place, needed_tokens
+from autogen_context.manager.injected import NoticeWriter, has_place
 from autogen_context.messages.message import SYSTEM_ROLES
 from autogen_context.tokens.calibrate import Bill, Calibration
 from autogen_context.tokens.measure import Count, Source
@@ -95,12 +94,12 @@ class Rooms:
         self,
         conversation: Conversation,
         counter: MessageCounter,
-        shorten: Shorten,
+        notices: NoticeWriter,
         budget: BudgetPolicy,
         window: Window,
     ) -> None:
         self._conversation, self._counter, self._budget = conversation, counter, budget
-        self._shorten = shorten
+        self._notices = notices
         self.window = window
         self._calibration = Calibration()
         self._limits: dict[int, int] = {}  # of a request in our own count, by number of rewrites
@@ -122,7 +121,7 @@ class Rooms:
         tokens, due = self._limit(view, view.rewrites + rewritten), view.notices.due
         budget, due_tokens = self._budget.for_turn(tokens), 0
         if due and not view.notices.waits and has_place(view, self._conversation.candidates):
-            due_tokens = needed_tokens(due, budget, self._counter, self._shorten)
+            due_tokens = self._notices.needed_tokens(due, budget)
         other = self.other_tokens(view)
         return RequestRoom(tokens, view.decisions.tokens + other, other, due_tokens, budget)
 
