@@ -26,8 +26,7 @@ from autogen_context.language.query import kind_of
 from autogen_context.language.terms import terms
 from autogen_context.ledger import Ledger
 from autogen_context.ledger.reader import read, tells
-from autogen_context.messages.blocks import blocks_of, parsed, strings_in
-from autogen_context.messages.blocks import passages_of as unit_passages_of
+from autogen_context.messages.blocks import blocks_of, parsed, strings_in, texts_of
 from autogen_context.messages.identifiers import values_of
 from autogen_context.messages.message import Message, ToolCall
 from autogen_context.messages.openai_chat import OpenAIChat, messages_in
@@ -625,10 +624,10 @@ PATHS: Mapping[str, Path] = {
     "prioritizer: relevance": lambda text: relevances(text, [text]),
     "prioritizer: index": indexed,
     "prioritizer: blocks": blocks_of,
-    "prioritizer: blocks of arguments": lambda text: unit_passages_of(
+    "prioritizer: blocks of arguments": lambda text: texts_of(
         [Message(role="assistant", calls=(called(json.dumps({"content": text})),))]
     ),
-    "prioritizer: blocks of JSON": lambda text: unit_passages_of(
+    "prioritizer: blocks of JSON": lambda text: texts_of(
         [Message(role="assistant", calls=(called(text),))]
     ),
     "prioritizer: strings": lambda text: strings_in(parsed(text)),

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from autogen_context.budget.policy import Section
 from autogen_context.compressor.protocol import Extracting
-from autogen_context.messages.blocks import Place, UnitPassage, with_texts
+from autogen_context.messages.blocks import Place, PlacedText, with_texts
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Written, index_of
 from autogen_context.prioritizer.prioritizer import BlockAt, Scores
@@ -25,7 +25,7 @@ from autogen_context.view.decision import Decision, Rank, Why, kept, replaced, t
 NO_ROOM = "its best part did not fit the remaining room"
 
 Kept = Mapping[int, Collection[int]]
-"""Passage -> its kept blocks, by position; passages that are not in it lose all blocks."""
+"""Text of a unit -> its kept blocks, by position; texts that are not in it lose all blocks."""
 
 
 class Unchosen(NamedTuple):
@@ -87,14 +87,14 @@ def within(
     """Return the decisions that keep these blocks, without the last ones if the estimate was too low."""
     stays: dict[int, dict[int, set[int]]] = {}
     for at in order:
-        stays.setdefault(at.unit, {}).setdefault(at.passage, set()).add(at.block)
+        stays.setdefault(at.unit, {}).setdefault(at.text, set()).add(at.block)
     decisions = {i: decision_on(units[i], stays[i], counter, compressor) for i in stays}
     while (tokens := tokens_of(decisions)) > room_tokens:
         excess = ceil(len(order) * (tokens - room_tokens) / tokens)  # as if all had the same size
         gone = order[-excess:]
         del order[-excess:]
         for at in gone:
-            stays[at.unit][at.passage].discard(at.block)
+            stays[at.unit][at.text].discard(at.block)
         for i in {at.unit for at in gone}:
             del decisions[i]
             if any(stays[i].values()):
@@ -107,7 +107,7 @@ def decision_on(
 ) -> Decision:
     """Return the decision that keeps some blocks of a unit, or all of it where that is as small."""
     candidate = unit.candidate
-    short = extracted(unit.messages, unit.passages, stays, counter=counter, compressor=compressor)
+    short = extracted(unit.messages, unit.texts, stays, counter=counter, compressor=compressor)
     tokens = sum(map(counter.message, short))
     if tokens >= candidate.tokens:
         return kept(candidate, Why.SCORE)
@@ -122,22 +122,21 @@ def decision_on(
 
 def extracted(
     messages: Sequence[Message],
-    passages: Sequence[UnitPassage],
+    texts: Sequence[PlacedText],
     stays: Kept,
     *,
     counter: MessageCounter,
     compressor: Extracting,
 ) -> tuple[Message, ...]:
     """Return the messages of a unit with what is sent for the kept blocks; unchanged messages are the same objects."""
-    texts: dict[int, dict[tuple[Place, int, int], str]] = {}
-    for i, passage in enumerate(passages):
-        blocks = [block.text for block in passage.blocks]
+    sent: dict[int, dict[tuple[Place, int, int], str]] = {}
+    for i, text in enumerate(texts):
+        blocks = [block.text for block in text.blocks]
         chosen = joined(blocks, {at: blocks[at] for at in stays.get(i, ())})
-        if len(chosen) < passage.chars:
-            text = compressor.extract("".join(blocks), chosen, count=counter.text)
-            changed = texts.setdefault(passage.message, {})
-            changed[passage.place, passage.index, passage.leaf] = text
+        if len(chosen) < text.chars:
+            short = compressor.extract("".join(blocks), chosen, count=counter.text)
+            changed = sent.setdefault(text.message, {})
+            changed[text.place, text.index, text.leaf] = short
     return tuple(
-        with_texts(message, texts[i]) if i in texts else message
-        for i, message in enumerate(messages)
+        with_texts(message, sent[i]) if i in sent else message for i, message in enumerate(messages)
     )

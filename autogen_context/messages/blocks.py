@@ -44,7 +44,7 @@ Texts = Mapping[tuple[Place, int, int], str]
 
 
 @dataclass(frozen=True, slots=True)
-class UnitPassage:
+class PlacedText:
     """A text of a unit that can be cut: a message's text, a result, or the n-th string (``leaf``) in a call's arguments."""
 
     message: int
@@ -105,9 +105,9 @@ def parts_of(text: str) -> list[str]:
     return parts
 
 
-def passages_of(messages: Sequence[Message]) -> tuple[UnitPassage, ...]:
+def texts_of(messages: Sequence[Message]) -> tuple[PlacedText, ...]:
     """Return the texts of a unit that can be cut, in reading order."""
-    passages: list[UnitPassage] = []
+    texts: list[PlacedText] = []
     for position, message in enumerate(messages):
         found: list[tuple[Place, int, int, str]] = [("text", 0, 0, message.text)]
         found.extend(("result", i, 0, each.text) for i, each in enumerate(message.results))
@@ -119,8 +119,8 @@ def passages_of(messages: Sequence[Message]) -> tuple[UnitPassage, ...]:
             if text:
                 blocks = blocks_of(text)
                 alike = alike_in(blocks)
-                passages.append(UnitPassage(position, place, index, leaf, blocks, alike, len(text)))
-    return tuple(passages)
+                texts.append(PlacedText(position, place, index, leaf, blocks, alike, len(text)))
+    return tuple(texts)
 
 
 def alike_in(blocks: Sequence[Passage]) -> Mapping[str, int]:
@@ -191,8 +191,9 @@ def with_texts(message: Message, texts: Texts) -> Message:
         if len(arguments) < len(calls[i].arguments):
             calls[i] = replace(calls[i], arguments=arguments)
     results = [
-        replace(result, text=texts.get(("result", i, 0), result.text))
+        result if text is result.text else replace(result, text=text)
         for i, result in enumerate(message.results)
+        for text in [texts.get(("result", i, 0), result.text)]
     ]
     text = texts.get(("text", 0, 0), message.text)
     short = replace(message, text=text, results=tuple(results), calls=tuple(calls))

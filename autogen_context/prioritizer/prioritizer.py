@@ -56,10 +56,10 @@ NAMED_CHARS = 40  # of each
 
 
 class BlockAt(NamedTuple):
-    """Position of a block: unit, passage of the unit, block of the passage; sorts oldest first."""
+    """Position of a block: unit, text of the unit, block of the text; sorts oldest first."""
 
     unit: int
-    passage: int
+    text: int
     block: int
 
 
@@ -140,7 +140,7 @@ class UnitScores:
 
     def score(self, at: BlockAt) -> float:
         """Return the score of its unit times its characters."""
-        block = self._units[at.unit].passages[at.passage].blocks[at.block]
+        block = self._units[at.unit].texts[at.text].blocks[at.block]
         return self._scores.get(at.unit, 0.0) * len(block.text)
 
     def keep(self, at: BlockAt) -> None:
@@ -273,8 +273,8 @@ class ContextPrioritizer:
         return PrioritizedContext(task=task, priorities=tuple(priorities), order=tuple(order))
 
 
-class PassageScore(NamedTuple):
-    """The terms of a passage's score that stay constant within a compaction."""
+class TextScore(NamedTuple):
+    """The terms of a text's score that stay constant within a compaction."""
 
     alike: Sequence[Mapping[str, float]]
     usage: Sequence[float]
@@ -313,12 +313,12 @@ class ValueScores:
         self._weights_now = dict(self._weights)
         self._kept: set[str] = set()
         self._kept_lines: set[str] = set()
-        self._passages: dict[tuple[int, int], PassageScore] = {}
+        self._texts: dict[tuple[int, int], TextScore] = {}
         self._lowered: dict[int, tuple[bool, bool]] = {}  # units: a search, superseded
 
     def keep(self, at: BlockAt) -> None:
         """Note that a block is kept."""
-        block = self._units[at.unit].passages[at.passage].blocks[at.block]
+        block = self._units[at.unit].texts[at.text].blocks[at.block]
         for value in block.values - self._kept:
             self._weights_now[value] = self._weights[value] * KEPT
         self._kept |= block.values
@@ -326,11 +326,11 @@ class ValueScores:
 
     def score(self, at: BlockAt) -> float:
         """Return what a block adds to what is kept."""
-        unit, passage, position = at
-        block = self._units[unit].passages[passage].blocks[position]
-        known = self._passages.get((unit, passage))
+        unit, text, position = at
+        block = self._units[unit].texts[text].blocks[position]
+        known = self._texts.get((unit, text))
         if known is None:
-            known = self._passages[unit, passage] = self._passage(unit, passage)
+            known = self._texts[unit, text] = self._text(unit, text)
         weights, kept = self._weights_now, self._kept
         if known.alike:
             alike = known.alike[position]
@@ -389,37 +389,37 @@ class ValueScores:
         left: float = (1 + self._ages[unit] / self._fades) ** -FADING
         return left
 
-    def _passage(self, unit: int, at: int) -> PassageScore:
-        text, weights = self._units[unit], self._weights
-        passage, factor = text.passages[at], self._left_by_age(unit)
-        if passage.place == "argument":
+    def _text(self, unit: int, at: int) -> TextScore:
+        content, weights = self._units[unit], self._weights
+        text, factor = content.texts[at], self._left_by_age(unit)
+        if text.place == "argument":
             factor *= CALLED
         known = self._lowered.get(unit)
-        if known is None:  # once for all passages: a unit may have thousands of calls
+        if known is None:  # once for all texts: a unit may have thousands of calls
             superseded = self._conversation.superseded.by(unit) is not None
-            known = self._lowered[unit] = is_search(text), superseded
-        if passage.place == "result" and known[0]:
+            known = self._lowered[unit] = is_search(content), superseded
+        if text.place == "result" and known[0]:
             factor *= SEARCHED
         if known[1]:
             factor *= SUPERSEDED
         if unit in self._stale:
             factor *= STALE
         if self._categories:
-            factor *= self._categories.get(text.category, 1.0)
+            factor *= self._categories.get(content.category, 1.0)
         used, asked, focus = self._conversation.used, self._conversation.asked, self._focus
         alike = {  # of many similar values the model picks one
             value: weights[value] * max(1, n - 2) ** -0.5
-            for value, n in passage.alike.items()
+            for value, n in text.alike.items()
             if value not in used
         }
-        line = LINE[passage.place]
+        line = LINE[text.place]
         usage = [
             fsum([weights[v] for v in block.values if v in used or v in asked or v in focus])
-            for block in passage.blocks
+            for block in text.blocks
             if line
         ]
-        return PassageScore(
-            alike=[{v: alike[v] for v in b.values & alike.keys()} for b in passage.blocks if alike],
+        return TextScore(
+            alike=[{v: alike[v] for v in b.values & alike.keys()} for b in text.blocks if alike],
             usage=spread([min(MOST_USAGE, each) for each in usage]),
             factor=factor,
             line=line,

@@ -20,14 +20,14 @@ class UnitRecord:
         messages: its messages, as they may be sent.
         tokens: of the whole unit.
         category: one of seven.
-        passages: its texts, each as blocks of a few lines; a ``BlockAt`` names one of them.
+        texts: its texts, each as blocks of a few lines; a ``BlockAt`` names one of them.
     """
 
     position: int
     messages: tuple[Message, ...]
     tokens: int
     category: Category
-    passages: tuple[tuple[str, ...], ...]
+    texts: tuple[tuple[str, ...], ...]
 
     @property
     def text(self) -> str:
@@ -67,9 +67,8 @@ class ConversationRecord:
                 messages=tuple(index.units[at].messages),
                 tokens=index.units[at].candidate.tokens,
                 category=index.units[at].category,
-                passages=tuple(
-                    tuple(block.text for block in passage.blocks)
-                    for passage in index.units[at].passages
+                texts=tuple(
+                    tuple(block.text for block in text.blocks) for text in index.units[at].texts
                 ),
             )
             for at in index.considered

@@ -12,10 +12,10 @@ from itertools import chain
 from typing import NamedTuple
 
 from autogen_context.messages.blocks import (
-    UnitPassage,
+    PlacedText,
     parsed,
-    passages_of,
     strings_in,
+    texts_of,
 )
 from autogen_context.messages.identifiers import NOTHING, values_of
 from autogen_context.messages.message import MODEL_ROLES, SYSTEM_ROLES, Message
@@ -40,11 +40,11 @@ class Named(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitText:
-    """The content of a unit; it is split into passages only while the unit is under consideration."""
+    """The content of a unit; it is split into blocks only while the unit is under consideration."""
 
     candidate: Candidate
     named: Named  # values by who named them
-    passages: tuple[UnitPassage, ...] = ()
+    texts: tuple[PlacedText, ...] = ()
 
     @property
     def unit(self) -> Unit:
@@ -64,12 +64,12 @@ class UnitText:
     @property
     def tokens_per_char(self) -> float:
         """Average tokens per character."""
-        return self.candidate.tokens / max(1, sum(passage.chars for passage in self.passages))
+        return self.candidate.tokens / max(1, sum(each.chars for each in self.texts))
 
     @property
     def blocks(self) -> list[Passage]:
-        """The blocks of all its passages."""
-        return [block for passage in self.passages for block in passage.blocks]
+        """The blocks of all its texts."""
+        return [block for each in self.texts for block in each.blocks]
 
     @property
     def values(self) -> frozenset[str]:
@@ -146,7 +146,7 @@ class References:
         for unit in sorted(wanted - self._cut):
             self._cut.add(unit)
             text = self.units[unit]
-            text = replace(text, passages=passages_of(text.messages))
+            text = replace(text, texts=texts_of(text.messages))
             self.units[unit], blocks = text, text.blocks
             self.blocks.update(chain.from_iterable([block.values for block in blocks]))
             self.total_blocks += len(blocks)
@@ -157,7 +157,7 @@ class References:
         for block in text.blocks:
             forget(block.values, self.blocks)
             self.total_blocks -= 1
-        self.units[unit] = replace(text, passages=())
+        self.units[unit] = replace(text, texts=())
 
 
 def forget(values: Iterable[str], counts: Counter[str]) -> None:

@@ -28,10 +28,10 @@ BEYOND = 1e-6  # factor for blocks of a section that has used up its share
 
 
 class UnitCost(NamedTuple):
-    """Tokens of a unit: its frame (roles, ids, short arguments), and the blocks of each passage."""
+    """Tokens of a unit: its frame (roles, ids, short arguments), and the blocks of each text."""
 
     frame_tokens: int
-    passages: Sequence[Sequence[int]]
+    texts: Sequence[Sequence[int]]
 
 
 def within_horizon(conversation: References, need: Need) -> list[int]:
@@ -59,17 +59,17 @@ def considered(conversation: References, need: Need) -> tuple[list[int], list[in
 
 def cost_of(unit: UnitText, counter: MessageCounter) -> UnitCost:
     """Return the tokens of a unit by blocks; those of a block by its part of the text it stands in."""
-    passages: list[list[int]] = []
-    for passage in unit.passages:
-        message = unit.messages[passage.message]
+    texts: list[list[int]] = []
+    for text in unit.texts:
+        message = unit.messages[text.message]
         whole = message.text
-        if passage.place == "result":
-            whole = message.results[passage.index].text
-        elif passage.place == "argument":
-            whole = message.calls[passage.index].arguments
+        if text.place == "result":
+            whole = message.results[text.index].text
+        elif text.place == "argument":
+            whole = message.calls[text.index].arguments
         rate = counter.text(whole) / len(whole)
-        passages.append([round(rate * len(block.text)) for block in passage.blocks])
-    return UnitCost(max(0, unit.candidate.tokens - sum(map(sum, passages))), passages)
+        texts.append([round(rate * len(block.text)) for block in text.blocks])
+    return UnitCost(max(0, unit.candidate.tokens - sum(map(sum, texts))), texts)
 
 
 class Selection:
@@ -91,15 +91,14 @@ class Selection:
         self._sections = sections or {}
         self._left: dict[Section, float] = dict(shares or {})
         self._frames = {  # a unit with all blocks replaced by marks
-            unit: cost.frame_tokens + MARK_TOKENS * len(cost.passages)
-            for unit, cost in costs.items()
+            unit: cost.frame_tokens + MARK_TOKENS * len(cost.texts) for unit, cost in costs.items()
         }
         self._best: dict[int, float] = {}  # density of the first kept block of each unit
         self._kept: set[BlockAt] = set()
         blocks = (
-            BlockAt(unit, passage, block)
+            BlockAt(unit, text, block)
             for unit, cost in costs.items()
-            for passage, tokens in enumerate(cost.passages)
+            for text, tokens in enumerate(cost.texts)
             for block in range(len(tokens))
         )
         self._heap = [(-self._density(at), -at.unit, at) for at in blocks]
@@ -121,7 +120,7 @@ class Selection:
             if tokens > self._room:
                 self._too_large.append((-density, unit, at))
                 continue
-            blocks = self._costs[at.unit].passages[at.passage]
+            blocks = self._costs[at.unit].texts[at.text]
             self._room -= tokens
             if at.unit in self._sections:
                 self._left[self._sections[at.unit]] -= blocks[at.block]
@@ -161,18 +160,18 @@ class Selection:
 
     def _tokens(self, at: BlockAt) -> int:
         """Return the tokens that keeping a block adds, marks of gaps included."""
-        unit, passage, block = at
-        blocks = self._costs[unit].passages[passage]
-        gap_before = block > 0 and (unit, passage, block - 1) not in self._kept
-        gap_behind = block + 1 < len(blocks) and (unit, passage, block + 1) not in self._kept
+        unit, text, block = at
+        blocks = self._costs[unit].texts[text]
+        gap_before = block > 0 and (unit, text, block - 1) not in self._kept
+        gap_behind = block + 1 < len(blocks) and (unit, text, block + 1) not in self._kept
         return blocks[block] + MARK_TOKENS * (gap_before + gap_behind - 1)
 
 
 def blocks_at(unit: UnitText, position: int) -> Iterator[BlockAt]:
     """Yield the positions of the blocks of a unit."""
-    for passage, text in enumerate(unit.passages):
+    for at, text in enumerate(unit.texts):
         for block in range(len(text.blocks)):
-            yield BlockAt(position, passage, block)
+            yield BlockAt(position, at, block)
 
 
 # ---- sections of the budget

@@ -14,9 +14,9 @@ from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.compressor.extract import Kept, extracted
 from autogen_context.messages.blocks import (
     MOST_LEVELS,
-    UnitPassage,
+    PlacedText,
     parsed,
-    passages_of,
+    texts_of,
     with_strings,
 )
 from autogen_context.messages.message import Message, ToolCall, ToolResult
@@ -54,21 +54,20 @@ MARK = re.compile(r"\[… (\d+) lines …\]\n?|\[…\]\n?")
 
 
 def sent_of(
-    messages: Sequence[Message], passages: Sequence[UnitPassage], kept: Kept
+    messages: Sequence[Message], texts: Sequence[PlacedText], kept: Kept
 ) -> tuple[Message, ...]:
     """What our own compressor leaves of a unit."""
-    return extracted(messages, passages, kept, counter=COUNTER, compressor=SemanticCompressor())
+    return extracted(messages, texts, kept, counter=COUNTER, compressor=SemanticCompressor())
 
 
-def some_of(passages: Sequence[UnitPassage], data: st.DataObject) -> Kept:
+def some_of(texts: Sequence[PlacedText], data: st.DataObject) -> Kept:
     """A choice of blocks."""
     return {
-        i: data.draw(st.sets(st.integers(0, len(passage.blocks) - 1)))
-        for i, passage in enumerate(passages)
+        i: data.draw(st.sets(st.integers(0, len(text.blocks) - 1))) for i, text in enumerate(texts)
     }
 
 
-def texts_of(messages: Sequence[Message]) -> list[str]:
+def strings_of(messages: Sequence[Message]) -> list[str]:
     """All that may be cut: texts, results, arguments."""
     return [
         text
@@ -105,20 +104,20 @@ def skeleton(arguments: str) -> object:
 @given(UNITS, st.data())
 def test_only_texts_give(messages: list[Message], data: st.DataObject) -> None:
     """Roles, names, ids, pairs, images and the form of arguments stay; no text is longer; with all blocks nothing changes."""
-    passages = passages_of(messages)
-    kept: Kept = {i: range(len(passage.blocks)) for i, passage in enumerate(passages)}
-    assert list(map(id, sent_of(messages, passages, kept))) == list(map(id, messages))
-    kept = some_of(passages, data)
-    short = sent_of(messages, passages, kept)
-    for i, passage in enumerate(passages):
-        if passage.place == "text":
-            flagged = [(n in kept[i], block.text) for n, block in enumerate(passage.blocks)]
+    texts = texts_of(messages)
+    kept: Kept = {i: range(len(text.blocks)) for i, text in enumerate(texts)}
+    assert list(map(id, sent_of(messages, texts, kept))) == list(map(id, messages))
+    kept = some_of(texts, data)
+    short = sent_of(messages, texts, kept)
+    for i, text in enumerate(texts):
+        if text.place == "text":
+            flagged = [(n in kept[i], block.text) for n, block in enumerate(text.blocks)]
             runs = groupby(flagged, itemgetter(0))
             parts = [(stays, "".join(text for _, text in run)) for stays, run in runs]
             expected = "".join(text if stays else marked(text) for stays, text in parts)
-            assert short[passage.message].text == expected
+            assert short[text.message].text == expected
     assert without_texts(short) == without_texts(messages)
-    for before, after in zip(texts_of(messages), texts_of(short), strict=True):
+    for before, after in zip(strings_of(messages), strings_of(short), strict=True):
         assert len(after) <= len(before)
     for message, now in zip(messages, short, strict=True):
         assert now is message or now != message
@@ -152,16 +151,16 @@ def test_deep_arguments_do_no_harm(levels: int) -> None:
     """What is nested too deep is not taken apart; it neither fails nor changes."""
     deep = "[" * levels + json.dumps("some words. " * 40) + "]" * levels
     message = Message(role="assistant", calls=(ToolCall(id="1", name="f", arguments=deep),))
-    passages = passages_of([message])
-    assert len(passages) == (levels <= MOST_LEVELS)
-    assert (sent_of([message], passages, {}) == (message,)) == (not passages)
+    texts = texts_of([message])
+    assert len(texts) == (levels <= MOST_LEVELS)
+    assert (sent_of([message], texts, {}) == (message,)) == (not texts)
 
 
 def test_half_a_character_stays_an_escape() -> None:
     """A model that was cut off within an emoji wrote half of it; written out, nothing could send it."""
     arguments = json.dumps({"text": "words " * 60, "end": "\ud83d"})
     message = Message(role="assistant", calls=(ToolCall(id="1", name="f", arguments=arguments),))
-    [short] = sent_of([message], passages_of([message]), {})
+    [short] = sent_of([message], texts_of([message]), {})
     assert short.calls[0].arguments == '{"text": "[…]", "end": "\\ud83d"}'
 
 
@@ -172,10 +171,10 @@ def test_each_string_of_a_call_is_cut_for_itself() -> None:
     for number in ("1e999", "NaN"):  # that JSON could not write again
         bad = f'{{"text": "{old}", "number": {number}}}'
         call = ToolCall(id="1", name="edit", arguments=bad)
-        assert passages_of([Message(role="assistant", calls=(call,))]) == ()
+        assert texts_of([Message(role="assistant", calls=(call,))]) == ()
     call = ToolCall(id="1", name="edit", arguments=json.dumps(edit))
     message = Message(role="assistant", calls=(call,))
-    passages = passages_of([message])
-    assert [passage.leaf for passage in passages] == [1, 2]
-    [short] = sent_of([message], passages, {1: range(len(passages[1].blocks))})
+    texts = texts_of([message])
+    assert [text.leaf for text in texts] == [1, 2]
+    [short] = sent_of([message], texts, {1: range(len(texts[1].blocks))})
     assert parsed(short.calls[0].arguments) == edit | {"old": "[…]"}

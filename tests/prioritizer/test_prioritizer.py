@@ -42,8 +42,8 @@ class Reversed:
             unit.position: max(
                 (
                     usual.score(BlockAt(unit.position, p, b)) / len(text)
-                    for p, passage in enumerate(unit.passages)
-                    for b, text in enumerate(passage)
+                    for p, blocks in enumerate(unit.texts)
+                    for b, text in enumerate(blocks)
                 ),
                 default=0.0,
             )

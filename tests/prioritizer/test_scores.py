@@ -86,7 +86,7 @@ def test_one_of_many_alike_is_worth_less() -> None:
     alone, many = ([asks("go"), *returns(text), *PAUSE] for text in ("HAT100 leaves\n", listing))
     first = BlockAt(1, 0, 0)
     per_value = scores_of(many).score(first) / len(
-        references_of(many).units[1].passages[0].blocks[0].values
+        references_of(many).units[1].texts[0].blocks[0].values
     )
     assert per_value < scores_of(alone).score(first) / 2
     kept = scores_of(many)

@@ -31,9 +31,9 @@ def references_of(messages: Sequence[Message]) -> References:
 def blocks_in(messages: Sequence[Message]) -> list[BlockAt]:
     """All blocks of a conversation."""
     return [
-        BlockAt(unit, passage, block)
-        for unit, text in enumerate(references_of(messages).units)
-        for passage, cut in enumerate(text.passages)
+        BlockAt(unit, text, block)
+        for unit, content in enumerate(references_of(messages).units)
+        for text, cut in enumerate(content.texts)
         for block in range(len(cut.blocks))
     ]
 

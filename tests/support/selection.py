@@ -59,9 +59,9 @@ def drawn(random: Random, *, blocks: int, overlapping: bool) -> Case:
         sizes = sizes[: blocks - len(spots)]
         cut = random.randint(0, len(sizes))
         unit = len(costs) * 2
-        passages = [part for part in (sizes[:cut], sizes[cut:]) if part]
-        costs[unit] = UnitCost(frame_tokens=random.randint(4, 60), passages=passages)
-        spots += [BlockAt(unit, p, b) for p, part in enumerate(passages) for b in range(len(part))]
+        texts = [part for part in (sizes[:cut], sizes[cut:]) if part]
+        costs[unit] = UnitCost(frame_tokens=random.randint(4, 60), texts=texts)
+        spots += [BlockAt(unit, p, b) for p, part in enumerate(texts) for b in range(len(part))]
     names = [f"v{i}" for i in range(blocks + 4 if overlapping else 9 * blocks)]
     pool = iter(names)
     named = {
@@ -81,8 +81,8 @@ def cost(costs: Mapping[int, UnitCost], spots: Iterable[BlockAt]) -> int:
     kept, tokens = set(spots), 0
     for unit in {at.unit for at in kept}:
         tokens += costs[unit].frame_tokens
-        for passage, sizes in enumerate(costs[unit].passages):
-            stays = [BlockAt(unit, passage, block) in kept for block in range(len(sizes))]
+        for text, sizes in enumerate(costs[unit].texts):
+            stays = [BlockAt(unit, text, block) in kept for block in range(len(sizes))]
             tokens += sum(size for size, stay in zip(sizes, stays, strict=True) if stay)
             tokens += MARK_TOKENS * sum(not stay for stay, _ in groupby(stays))
     return tokens

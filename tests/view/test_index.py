@@ -99,7 +99,7 @@ class Read:
         self.conversation.index.follow(made)
         made.cut(range(0, len(made.units), 2))
         uses = {value: list(made.uses(value)) for value in sorted(made.used)}
-        units = [(text.candidate, text.named, text.passages) for text in made.units]
+        units = [(text.candidate, text.named, text.texts) for text in made.units]
         return units, made.total_blocks, dict(made.blocks), dict(made.asked), uses
 
     def told(self) -> object:
