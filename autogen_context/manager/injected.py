@@ -21,7 +21,7 @@ from autogen_context.view.decision import Candidate
 from autogen_context.view.notice import FURTHER, RANKS, Name, Notice, PreambleOffer
 from autogen_context.view.view import ContextView, as_message
 
-OPENING, CLOSING = "[Told beside the conversation:", "]"
+OPENING, CLOSING = "[Added to the conversation:", "]"
 BETWEEN = "\n\n"  # separates the parts of a preamble
 FREE_FRACTION = 0.5  # of the free room, for a preamble; with less left, the next turn would compact because of it
 AGAIN = "{name} is again as the project's context says"

@@ -365,6 +365,6 @@ def test_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert len(blocks) == 2
     exec(compile("\n".join(blocks), str(GUIDE), "exec"), {"__name__": "guide"})  # noqa: S102 - our own text
-    [shown] = re.findall(r"```\n(\[Told.*?)```", text, re.DOTALL)
+    [shown] = re.findall(r"```\n(\[Added.*?)```", text, re.DOTALL)
     tokens = re.compile(r"\d+ tokens")
     assert tokens.sub("", capsys.readouterr().out) == tokens.sub("", shown)

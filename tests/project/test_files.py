@@ -413,7 +413,7 @@ async def test_a_disk_that_hangs_holds_up_no_turn(root: Path) -> None:
 
 def test_the_guides_run(capsys: pytest.CaptureFixture[str]) -> None:
     """Their Python prints what stands there."""
-    for page, opening in (("files", "Told"), ("project", "The project")):
+    for page, opening in (("files", "Added"), ("project", "The project")):
         guide = Path(__file__).parents[2] / "docs" / "guides" / f"{page}.md"
         text = guide.read_text("utf-8")
         code, shown = (

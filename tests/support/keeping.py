@@ -8,7 +8,7 @@ from autogen_context.testing import ChatMessage
 from support.counting import Characters
 
 STARTED_S = 1_000.0
-TOLD = "[Told beside the conversation:"
+TOLD = "[Added to the conversation:"
 
 
 def manager(window_tokens: int = 6_000, **given: Any) -> IncrementalContextManager:
