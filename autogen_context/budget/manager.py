@@ -131,7 +131,8 @@ class Shares(NamedTuple):
         return float(1 - self.free) * part / sum(self.weights.values())
 
 
-USUAL = Shares(BALANCED["medium"], BALANCED_RESERVE)  # assumed by CompactionBudget's defaults
+USUAL_BUDGET = CompactionBudget(total_tokens=0)  # its fractions are meant
+USUAL = Shares(BALANCED["medium"], BALANCED_RESERVE)  # assumed by these
 
 
 class TokenBudgetManager:
@@ -225,7 +226,7 @@ class TokenBudgetManager:
                 notice_fraction=0.0,
                 sections=sections,
             )
-        usual, (least, most) = CompactionBudget(total_tokens=total), FACTORS
+        usual, (least, most) = USUAL_BUDGET, FACTORS
         people, notice, newest = (
             min(most, max(least, shares.of(section) / USUAL.of(section)))
             for section in ("requirements", "design", "execution_history")

@@ -387,12 +387,14 @@ class Arrival:
 
         It is the original unless an exact count shows that the reduced one is smaller.
         """
-        count, original, handle = self._counter.text, result.text, ""
+        count, original = self._counter.text, result.text
         is_recalled = call is not None and call.name == RECALL_TOOL_NAME
         if is_recalled or len(original) < LEAST_CHARS:
             return original, ""
         shows_file = call is not None and bool(action_of(call, self._kinds).views)
-        short, handle, own = self._by_own(original, call, shows_file=shows_file)
+        short, handle, own = original, "", ""
+        if self._reducers:
+            short, handle, own = self._by_own(original, call, shows_file=shows_file)
         if not own:
             tight = tightened(original, shows_file=shows_file, known=self.reductions)
             short = self._above.without(tight)

@@ -32,9 +32,8 @@ from autogen_context.text.fit import marked
 from autogen_context.text.work import STATEMENT_CHARS, ends_of
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, Why, kept, replaced
-from autogen_context.view.index import ConversationIndex
+from autogen_context.view.index import ConversationIndex, Overview
 from autogen_context.view.notice import Name
-from autogen_context.view.overview import Overview
 
 # What people said
 

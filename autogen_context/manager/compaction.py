@@ -109,11 +109,19 @@ class CompactionPlanner:
         """
         self.follow()
         conversation, candidates = self.conversation, self.conversation.candidates
-        need, limit = self._need(limit_tokens, stale), limit_tokens - fixed_tokens
+        task, limit = conversation.newest_request, limit_tokens - fixed_tokens
+        advice = self._ready.advice.get(key_of(task)) if self._ready.advice else None
+        need = Need(
+            room_tokens=limit_tokens,
+            task=task,
+            relevance=self._asked_for(),
+            stale=stale,
+            advised=advice.multipliers if advice else {},
+        )
         compared, near = considered(self.references, need)
         horizon = near[0] if near else 0
         summaries = self._summaries(limit_tokens, pinned)
-        budget = self._budget_for(need, limit_tokens, fixed_tokens, has_summaries=bool(summaries))
+        budget = self._budget_for(need, advice, fixed_tokens, has_summaries=bool(summaries))
         total, protected = budget.total_tokens, conversation.protected(pinned)
         asked = {*view.decisions.live, *compared, *near, *protected}
         needless = self._needless(asked, protected)
@@ -242,42 +250,26 @@ class CompactionPlanner:
         return found
 
     def _budget_for(
-        self, need: Need, limit_tokens: int, fixed_tokens: int, *, has_summaries: bool
+        self, need: Need, advice: Advice | None, fixed_tokens: int, *, has_summaries: bool
     ) -> CompactionBudget:
         """Return how much is kept, and of what."""
-        task, advice = TaskDefinition.from_text(need.task), self._advised(need.task)
+        task = TaskDefinition.from_text(need.task)
         request = BudgetRequest(
-            room_tokens=limit_tokens,
+            room_tokens=need.room_tokens,
             fixed_tokens=fixed_tokens,
-            task=task if advice is None else advice.applied_to(task),
+            task=advice.applied_to(task) if advice else task,
             messages=len(self.conversation.messages),
             asks_back=bool(need.relevance),
             has_summaries=has_summaries,
         )
         budget = self._setup.budget.for_compaction(request)
-        total = max(0, min(limit_tokens - fixed_tokens, budget.total_tokens))
+        total = max(0, min(need.room_tokens - fixed_tokens, budget.total_tokens))
         return replace(budget, total_tokens=total)
 
     def spans(self, room_tokens: int, pinned: frozenset[int]) -> list[Span]:
         """Return the spans that will leave first, each to be summarised separately."""
         stays = self.conversation.protected(pinned)
         return self._spans.of(self.conversation.index, stays=stays, room_tokens=room_tokens)
-
-    def _need(self, room_tokens: int, stale: frozenset[int]) -> Need:
-        """Return what the compaction has to choose for."""
-        task = self.conversation.newest_request
-        advice = self._advised(task)
-        return Need(
-            room_tokens=room_tokens,
-            task=task,
-            relevance=self._asked_for(),
-            stale=stale,
-            advised={} if advice is None else advice.multipliers,
-        )
-
-    def _advised(self, task: str) -> Advice | None:
-        """Return a model's advice on a task, if there is any."""
-        return self._ready.advice.get(key_of(task)) if self._ready.advice else None
 
     def _shares(self, budget: CompactionBudget) -> dict[Section, int] | None:
         """Return the tokens of each section; ``None`` if the score alone decides."""

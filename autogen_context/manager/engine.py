@@ -172,7 +172,7 @@ class Engine:
         """
         asks, answer = self.retrieved(view, room)
         needs_room = asks and answer is None and room.free_tokens < room.budget.retrieved_tokens
-        is_free = cost.rewrites and cost.price.is_cold
+        is_free = cost.price.is_cold and cost.rewrites
         is_free = is_free and self._setup.config.compaction != "when_full"
         if cost.why == "forced" or is_free or needs_room:
             view, room = self.compacted(view, room)
@@ -261,8 +261,7 @@ class Engine:
         if decisions is before:
             return view
         first = known - 1 if known and decisions[known - 1] is not before.last else known
-        new = range(first, len(decisions))
-        self._keep_originals((conversation.candidates[i], decisions[i]) for i in new)
+        self._keep_originals(decisions, range(first, len(decisions)))
         return replace(view, decisions=decisions)
 
     def with_new_preamble(
@@ -352,8 +351,7 @@ class Engine:
             spared=self.pinned(view),
             since=since,
         )
-        changed = (i for i in changes if final[i] is not before[i])
-        self._keep_originals((candidates[i], final[i]) for i in changed)
+        self._keep_originals(final, (i for i in changes if final[i] is not before[i]))
         return replace(view, decisions=final, rewrites=view.rewrites + 1)
 
     def paced(self, view: ContextView, tokens_before: int) -> tuple[ContextView, RequestRoom]:
@@ -476,9 +474,12 @@ class Engine:
             parts |= {"calibration": bound - counted} if bound > counted else {}
             raise error.within(window.limit_tokens, parts) from None
 
-    def _keep_originals(self, decided: Iterable[tuple[Candidate, Decision]]) -> None:
-        """Store the originals of the units that are not sent whole."""
-        originals = [(new.handle, each.unit.messages) for each, new in decided if new.handle]
+    def _keep_originals(self, decisions: Decisions, units: Iterable[int]) -> None:
+        """Store the originals of those of these units that are not sent whole."""
+        known = self.conversation.candidates
+        originals = [
+            (handle, known[i].unit.messages) for i in units if (handle := decisions[i].handle)
+        ]
         if originals:
             self._originals.put_all(originals)
 

@@ -88,8 +88,8 @@ class Prefetcher:
     def ready(self, spans: Iterable[Span]) -> dict[Span, str]:
         """Return the summaries that there are of spans; a loaded one that its text does not hold up is forgotten."""
         found = {span: self.summaries[span.key] for span in spans if span.key in self.summaries}
-        compressor = self._setup.options.get("compressor") or SemanticCompressor()
         for span in [span for span in found if span.key in self._loaded]:
+            compressor = self._setup.options.get("compressor") or SemanticCompressor()
             try:
                 require_faithful(compressor, found[span], span.text)
             except Exception as error:  # noqa: BLE001 - a compressor of the user's own may raise anything

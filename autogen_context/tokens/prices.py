@@ -55,7 +55,7 @@ class Rates:
 
     def cost_tokens(self, tokens: int, cached_tokens: int) -> float:
         """Return the cost of a request with this many cached tokens, in uncached input tokens."""
-        is_written = tokens >= self._shortest_tokens
+        is_written = tokens >= max(self.minimum_prefix_tokens, self.block_tokens)
         new = (tokens - cached_tokens) * (self.write_fraction if is_written else 1)
         return cached_tokens * self.cached_fraction + new
 
@@ -67,14 +67,10 @@ class Rates:
         """Return True if the cache may have expired, ``idle_s`` seconds after the last request."""
         return idle_s > self.cache_ttl_s
 
-    @property
-    def _shortest_tokens(self) -> int:
-        """The shortest prefix that is cached; never less than a block, whatever the provider's minimum is."""
-        return max(self.minimum_prefix_tokens, self.block_tokens)
-
     def _caches(self, tokens: int) -> bool:
-        """Whether the next request finds any of a prefix of this length in the cache."""
-        return tokens >= self._shortest_tokens and self.cached_fraction < 1
+        """Whether the next request finds any of a prefix of this length in the cache: of a block at least."""
+        shortest = max(self.minimum_prefix_tokens, self.block_tokens)
+        return tokens >= shortest and self.cached_fraction < 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

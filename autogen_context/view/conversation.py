@@ -28,9 +28,8 @@ from autogen_context.messages.segment import Unit, extend, repaired
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.alignment import HostChange, Run, aligned
 from autogen_context.view.decision import Candidate, said_by
-from autogen_context.view.index import ConversationIndex
+from autogen_context.view.index import ConversationIndex, Overview
 from autogen_context.view.invariants import protected_of
-from autogen_context.view.overview import Overview
 from autogen_context.view.protected import Protection
 
 Orphans = Literal["repair", "report", "refuse"]
@@ -61,13 +60,7 @@ class Conversation:
         self.tokens = 0
         self._counter = counter
         self._mode: Orphans = orphans
-        self._overview = Overview()
-
-    @property
-    def overview(self) -> Overview:
-        """Who says something where, and which messages did not come or were not read whole."""
-        self.index.follow(self._overview)
-        return self._overview
+        self.overview = Overview()
 
     @property
     def system_messages(self) -> int:
@@ -118,7 +111,8 @@ class Conversation:
         """
         compared = compared or self.compared(payloads)
         change, candidates, heads = compared.change, self.candidates, compared.change.heads
-        if change.only_grew and not compared.messages:
+        only_grew = change.only_grew
+        if only_grew and not compared.messages:
             return change
         same = change.known if heads else change.same
         stable = len(candidates)
@@ -137,7 +131,7 @@ class Conversation:
         for at in heads:
             unit = Unit(start=at, messages=(compared.messages[at - change.same],))
             replaced.append(self._candidate(unit, last=False))
-        if not (change.only_grew or heads):
+        if not (only_grew or heads):
             leaves(change)
         self.history.take(compared)
         self.index.truncate(stable)
@@ -148,6 +142,7 @@ class Conversation:
             candidates[at] = candidate
         if heads:
             self.index.replace(heads)
+        self.index.follow(self.overview)
         return change
 
     def _heads(self, compared: "Compared") -> tuple[int, ...]:
@@ -353,11 +348,11 @@ class History:
     def _with_origins(self, compared: Compared) -> Compared:
         """Return a compared list with the origin of each message in the user role that is new, or behind a change of the list."""
         new, same = compared.messages, min(compared.change.same, len(self.messages))
-        behind = {run.new + i for run in compared.change.runs for i in range(LOOK_BACK)}
         users = [at for at, each in enumerate(new, same) if each.role == "user"]
-        due = [at for at in users if not new[at - same].origin or at in behind]
-        if not due:
+        if not users:
             return compared
+        behind = {run.new + i for run in compared.change.runs for i in range(LOOK_BACK)}
+        due = [at for at in users if not new[at - same].origin or at in behind]
         before = self.messages[max(0, same - LOOK_BACK) : same]
         known, first = [*before, *new], same - len(before)
         for at in due:

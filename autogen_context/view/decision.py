@@ -288,7 +288,8 @@ class Decisions(Sequence[Decision]):
     def __getitem__(self, index: slice) -> tuple[Decision, ...]: ...
     @override
     def __getitem__(self, index: int | slice) -> Decision | tuple[Decision, ...]:
-        units, last = len(self), self.last
+        last = self.last
+        units = self._size + (last is not None)
         if isinstance(index, slice):
             return tuple([self[i] for i in range(*index.indices(units))])
         at = index + units if index < 0 else index
@@ -299,6 +300,11 @@ class Decisions(Sequence[Decision]):
     @override
     def __iter__(self) -> Iterator[Decision]:
         return chain(islice(self._final, self._size), () if self.last is None else (self.last,))
+
+    @override
+    def __reversed__(self) -> Iterator[Decision]:
+        final = (self._final[at] for at in range(self._size - 1, -1, -1))
+        return chain(() if self.last is None else (self.last,), final)
 
     @override
     def __eq__(self, other: object) -> bool:

@@ -13,7 +13,7 @@ from autogen_context.messages.message import Message, ToolCall
 from autogen_context.messages.piece import Piece, Verbatim, index_of, messages_of
 from autogen_context.messages.segment import OpenCalls
 from autogen_context.view.decision import Candidate, Decision
-from autogen_context.view.overview import Overview
+from autogen_context.view.index import Overview
 from autogen_context.view.protected import VERBATIM, Protection
 
 

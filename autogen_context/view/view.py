@@ -7,7 +7,6 @@ branch starts from the same view, a rejected change leaves the view as it was, a
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
 from typing import Annotated, Self
 
 from pydantic import BeforeValidator, PlainSerializer
@@ -188,8 +187,12 @@ class ContextView:
     @property
     def new_tokens(self) -> int:
         """Tokens of the units that were in no request yet."""
-        new = takewhile(lambda decision: decision.start >= self.sent, reversed(self.decisions))
-        return sum([decision.tokens_after for decision in new])
+        tokens = 0
+        for decision in reversed(self.decisions):
+            if decision.start < self.sent:
+                break
+            tokens += decision.tokens_after
+        return tokens
 
     def pinned(self, digest: bytes) -> Self:
         """Return the view with one more pinned message; a dropped message returns at the next plan."""

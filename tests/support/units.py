@@ -10,8 +10,7 @@ from autogen_context.messages.piece import Piece, Written, messages_of
 from autogen_context.messages.segment import Unit, repaired, segment
 from autogen_context.testing import ChatMessage
 from autogen_context.view.decision import Candidate
-from autogen_context.view.index import ConversationIndex
-from autogen_context.view.overview import Overview
+from autogen_context.view.index import ConversationIndex, Overview
 from support.counting import COUNTER
 
 
