@@ -32,7 +32,7 @@ from autogen_context.manager.prepared import (
     Prepared,
     RequestWriter,
 )
-from autogen_context.manager.record import BEFORE, record_of, recorded_in, stated_text
+from autogen_context.manager.record import BEFORE, record_of, recorded_in
 from autogen_context.manager.room import RequestRoom, Rooms, Window, possible_rewrite
 from autogen_context.messages.message import Message, handle_of
 from autogen_context.messages.origin import Declared
@@ -234,8 +234,8 @@ class Engine:
         entries = recorded_in(view.record) if stated is None else list(stated)
         stated_now = self.planner.stated(replace(each, position=BEFORE) for each in entries)
         entries = [each for each in stated_now if each.position < 0]
-        text = stated_text(entries, room.budget.notice_tokens, self._counter.text)
-        return replace(view, record=record_of(entries, text))
+        record = record_of(entries, room.budget.notice_tokens, self._counter.text)
+        return replace(view, record=record)
 
     def stated_at(self, view: ContextView, positions: Container[int]) -> list[Entry]:
         """Return what still holds of messages at these positions, and of those that the host cut before."""
@@ -272,7 +272,7 @@ class Engine:
         if conversation.system_messages == len(conversation.messages):
             return view
         free = budget.compact_at_tokens - self.rooms.fixed.tokens - others_tokens
-        return with_preamble(view, free, self._counter.message)
+        return with_preamble(view, free, self._counter.own)
 
     def restarted(self, view: ContextView) -> ContextView:
         """Return the view with all messages as they came in, if a pin or a changed history requires a new plan and all fits."""
@@ -383,16 +383,17 @@ class Engine:
         most_tokens = min(room.budget.retrieved_tokens, room.free_tokens)
         if most_tokens < LEAST_RETRIEVED:
             return True, None
-        most_tokens -= count.message(as_message(""))
+        most_tokens -= count.own("")
         hides = view.decisions.hides_message
         text = memory.text(query, hides, room_tokens=most_tokens, count=count.text)
         return True, as_message(text) if text else None
 
     def with_injected(self, view: ContextView, answer: Message | None) -> ContextView:
         """Return the view with retrieved context, a late preamble and due notices placed before the newest unit."""
-        count, last = self._counter.message, view.decisions.last
+        last = view.decisions.last
         if answer is not None:
-            view = view.with_before_last(Written(message=answer), count(answer))
+            tokens = self._counter.message(answer)
+            view = view.with_before_last(Written(message=answer), tokens)
         if last is None or not (view.notices.due or view.preamble.offer.parts):
             return view
         if not has_place(view, self.conversation.candidates):
@@ -400,7 +401,7 @@ class Engine:
         if view.preamble.is_late:
             room = self.rooms.of(view)
             free = room.tokens - room.used_tokens
-            view = with_preamble(view, free, count, at=last.start)
+            view = with_preamble(view, free, self._counter.own, at=last.start)
         room = self.rooms.of(view)
         free = room.tokens - room.used_tokens
         return self._notices.placed(view, room.budget, free_tokens=free)

@@ -6,7 +6,7 @@ exceed it. A preamble stands after the system prompt; one that comes later stand
 not continued anyway.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from autogen_context.budget.policy import TurnBudget
@@ -14,6 +14,7 @@ from autogen_context.compressor.shorten import Shorten
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.piece import Written
 from autogen_context.prioritizer.superseded import Superseded
+from autogen_context.text.fit import CountText
 from autogen_context.text.quote import named
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.conversation import Conversation
@@ -25,8 +26,6 @@ OPENING, CLOSING = "[Added to the conversation:", "]"
 BETWEEN = "\n\n"  # separates the parts of a preamble
 FREE_FRACTION = 0.5  # of the free room, for a preamble; with less left, the next turn would compact because of it
 AGAIN = "{name} is again as the project's context says"
-
-Count = Callable[[Message], int]
 
 
 # Notices
@@ -65,7 +64,7 @@ class NoticeWriter:
         self, notices: Iterable[Notice], budget: TurnBudget
     ) -> tuple[Message, frozenset[Name]]:
         """Return the message with notices within their budget, most important first, and the names of those in it."""
-        room, count = budget.notice_tokens - self.counter.message(as_message("")), self.counter.text
+        room, count = budget.notice_tokens - self.counter.own(""), self.counter.text
         parts: list[str] = []
         names: set[Name] = set()
         for notice in in_order(notices):
@@ -159,7 +158,9 @@ def offered(view: ContextView, offer: PreambleOffer) -> ContextView:
     return corrected(view, {notice.name for notice in before.newer} if is_same else ())
 
 
-def with_preamble(view: ContextView, free_tokens: int, count: Count, *, at: int = 0) -> ContextView:
+def with_preamble(
+    view: ContextView, free_tokens: int, count: CountText, *, at: int = 0
+) -> ContextView:
     """Return the view with the offered preamble, as far as it fits; ``at`` is its position if that is not the front."""
     room = int(FREE_FRACTION * free_tokens)
     preamble = replace(
@@ -169,11 +170,11 @@ def with_preamble(view: ContextView, free_tokens: int, count: Count, *, at: int 
     return corrected(view, {("project", key) for key in view.notices.of("project")})
 
 
-def fitted(offer: PreambleOffer, room_tokens: int, count: Count) -> str:
+def fitted(offer: PreambleOffer, room_tokens: int, count: CountText) -> str:
     """Return the first part of a preamble and the others that fit; empty if no other fits."""
     room, taken = min(room_tokens, offer.most_tokens), list(offer.parts[:1])
     for part in offer.parts[1:]:
-        if count(as_message(BETWEEN.join([*taken, part]))) <= room:
+        if count(BETWEEN.join([*taken, part])) <= room:
             taken.append(part)
     return BETWEEN.join(taken) if len(taken) > 1 else ""
 

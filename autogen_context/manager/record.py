@@ -1,6 +1,6 @@
 """What still holds of messages that a host cut from the front of its list, as a text that is sent in their place."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 from autogen_context.ledger import Entry, StatementKind
@@ -21,14 +21,9 @@ def recorded_in(record: Record) -> list[Entry]:
     ]
 
 
-def record_of(entries: Iterable[Entry], text: str) -> Record:
-    """Return a record of these statements, and the text that states them."""
-    stated = (Stated(kind=each.kind, text=each.text, author=each.author) for each in entries)
-    return Record(stated=tuple(stated), text=text)
-
-
-def stated_text(entries: Sequence[Entry], room_tokens: int, count: CountText) -> str:
-    """Return the text of statements within a room; empty if there are none."""
+def record_of(entries: Sequence[Entry], room_tokens: int, count: CountText) -> Record:
+    """Return a record of these statements, with a text of those that fit a room; it is empty if there are none."""
+    stated = [Stated(kind=each.kind, text=each.text, author=each.author) for each in entries]
     room = room_tokens - count(CUT.format(""))
     text = render(entries, room_tokens=max(0, room), count=count).text if entries else ""
-    return CUT.format(text) if text else ""
+    return Record(stated=tuple(stated), text=CUT.format(text) if text else "")

@@ -17,7 +17,7 @@ from autogen_context.triggers.price import Rewrite
 from autogen_context.view.certificate import Certificate
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate
-from autogen_context.view.view import ContextView, as_message
+from autogen_context.view.view import ContextView
 
 
 class Fixed(NamedTuple):
@@ -129,7 +129,7 @@ class Rooms:
         """Return the tokens of a request other than its units and notices that are to be sent."""
         tokens = self.fixed.tokens
         for text in (view.preamble.text, view.record.text):
-            tokens += self._counter.message(as_message(text)) if text else 0
+            tokens += self._counter.own(text) if text else 0
         return tokens
 
     def _limit(self, view: ContextView, rewrites: int) -> int:

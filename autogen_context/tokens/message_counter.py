@@ -157,6 +157,10 @@ class MessageCounter:
                 del self._known[next(iter(self._known))]
         return tokens
 
+    def own(self, text: str) -> int:
+        """Return the tokens of a text as a message written by the engine, in the user role."""
+        return self.overheads.per_message + self.overheads.per_own + self.text(text)
+
     def message(self, message: Message) -> int:
         """Return the tokens of a message with format overhead; each tool result counts as a separate message."""
         over = self.overheads

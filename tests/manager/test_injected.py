@@ -99,7 +99,7 @@ def test_what_a_preamble_says_is_corrected_while_that_one_is_sent() -> None:
 
     before = offered(ContextView(), offer("one", news))
     assert not before.notices.in_force
-    view = with_preamble(before, 1_000, COUNTER.message)
+    view = with_preamble(before, 1_000, COUNTER.own)
     assert view.notices.due == (news,)
     view = replace(view, notices=view.notices.after_sending(frozenset({news.name})))
     again = offered(view, offer("one")).notices
