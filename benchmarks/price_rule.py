@@ -22,8 +22,14 @@ from pathlib import Path
 from recorded import ROOMY_TOKENS, Conversation, conversation_of, read
 from side_by_side import table
 
-from autogen_context.tokens.prices import Rates, price_of
-from autogen_context.triggers.price import Rewrite, RewritePrice, estimate, price_of_rewrite
+from autogen_context.tokens.prices import (
+    Rates,
+    Rewrite,
+    RewritePrice,
+    estimate,
+    price_of,
+    price_of_rewrite,
+)
 
 LEAST_NEW_ROOM = 200  # tokens of the window that the newest message never takes
 

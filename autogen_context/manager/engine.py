@@ -40,12 +40,8 @@ from autogen_context.messages.piece import RoleRules, Written, messages_of
 from autogen_context.messages.tool_schema import digest_of, has_recall_tool
 from autogen_context.prioritizer.superseded import Superseded
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.triggers.price import (
-    CostEstimate,
-    FinishedEstimate,
-    estimate,
-    price_of_rewrite,
-)
+from autogen_context.tokens.prices import CostEstimate, estimate, price_of_rewrite
+from autogen_context.triggers.proposals import FinishedEstimate
 from autogen_context.view.alignment import HostChange
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision, Decisions, Why

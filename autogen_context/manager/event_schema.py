@@ -5,7 +5,7 @@ from typing import Literal, NotRequired
 from typing_extensions import TypedDict
 
 from autogen_context.tokens.measure import Count
-from autogen_context.triggers.price import CostEstimate
+from autogen_context.tokens.prices import CostEstimate
 
 
 class UnitEvent(TypedDict):

@@ -13,8 +13,9 @@ from autogen_context.manager.parts import Setup
 from autogen_context.manager.room import RequestRoom
 from autogen_context.prioritizer.prioritizer import Need
 from autogen_context.prioritizer.selection import within_horizon
+from autogen_context.tokens.prices import RewritePrice, estimate
 from autogen_context.triggers.intent import KnownIntent
-from autogen_context.triggers.price import (
+from autogen_context.triggers.proposals import (
     LEFT_FRACTION,
     NOTICE_FRACTION,
     FinishedEstimate,
@@ -22,9 +23,7 @@ from autogen_context.triggers.price import (
     Offer,
     Proposals,
     ProposedSpan,
-    RewritePrice,
     best_cuts,
-    estimate,
     offers_of,
 )
 from autogen_context.view.decision import Decision

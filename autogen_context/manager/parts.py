@@ -34,7 +34,7 @@ from autogen_context.prioritizer.guarded import GuardedPrioritizer
 from autogen_context.prioritizer.prioritizer import ContextPrioritizer, Prioritizer
 from autogen_context.tokens.limits import ModelLimits, standard_files, variable_for
 from autogen_context.tokens.prices import Price, priced_at
-from autogen_context.triggers.price import EARLY_FROM
+from autogen_context.triggers.proposals import EARLY_FROM
 from autogen_context.triggers.turn import Trigger
 
 if TYPE_CHECKING:  # imported only when used

@@ -28,7 +28,8 @@ from autogen_context.view.invariants import Checked, Sent, broken_in
 from autogen_context.view.view import ContextView, as_message
 
 if TYPE_CHECKING:
-    from autogen_context.triggers.price import CostEstimate, FinishedEstimate
+    from autogen_context.tokens.prices import CostEstimate
+    from autogen_context.triggers.proposals import FinishedEstimate
 
 Payload = TypeVar("Payload")
 

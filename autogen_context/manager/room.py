@@ -13,7 +13,7 @@ from autogen_context.messages.message import SYSTEM_ROLES
 from autogen_context.tokens.calibrate import Bill, Calibration
 from autogen_context.tokens.measure import Count, Source
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.triggers.price import Rewrite
+from autogen_context.tokens.prices import Rewrite
 from autogen_context.view.certificate import Certificate
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate

@@ -1,15 +1,18 @@
-"""Prices of input tokens by model, including prompt caching, from ``prices.json`` with source and date.
+"""Prices of input tokens by model, including prompt caching, from ``prices.json`` with source and date; and of a rewrite.
 
 Promise: every name has a price. Dollar amounts exist only for models in the table, by name or dated name; other models
-have only the caching rule of their provider. On a self-hosted engine a cached prefix costs nothing.
+have only the caching rule of their provider. On a self-hosted engine a cached prefix costs nothing. Whether a rewrite of
+what is cached pays is plain arithmetic on tokens, and every number that decided is in the result: see
+docs/decisions/0014-price-of-a-rewrite.md.
 """
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
@@ -17,6 +20,12 @@ from autogen_context.tokens.limits import ancestor, known_rows, squash, variant_
 
 OTHER = "other"  # the rule for providers without one
 LOCAL = "llama.cpp"  # the rule for unknown self-hosted engines
+
+LEAST_FRACTION = 0.1  # of the window; smaller savings are not worth any loss
+
+Why = Literal[
+    "forced", "too little", "tried in vain", "soon full", "not paid back", "not yet", "pays"
+]
 
 # Suffixes that do not change the price: a date, "latest", a cloud provider's revision.
 _SAME_MODEL = re.compile(r"(?:[-@]\d{4}-?\d\d-?\d\d)?(?:[-:]latest)?(?:-v\d+:\d+)?")
@@ -145,3 +154,83 @@ def prices() -> PriceTable:
         models[squash(name)] = price({**rule, **row, "source": source})
     providers = {name: price({"provider": name, **rule}) for name, rule in rules.items()}
     return PriceTable(models, providers, file.engines)
+
+
+# A rewrite of what the provider has cached
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewrite:
+    """How a compaction would change the next request, in tokens (N, p, S of the formula)."""
+
+    window_tokens: int  # N, the request without a compaction
+    untouched_tokens: int  # p, its unchanged prefix
+    saved_tokens: int  # S, removed behind the prefix
+    new_tokens: int = 0  # of N, not sent in any request yet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewritePrice:
+    """Cost and savings of a compaction, in uncached input tokens."""
+
+    rewrite: Rewrite
+    cost_tokens: float  # once; negative if this request gets cheaper by more than one turn saves
+    saving_tokens: float  # per turn, this one included; negative if too little is left to be cached
+    is_cold: bool  # whether the provider's cache has expired
+
+    def gain_tokens(self, turns: float) -> float:
+        """Return the net savings after this many turns."""
+        return turns * self.saving_tokens - self.cost_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostEstimate:
+    """Whether to compact, and why."""
+
+    why: Why  # the first rule that decided
+    price: RewritePrice
+    turns: float  # expected, this one included
+    waited_tokens: float  # cost of waiting so far, this turn included, in uncached tokens
+
+    @property
+    def rewrites(self) -> bool:
+        """Whether to compact."""
+        return self.why in {"forced", "pays"}
+
+
+def price_of_rewrite(rewrite: Rewrite, rates: Rates, *, is_cold: bool = False) -> RewritePrice:
+    """Compute cost and savings of a compaction; ``is_cold`` if the provider's cache has expired."""
+    window, left = rewrite.window_tokens, rewrite.window_tokens - rewrite.saved_tokens
+    sent = 0 if is_cold else window - rewrite.new_tokens
+    unchanged = rates.cost_tokens(window, rates.cached_tokens(sent))
+    cut = rates.cost_tokens(left, rates.cached_tokens(min(sent, rewrite.untouched_tokens)))
+    saving = rates.resend_cost_tokens(window) - rates.resend_cost_tokens(left)
+    return RewritePrice(
+        rewrite=rewrite, cost_tokens=cut - unchanged + saving, saving_tokens=saving, is_cold=is_cold
+    )
+
+
+def estimate(
+    price: RewritePrice,
+    *,
+    waited_tokens: float,
+    turns: float,
+    is_forced: bool = False,
+    is_vain: bool = False,
+    turns_to_full: float = math.inf,
+) -> CostEstimate:
+    """Decide whether to compact now; if the window will force it within the expected turns anyway, wait for that."""
+    waited, rewrite = waited_tokens + max(0.0, price.saving_tokens), price.rewrite
+    if is_forced:
+        why: Why = "forced"
+    elif rewrite.saved_tokens < LEAST_FRACTION * rewrite.window_tokens:
+        why = "too little"
+    elif is_vain:
+        why = "tried in vain"
+    elif turns_to_full <= turns:
+        why = "soon full"
+    elif price.gain_tokens(turns) <= 0:
+        why = "not paid back"
+    else:
+        why = "pays" if waited >= price.cost_tokens else "not yet"
+    return CostEstimate(why=why, price=price, turns=turns, waited_tokens=waited)

@@ -9,21 +9,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.messages.tool_call import BY_NAME
-from autogen_context.tokens.prices import Rates, prices
-from autogen_context.triggers.price import (
+from autogen_context.tokens.prices import (
     LEAST_FRACTION,
+    CostEstimate,
+    Rates,
+    Rewrite,
+    RewritePrice,
+    estimate,
+    price_of_rewrite,
+    prices,
+)
+from autogen_context.triggers.proposals import (
     LEAST_TOKENS,
     MOST_SPANS,
-    CostEstimate,
     Offer,
     Proposals,
     ProposedSpan,
-    Rewrite,
-    RewritePrice,
     best_cuts,
-    estimate,
     offers_of,
-    price_of_rewrite,
 )
 from autogen_context.triggers.turn import NOTHING, TriggerDecision, Turn, TurnRange
 from autogen_context.view.decision import Decision, Why

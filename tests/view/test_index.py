@@ -20,7 +20,7 @@ from autogen_context.prioritizer.superseded import Superseded
 from autogen_context.recall.recaller import Recaller
 from autogen_context.testing import ChatMessage
 from autogen_context.triggers.hybrid import SemanticHybridTrigger
-from autogen_context.triggers.price import Proposals
+from autogen_context.triggers.proposals import Proposals
 from autogen_context.view.conversation import Conversation
 from support.counting import COUNTER
 from support.saying import asks, call_of, says, step, tells

@@ -1,71 +1,32 @@
-"""The price of a compaction under prompt caching: whether it pays now, and which finished spans to cut.
+"""Finished spans: what triggers propose of a conversation, and which of it to cut, by the price of that rewrite.
 
-Promise: plain arithmetic on tokens, and every number that decided is in the result. Only spans that triggers proposed are
-cut; never outcomes, protected units, or units cut before. Source: docs/decisions/0014-price-of-a-rewrite.md.
+Promise: only spans that triggers proposed are cut; never outcomes, protected units, or units cut before. Source:
+docs/decisions/0014-price-of-a-rewrite.md.
 """
 
 import copy
-import math
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from autogen_context.messages.tool_call import ToolKinds
-from autogen_context.tokens.prices import Rates
+from autogen_context.tokens.prices import (
+    CostEstimate,
+    Rates,
+    Rewrite,
+    RewritePrice,
+    price_of_rewrite,
+)
 from autogen_context.triggers.turn import GuardedTrigger, Trigger, TriggerKind, turn_of
 from autogen_context.view.decision import Candidate, Decision
 
-LEAST_FRACTION = 0.1  # of the window; smaller savings are not worth any loss
 EARLY_FROM = 0.25  # price of a cached token from which finished spans are cut by default
 LEFT_FRACTION = 0.5  # of the tokens of a cut unit, that remain
 NOTICE_FRACTION = 0.1  # of the same, for the notice
 LEAST_TOKENS = 64  # that a cut must save; notice and marks cost about as much
 MOST_SPANS = 100  # newest proposals that are kept
-
-Why = Literal[
-    "forced", "too little", "tried in vain", "soon full", "not paid back", "not yet", "pays"
-]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rewrite:
-    """How a compaction would change the next request, in tokens (N, p, S of the formula)."""
-
-    window_tokens: int  # N, the request without a compaction
-    untouched_tokens: int  # p, its unchanged prefix
-    saved_tokens: int  # S, removed behind the prefix
-    new_tokens: int = 0  # of N, not sent in any request yet
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RewritePrice:
-    """Cost and savings of a compaction, in uncached input tokens."""
-
-    rewrite: Rewrite
-    cost_tokens: float  # once; negative if this request gets cheaper by more than one turn saves
-    saving_tokens: float  # per turn, this one included; negative if too little is left to be cached
-    is_cold: bool  # whether the provider's cache has expired
-
-    def gain_tokens(self, turns: float) -> float:
-        """Return the net savings after this many turns."""
-        return turns * self.saving_tokens - self.cost_tokens
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CostEstimate:
-    """Whether to compact, and why."""
-
-    why: Why  # the first rule that decided
-    price: RewritePrice
-    turns: float  # expected, this one included
-    waited_tokens: float  # cost of waiting so far, this turn included, in uncached tokens
-
-    @property
-    def rewrites(self) -> bool:
-        """Whether to compact."""
-        return self.why in {"forced", "pays"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,44 +47,6 @@ class FinishedEstimate:
     spans: tuple[FinishedSpan, ...]  # the best combination, in order; one or more
     cost_estimate: CostEstimate  # for cutting them now
     is_done: bool  # whether they were cut in this turn
-
-
-def price_of_rewrite(rewrite: Rewrite, rates: Rates, *, is_cold: bool = False) -> RewritePrice:
-    """Compute cost and savings of a compaction; ``is_cold`` if the provider's cache has expired."""
-    window, left = rewrite.window_tokens, rewrite.window_tokens - rewrite.saved_tokens
-    sent = 0 if is_cold else window - rewrite.new_tokens
-    unchanged = rates.cost_tokens(window, rates.cached_tokens(sent))
-    cut = rates.cost_tokens(left, rates.cached_tokens(min(sent, rewrite.untouched_tokens)))
-    saving = rates.resend_cost_tokens(window) - rates.resend_cost_tokens(left)
-    return RewritePrice(
-        rewrite=rewrite, cost_tokens=cut - unchanged + saving, saving_tokens=saving, is_cold=is_cold
-    )
-
-
-def estimate(
-    price: RewritePrice,
-    *,
-    waited_tokens: float,
-    turns: float,
-    is_forced: bool = False,
-    is_vain: bool = False,
-    turns_to_full: float = math.inf,
-) -> CostEstimate:
-    """Decide whether to compact now; if the window will force it within the expected turns anyway, wait for that."""
-    waited, rewrite = waited_tokens + max(0.0, price.saving_tokens), price.rewrite
-    if is_forced:
-        why: Why = "forced"
-    elif rewrite.saved_tokens < LEAST_FRACTION * rewrite.window_tokens:
-        why = "too little"
-    elif is_vain:
-        why = "tried in vain"
-    elif turns_to_full <= turns:
-        why = "soon full"
-    elif price.gain_tokens(turns) <= 0:
-        why = "not paid back"
-    else:
-        why = "pays" if waited >= price.cost_tokens else "not yet"
-    return CostEstimate(why=why, price=price, turns=turns, waited_tokens=waited)
 
 
 class ProposedSpan(NamedTuple):
