@@ -113,8 +113,11 @@ def test_only_texts_give(messages: list[Message], data: st.DataObject) -> None:
         if text.place == "text":
             flagged = [(n in kept[i], block.text) for n, block in enumerate(text.blocks)]
             runs = groupby(flagged, itemgetter(0))
-            parts = [(stays, "".join(text for _, text in run)) for stays, run in runs]
-            expected = "".join(text if stays else marked(text) for stays, text in parts)
+            parts = [(stays, "".join(part for _, part in run)) for stays, run in runs]
+            marks = [marked(part, is_last=part is parts[-1][1]) for _, part in parts]
+            expected = "".join(
+                part if stays else mark for (stays, part), mark in zip(parts, marks, strict=True)
+            )
             assert short[text.message].text == expected
     assert without_texts(short) == without_texts(messages)
     for before, after in zip(strings_of(messages), strings_of(short), strict=True):
