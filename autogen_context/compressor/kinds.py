@@ -132,7 +132,7 @@ BODY = re.compile(r"[ +\-\\]|@@|diff |index |new |deleted |rename |similarity ")
 def is_diff(_: str, lines: Sequence[str]) -> bool:
     """Return True if there are a file and a hunk, and at least half of the lines look like a diff's."""
     files = any(line.startswith(("+++ ", "--- ", "diff ")) for line in lines)
-    return files and any(map(HUNK.match, lines)) and are_enough(lines, BODY.match, share=0.5)
+    return files and any(map(HUNK.match, lines)) and are_enough(lines, BODY.match, fraction=0.5)
 
 
 def rank_in_diff(line: str) -> float:
@@ -185,8 +185,8 @@ PATH = re.compile(r"(?=.*[A-Za-z])(?:\S*[/\\]\S+|\S+\.[A-Za-z]\w{0,9})/?\Z")
 def are_hits(_: str, lines: Sequence[str]) -> bool:
     """Return True if most lines are search hits, or nearly all are paths."""
     hits = [line for line in lines if not line.startswith(("--", "[… "))]
-    return are_enough(hits, path_of, share=0.6, least=2) or are_enough(
-        lines, PATH.match, share=0.8, least=5
+    return are_enough(hits, path_of, fraction=0.6, least=2) or are_enough(
+        lines, PATH.match, fraction=0.8, least=5
     )
 
 
@@ -299,13 +299,13 @@ REDUCERS = (
     Reducer("diff", is_diff, by_ranks(partial(map, rank_in_diff))),  # before the diffed file's kind
     Reducer(
         "trace",
-        lambda _, lines: are_enough(lines, FRAME.match, share=0.2, least=2),
+        lambda _, lines: are_enough(lines, FRAME.match, fraction=0.2, least=2),
         by_ranks(ranks_in_trace, split=lambda text: tight_output(text).split("\n"), errors=True),
         tight_output,
     ),
     Reducer(
         "log",
-        lambda _, lines: are_enough(lines, LOGGED.match, share=0.5, least=4),
+        lambda _, lines: are_enough(lines, LOGGED.match, fraction=0.5, least=4),
         cut_output,
         tight_output,
     ),

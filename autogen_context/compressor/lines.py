@@ -73,10 +73,10 @@ def by_ranks(
 
 
 def are_enough(
-    lines: Sequence[str], test: Callable[[str], object], *, share: float = 0.0, least: int = 1
+    lines: Sequence[str], test: Callable[[str], object], *, fraction: float = 0.0, least: int = 1
 ) -> bool:
-    """Return True if at least ``least`` lines and a ``share`` (0..1) of them pass a test."""
-    return sum(1 for line in lines if test(line)) >= max(least, share * len(lines))
+    """Return True if at least ``least`` lines and a ``fraction`` (0..1) of them pass a test."""
+    return sum(1 for line in lines if test(line)) >= max(least, fraction * len(lines))
 
 
 def choose(

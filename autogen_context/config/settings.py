@@ -67,7 +67,7 @@ def long_enough(value: str) -> str:
 MOST = 2**53  # the largest integer that any JSON reader keeps exactly
 Number = Annotated[int, BeforeValidator(refuse_bool), Field(ge=0, lt=MOST)]
 Positive = Annotated[int, BeforeValidator(refuse_bool), Field(gt=0, lt=MOST)]
-Share = Annotated[float, BeforeValidator(refuse_bool), Field(ge=0, le=1)]
+UnitFraction = Annotated[float, BeforeValidator(refuse_bool), Field(ge=0, le=1)]
 Full = Annotated[float, BeforeValidator(refuse_bool), Field(gt=0, le=1)]
 Inner = Annotated[float, BeforeValidator(refuse_bool), Field(gt=0, lt=1)]
 Seconds = Annotated[float, BeforeValidator(refuse_bool), Field(ge=0, lt=MOST)]
@@ -126,7 +126,7 @@ class Settings(BaseModel):
     """When to compact. `when_full`: only if the window forces it. `when_cache_cold`: also when the provider's cache has
     expired and it pays (needs a clock), and finished work as soon as that pays if `cached_input_fraction` is set to 0.25
     or more. `cost_based`: finished work as soon as it pays, whatever the price."""
-    cached_input_fraction: Share | None = None
+    cached_input_fraction: UnitFraction | None = None
     """Price of a cached input token relative to an uncached one, 0 to 1; 1 without a cache. Default: the price of the
     model's provider; 0 for a local engine, as indicated by `prefill_tokens_per_s` or a name such as `ollama/llama3.1`."""
     prefill_tokens_per_s: AboveZero | None = None
@@ -141,13 +141,13 @@ class Settings(BaseModel):
     """Whether moving to another file or module finishes a span of work."""
     enable_staleness_detection: bool = True
     """Whether stale turns count as finished work."""
-    staleness_threshold: Share = 0.7
+    staleness_threshold: UnitFraction = 0.7
     """Staleness, 0 to 1, above which a turn is stale."""
     fallback_turns: Number = 0
     """For `cost_based`: number of turns without a proposal after which older turns count as finished; 0 for never."""
     project_fraction: Inner = 0.15
     """The most of the window for the project context; above 0, below 1."""
-    attention_threshold: Share = 0.15
+    attention_threshold: UnitFraction = 0.15
     """For `attention_filter()`: lowest relevance, 0 to 1, of a part that is kept."""
     attention_top_k: Positive | None = None
     """For `attention_filter()`: keep this many of the best parts instead, above 0; default: the threshold decides."""
