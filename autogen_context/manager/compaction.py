@@ -20,7 +20,14 @@ from autogen_context.compressor.shorten import fit_pieces
 from autogen_context.compressor.summaries import Span, Spans
 from autogen_context.ledger import Entry, StatementKind
 from autogen_context.ledger.rendering import entry_of
-from autogen_context.manager.cut import Cut, Stretch, left_again, left_out, notice_of, with_notice
+from autogen_context.manager.cut import (
+    Cut,
+    Stretch,
+    left_again,
+    left_out,
+    notice_message,
+    with_notice,
+)
 from autogen_context.manager.parts import Setup
 from autogen_context.manager.prefetch import Prefetcher
 from autogen_context.messages.identifiers import is_distinctive
@@ -129,7 +136,7 @@ class CompactionPlanner:
         # In their order: protected units, people's messages, the newest units, and of the rest the highest scores.
         firm = choose_protected(candidates, protected, limit_tokens=limit, fit=self._fit)
         messages = candidates[-1].unit.stop if candidates else 0
-        frame = self.counter.message(notice_of(messages, conversation.tokens, FRAME))
+        frame = self.counter.message(notice_message(messages, conversation.tokens, FRAME))
         unprotected = int((total - tokens_of(firm)) * budget.kept_fraction) - frame
         said = [each for each in self._said(need, budget, horizon) if each.unit not in needless]
         people = people_first(said, protected, firm, budget=budget, unprotected_tokens=unprotected)
@@ -201,7 +208,7 @@ class CompactionPlanner:
         messages = stretch.messages - sum(len(candidates[i].unit.messages) for i in chosen)
         gone = stretch.tokens - sum(candidates[i].tokens for i in chosen)
         room = min(stretch.limit_tokens - tokens_of(chosen) - tokens_of(dropped), gone)
-        notices = notice_of(messages, gone, content), notice_of(messages, gone)
+        notices = notice_message(messages, gone, content), notice_message(messages, gone)
         notice = with_notice(dropped, notices, room_tokens=room, count=self.counter.message)
         return Cut(chosen=chosen, dropped=dropped, notice=notice, scores=scores)
 

@@ -112,7 +112,7 @@ def with_notice(
     return {}
 
 
-def notice_of(messages: int, tokens: int, content: str = "") -> Message:
+def notice_message(messages: int, tokens: int, content: str = "") -> Message:
     """Write the notice in place of dropped messages."""
     text = (
         f"{messages} earlier messages ({tokens} tokens) are left out here to fit the context window"

@@ -47,7 +47,7 @@ from autogen_context.adapters.ag2_format import Response, events_of, payloads_of
 from autogen_context.adapters.agent_framework import named, with_reasoning
 from autogen_context.adapters.agent_framework_format import ANOTHER_MESSAGE
 from autogen_context.adapters.classic import ContextTransform
-from autogen_context.manager.cut import notice_of
+from autogen_context.manager.cut import notice_message
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.piece import RoleRules, Verbatim, messages_of
@@ -259,7 +259,7 @@ def test_what_changes_its_role_is_written_anew(words: Words) -> None:
 @pytest.mark.parametrize(
     "message",
     [
-        pytest.param(notice_of(3, 70), id="notice"),
+        pytest.param(notice_message(3, 70), id="notice"),
         pytest.param(messages_of([FIRST], [])[0], id="filler"),
         pytest.param(Message(role="assistant", text="…"), id="answer"),
         pytest.param(
@@ -306,7 +306,7 @@ def test_all_that_agentchats_client_sends_is_counted(message: LLMMessage) -> Non
     read = AGENTCHAT.read(message)
     for each, tokens in (
         (message, counter.message(read)),
-        (AGENTCHAT.compose(notice_of(3, 70)), counter.message(notice_of(3, 70))),
+        (AGENTCHAT.compose(notice_message(3, 70)), counter.message(notice_message(3, 70))),
     ):
         sent = to_oai_type(cast("LLMMessage", each), model="gpt-4o", model_family="gpt-4o")
         parts = cast("Sequence[ChatMessage]", sent)
