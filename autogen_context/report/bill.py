@@ -183,7 +183,9 @@ def in_words(turn: TurnEvent, new: Mapping[str, int], before_tokens: int) -> tup
     repaired = sum(unit["action"] == "repair" for unit in new_units)
     done = [f"repaired {repaired:,}"] if repaired else []
     if turn["compacted"]:
-        why = "cold" if estimate and estimate.price.is_cold else estimate.why if estimate else ""
+        reason = estimate.why if estimate else ""
+        is_cold = estimate is not None and estimate.price.is_cold
+        why = "cold" if is_cold and reason != "forced" else reason
         said = ", ".join(f"{new[act]:,} {CUT[act]}" for act in CUT if new[act])
         done.insert(0, f"compacted: {said or 'nothing more dropped'}")
         since = f"since {WHY.get(why, why)}, " if why else ""

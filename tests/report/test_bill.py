@@ -4,13 +4,20 @@ import io
 import sys
 from contextlib import redirect_stdout, suppress
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context import ContextWindowExceeded, MissingExtra, Prepared
+from autogen_context import (
+    ContextWindowExceeded,
+    IncrementalContextManager,
+    MissingExtra,
+    Prepared,
+)
+from autogen_context.config.settings import When
 from autogen_context.manager.event_log import EventLog
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.report.bill import (
@@ -99,6 +106,28 @@ def test_what_happened_is_said_in_words() -> None:
         ("compacted: 1 dropped", "0 tokens no longer cached"),
         ("compacted: 1 shortened", "0 tokens no longer cached"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("compaction", "why"),
+    [
+        ("when_full", {"the window was full"}),
+        ("when_cache_cold", {"the provider's cache had run out"}),
+    ],
+)
+def test_why_it_compacted(tmp_path: Path, compaction: When, why: set[str]) -> None:
+    """A full window is the reason even where the cache had run out as well, as it has in each turn here."""
+    log, hours = EventLog(tmp_path / "run.jsonl"), count()
+    keeper = IncrementalContextManager(
+        MODEL,
+        window_tokens=3_000,
+        events=log,
+        compaction=compaction,
+        clock=lambda: 3_600.0 * next(hours),
+    )
+    list(lived(keeper, LONG))
+    cuts = [record.detail for record in bill_of(run_of(log)) if record.compacted]
+    assert {detail.removeprefix("since ").partition(",")[0] for detail in cuts} == why
 
 
 def test_repairs_are_told_once(tmp_path: Path) -> None:
