@@ -176,7 +176,7 @@ class EvictionNotice:
         """
         last = overview.others[-1] if overview.others else -1
         last = last if last > max(overview.instructions, default=-1) else -1
-        units = sorted({*overview.kept, last}) if last >= 0 else overview.kept
+        units = sorted({*overview.possible_people, last}) if last >= 0 else overview.possible_people
         found: list[Said] = []
         lines: set[str] = set()
         ranks: dict[int, int] = dict.fromkeys(self._informative, TELLS)

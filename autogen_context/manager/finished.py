@@ -56,7 +56,7 @@ class Finishing:
         if self._proposals.fired_at < max(0, pace.seen_units - 1):
             return pace, None, {}
         stays = frozenset(conversation.protected(pinned)).union(
-            overview.kept, overview.instructions
+            overview.possible_people, overview.instructions
         )
         offers = offers_of(self._proposals.spans, view.decisions, stays)
         tokens = room.needed_tokens

@@ -19,7 +19,7 @@ from typing import cast
 from autogen_context.messages.message import MODEL_ROLES, SYSTEM_ROLES, Message, Origin
 
 STRONG_EMOTION = 0.7  # intensity above which an emotion is strong
-KEPT: frozenset[Origin] = frozenset({"person", "unknown", "doubtful"})
+POSSIBLE_PEOPLE: frozenset[Origin] = frozenset({"person", "unknown", "doubtful"})
 """Origins that may be a person's: their words are kept before anything that is scored."""
 
 LOOK_BACK = 32  # messages between a call and its output in the user role

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from autogen_context.messages.message import MODEL_ROLES, SYSTEM_ROLES, Message
-from autogen_context.messages.origin import KEPT, is_users
+from autogen_context.messages.origin import POSSIBLE_PEOPLE, is_users
 from autogen_context.text.work import NAME_CHARS, STATEMENT_CHARS
 from autogen_context.view.decision import Candidate
 
@@ -64,7 +64,7 @@ class Overview:
 
     Attributes:
         people: units of people.
-        kept: units of people, and those that may be a person's.
+        possible_people: units of people, and those that may be a person's.
         systems: system messages.
         others: units in the user role that are no person's: other agents, and those that may be a person's.
         instructions: units that instruct the agent: people's or, for an agent that hears none, those of who spoke to it first.
@@ -72,7 +72,7 @@ class Overview:
 
     def __init__(self) -> None:
         self.people: list[int] = []
-        self.kept: list[int] = []
+        self.possible_people: list[int] = []
         self.systems: list[int] = []
         self.others: list[int] = []
         self.instructions: Sequence[int] = ()
@@ -108,8 +108,8 @@ class Overview:
         if message.role in SYSTEM_ROLES:
             self.systems += [at] if at > max(self.systems[-1:], default=-1) else []
         elif is_users(message):
-            if message.origin in KEPT:
-                self.kept.append(at)
+            if message.origin in POSSIBLE_PEOPLE:
+                self.possible_people.append(at)
             if message.origin == "person":
                 self.people.append(at)
             else:
@@ -122,7 +122,7 @@ class Overview:
 
     def truncate(self, units: int) -> int:
         """Forget all units after the first ones."""
-        for said in (self.people, self.kept, self.systems, self.others, self._led):
+        for said in (self.people, self.possible_people, self.systems, self.others, self._led):
             while said and said[-1] >= units:
                 said.pop()
         for known in (self._orphans, self._partly):

@@ -81,7 +81,7 @@ class Read:
     def units(self) -> object:
         """Units, who says something where, and what is to remark of them."""
         of, seen = self.conversation, self.conversation.overview
-        said = seen.people, seen.kept, seen.systems, seen.others, [*seen.instructions]
+        said = seen.people, seen.possible_people, seen.systems, seen.others, [*seen.instructions]
         return of.candidates, of.tokens, said, seen.orphans, seen.partly_read
 
     def shown(self) -> object:
