@@ -5,12 +5,13 @@ whether messages arrive one by one or all at once. Lines of a file that is shown
 already appear in earlier messages are replaced by a mark; nothing is lost while those messages are kept.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import chain, islice
 from typing import Literal
 
+from autogen_context.cache.originals import OriginalStore
 from autogen_context.cache.values import Cache, Forgets
 from autogen_context.compressor.code import without_padding
 from autogen_context.compressor.json_text import JSON
@@ -224,14 +225,14 @@ def lines_mark_of(lines: int) -> str:
 
 
 class Arrival:
-    """Decides on units as they arrive; ``keep(handle, original)`` stores the original of a cut result."""
+    """Decides on units as they arrive; what is not sent whole is kept in ``originals``."""
 
     def __init__(
         self,
         counter: MessageCounter,
         *,
         kinds: ToolKinds,
-        keep: Callable[[str, str], None],
+        originals: OriginalStore,
         compressor: Compressor,
         reducers: Sequence[GuardedReducer] = (),
         cache: Cache | None = None,
@@ -244,7 +245,7 @@ class Arrival:
         self.mode: Mode = "lossless"
         self._counter = counter
         self._kinds = kinds
-        self._keep = keep
+        self._originals = originals
         self._forget()
 
     def _forget(self) -> None:
@@ -270,12 +271,14 @@ class Arrival:
                 chain(*(decisions[i].sent for i in decisions.live)), messages
             ):
                 self._see(message)
-        known, last = len(decisions), decisions.last
-        if last is not None:
+        first = known = len(decisions)
+        if (last := decisions.last) is not None:
             grown = self._decided(candidates[known - 1], last, spared=spared)
-            decisions = decisions if grown is last else decisions.with_last(grown)
+            if grown is not last:
+                decisions, first = decisions.with_last(grown), known - 1
         for candidate in candidates[known:]:
             decisions = decisions.extended(self._stays(candidate, None, {}, spared=spared))
+        self._keep(decisions, candidates, range(first, len(decisions)))
         self._read = decisions
         return decisions
 
@@ -323,16 +326,17 @@ class Arrival:
 
     def finalise(
         self,
-        decisions: Decisions,
+        before: Decisions,
+        changes: Mapping[int, Decision],
         candidates: Sequence[Candidate],
         messages: Sequence[Message],
         *,
         spared: AbstractSet[int],
         since: int = 0,
     ) -> Decisions:
-        """Return a plan's decisions with repeated lines removed; units before ``since`` are already sent and do not change."""
+        """Return the decisions as a plan changes them, with repeated lines removed; units before ``since`` are already sent and do not change."""
         self._forget()
-        final: dict[int, Decision] = {}
+        decisions, final = before.changed(changes), dict[int, Decision]()
         for i in decisions.live:
             decision = decisions[i]
             if i >= since and decision.action in ("keep", "reduce"):
@@ -340,8 +344,17 @@ class Arrival:
             else:
                 for message in messages_of(decision.sent, messages):
                     self._see(message)
-        self._read = decisions.changed(final)
-        return self._read
+        self._read = decisions = decisions.changed(final)
+        self._keep(decisions, candidates, [i for i in changes if decisions[i] is not before[i]])
+        return decisions
+
+    def _keep(
+        self, decisions: Decisions, candidates: Sequence[Candidate], units: Iterable[int]
+    ) -> None:
+        """Store the originals of those of these units that are not sent whole."""
+        new = [(decisions[i].handle, candidates[i].unit.messages) for i in units]
+        if originals := [each for each in new if each[0]]:
+            self._originals.put_all(originals)
 
     def _stays(
         self,
@@ -416,7 +429,7 @@ class Arrival:
         if short is original or count(short) >= count(original):
             return original, ""
         if handle:
-            self._keep(handle, original)
+            self._originals.put_text(handle, original)
         return short, own
 
     def _by_own(

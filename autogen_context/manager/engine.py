@@ -87,7 +87,7 @@ class Engine:
         self.arrival = Arrival(
             counter,
             kinds=setup.kinds,
-            keep=originals.put_text,
+            originals=originals,
             compressor=setup.compressor,
             reducers=setup.reducers,
             cache=setup.cache,
@@ -250,15 +250,11 @@ class Engine:
 
     def with_new(self, view: ContextView) -> ContextView:
         """Return the view with decisions on all units that are new or have grown, reduced on arrival."""
-        conversation, before, known = self.conversation, view.decisions, len(view.decisions)
+        conversation, before = self.conversation, view.decisions
         decisions = self.arrival.extended(
             before, conversation.candidates, conversation.messages, spared=self.pinned(view)
         )
-        if decisions is before:
-            return view
-        first = known - 1 if known and decisions[known - 1] is not before.last else known
-        self._keep_originals(decisions, range(first, len(decisions)))
-        return replace(view, decisions=decisions)
+        return view if decisions is before else replace(view, decisions=decisions)
 
     def with_new_preamble(
         self, view: ContextView, budget: TurnBudget, others_tokens: int
@@ -338,17 +334,17 @@ class Engine:
     def rewritten(
         self, view: ContextView, changes: Mapping[int, Decision], *, since: int = 0
     ) -> ContextView:
-        """Return the view with changed decisions, none of a unit before ``since``; store the originals of what leaves."""
-        candidates, before = self.conversation.candidates, view.decisions
-        final = self.arrival.finalise(
-            before.changed(changes),
-            candidates,
-            self.conversation.messages,
+        """Return the view with changed decisions, none of a unit before ``since``; the originals of what leaves are kept."""
+        conversation = self.conversation
+        decisions = self.arrival.finalise(
+            view.decisions,
+            changes,
+            conversation.candidates,
+            conversation.messages,
             spared=self.pinned(view),
             since=since,
         )
-        self._keep_originals(final, (i for i in changes if final[i] is not before[i]))
-        return replace(view, decisions=final, rewrites=view.rewrites + 1)
+        return replace(view, decisions=decisions, rewrites=view.rewrites + 1)
 
     def paced(self, view: ContextView, tokens_before: int) -> tuple[ContextView, RequestRoom]:
         """Return a rewritten view that knows from which size on another rewrite may help, and its room."""
@@ -470,15 +466,6 @@ class Engine:
             parts = {"tools and format": fixed_tokens}
             parts |= {"calibration": bound - counted} if bound > counted else {}
             raise error.within(window.limit_tokens, parts) from None
-
-    def _keep_originals(self, decisions: Decisions, units: Iterable[int]) -> None:
-        """Store the originals of those of these units that are not sent whole."""
-        known = self.conversation.candidates
-        originals = [
-            (handle, known[i].unit.messages) for i in units if (handle := decisions[i].handle)
-        ]
-        if originals:
-            self._originals.put_all(originals)
 
     def _request(self, view: ContextView) -> CertifiedRequest:
         pinned, rooms = self.pinned(view), self.rooms
