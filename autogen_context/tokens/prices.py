@@ -23,7 +23,7 @@ LOCAL = "llama.cpp"  # the rule for unknown self-hosted engines
 
 LEAST_FRACTION = 0.1  # of the window; smaller savings are not worth any loss
 
-Why = Literal[
+CostReason = Literal[
     "forced", "too little", "tried in vain", "soon full", "not paid back", "not yet", "pays"
 ]
 
@@ -187,7 +187,7 @@ class RewritePrice:
 class CostEstimate:
     """Whether to compact, and why."""
 
-    why: Why  # the first rule that decided
+    why: CostReason  # the first rule that decided
     price: RewritePrice
     turns: float  # expected, this one included
     waited_tokens: float  # cost of waiting so far, this turn included, in uncached tokens
@@ -222,7 +222,7 @@ def estimate(
     """Decide whether to compact now; if the window will force it within the expected turns anyway, wait for that."""
     waited, rewrite = waited_tokens + max(0.0, price.saving_tokens), price.rewrite
     if is_forced:
-        why: Why = "forced"
+        why: CostReason = "forced"
     elif rewrite.saved_tokens < LEAST_FRACTION * rewrite.window_tokens:
         why = "too little"
     elif is_vain:
