@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from itertools import chain
 from typing import NamedTuple
 from unicodedata import normalize
 
@@ -67,6 +68,12 @@ def listed(topic: str) -> list[tuple[str, str]]:
     if not tables:
         raise KeyError(topic)
     return [(label, phrase) for table in tables for label, row in table.items() for phrase in row]
+
+
+def load_languages() -> None:
+    """Build the matchers of all topics: 60 ms of work, so that a thread has it done before a turn needs them."""
+    for topic in dict.fromkeys(chain.from_iterable(package_tables())):
+        phrases(topic)
 
 
 @cache

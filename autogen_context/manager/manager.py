@@ -24,6 +24,7 @@ from autogen_context.argument import (
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import ManagerClosed
 from autogen_context.forks import when_forked
+from autogen_context.language.phrases import load_languages
 from autogen_context.manager.change import ContextChange, UpdatedContext
 from autogen_context.manager.options import ManagerOptions, divided, takes_options
 from autogen_context.manager.parts import setup_of
@@ -469,12 +470,14 @@ class IncrementalContextManager:
         return self._runner.counter.count(text).tokens
 
     async def _look_up(self) -> None:
-        """Load the tokenizer within its time limit and start the discovery of limits; both once."""
+        """Load the tokenizer within its time limit, and start the discovery of limits and the loading of languages; all once."""
         if self._is_looked_up:
             return
         async with self._looking.here():  # others wait for the same
             if self._is_looked_up:
                 return
+            languages = asyncio.to_thread(load_languages)
+            self._setup.background.start(languages, name="languages")
             if self._setup.options.get("counter") is None:
                 timeout_s = self.config.tokenizer_timeout_s
                 await load_tokenizer(self.config.model, timeout_s=timeout_s)

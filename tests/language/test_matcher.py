@@ -1,5 +1,6 @@
 """Words of people are data, one file a language; phrases are found as whole words, in time that the length bounds."""
 
+import asyncio
 from pathlib import Path
 from unicodedata import normalize
 
@@ -7,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.language.phrases import PhraseMatcher, phrases, tables_of
+from autogen_context import IncrementalContextManager
+from autogen_context.language.phrases import PhraseMatcher, package_tables, phrases, tables_of
+from support.counting import Characters
 from support.work import is_linear
 
 
@@ -134,3 +137,20 @@ def test_unreadable_file_is_named(tmp_path: Path, text: str, reason: str) -> Non
     (tmp_path / "xx.toml").write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match=f"(?s){reason}"):
         tables_of(tmp_path / "xx.toml")
+
+
+async def test_languages_are_loaded_before_a_turn_needs_them() -> None:
+    """From the first awaited turn on, in a thread: a compaction that comes later builds nothing of them."""
+    topics = {topic for tables in package_tables() for topic in tables}
+    phrases.cache_clear()
+    said = [{"role": "user", "content": "Count the houses. Never sleep."}]
+    async with IncrementalContextManager(window_tokens=8_000, counter=Characters()) as manager:
+        assert not (await manager.prepare(said)).compacted
+        await asyncio.gather(*(t for t in asyncio.all_tasks() if t.get_name() == "languages"))
+        built = phrases.cache_info().misses
+        assert built >= len(topics)
+        said += [
+            {"role": "assistant", "content": f"House {n} is {n * n} high. "} for n in range(900)
+        ]
+        assert (await manager.prepare(said)).compacted
+    assert phrases.cache_info().misses == built
