@@ -69,7 +69,9 @@ def extract_of(text: str, mark: str, chars: int) -> str:
     return "\n".join(part for part in (head, mark, *errors, "[…]" if errors else "", tail) if part)
 
 
-def shorten_arguments(arguments: str, *, room_tokens: int, count: CountText) -> str:
+def shorten_arguments(
+    arguments: str, *, room_tokens: int, count: CountText, shorten: Shorten = shorten_text
+) -> str:
     """Shorten the arguments of a call to ``room_tokens``: long strings get marks, keys are kept.
 
     Arguments that are not JSON, or still do not fit, become a JSON object with the shortened text, or at least with a mark,
@@ -85,7 +87,7 @@ def shorten_arguments(arguments: str, *, room_tokens: int, count: CountText) -> 
         for room in rooms:
 
             def short(text: str, room: int = room) -> str:
-                return text and (shorten_text(text, room_tokens=room, count=count) or MORE)
+                return text and (shorten(text, room_tokens=room, count=count) or MORE)
 
             dumped = json.dumps(with_strings(whole, short), ensure_ascii=False)
             if count(dumped) <= room_tokens:
@@ -148,15 +150,17 @@ def with_length(
         place = -2 if message.results else -1  # the last result, else the message's own text
         texts[place] = f"{texts[place]}\n{image_note(len(images))}".strip()
         images = ()
-    room = count(LEAST_ARGUMENTS) + length
+    fit_arguments = partial(
+        shorten_arguments,
+        room_tokens=count(LEAST_ARGUMENTS) + length,
+        count=count,
+        shorten=shorten,
+    )
     short = replace(
         message,
         text=texts[-1],
         results=tuple(replace(r, text=t) for r, t in zip(message.results, texts, strict=False)),
-        calls=tuple(
-            replace(c, arguments=shorten_arguments(c.arguments, room_tokens=room, count=count))
-            for c in message.calls
-        ),
+        calls=tuple(replace(c, arguments=fit_arguments(c.arguments)) for c in message.calls),
         images=images,
     )
     return message if short == message else short

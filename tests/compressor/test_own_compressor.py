@@ -23,7 +23,7 @@ from autogen_context.view.notice import Notice, ProviderTurn, ProviderUpdate
 from support import keeping
 from support.counting import Characters
 from support.prompts import client
-from support.saying import says
+from support.saying import asks, call_of, says, tells
 from support.working import Hanging, notice_in, run
 
 
@@ -133,11 +133,19 @@ def texts_in(message: Mapping[str, object]) -> list[str]:
     return [str(message["content"] or ""), *(text for text in found if len(text) > SHORT_ARGUMENT)]
 
 
+WRITES = asks(call_of("c99", "write_file", path="a.py", content=LONG * 10))
+NEWEST = {
+    "words": [says("Sum up: " + "what is " * 4_000, "user")],
+    "arguments": [WRITES, tells("c99", "done")],
+}
+
+
+@pytest.mark.parametrize("newest", NEWEST)
 @pytest.mark.parametrize("window", [3_000, 4_000, 5_000])
-def test_every_text_that_is_shorter_than_it_came_is_its(window: int) -> None:
+def test_every_text_that_is_shorter_than_it_came_is_its(window: int, newest: str) -> None:
     """Reduced on arrival, cut to some of its blocks, a person's long message, or one that must stay: E6, G34."""
     own = Recording()
-    messages = [*run(60, {2: LONG + RULE}), says("Sum up: " + "what is " * 4_000, "user")]
+    messages = [*run(60, {2: LONG + RULE}), *NEWEST[newest]]
     turn = keeper(own, window).prepare_nowait(messages)
     came = {text for message in messages for text in texts_in(message)}
     sent = {text for message in turn.messages for text in texts_in(message)} - {notice_in(turn)}
