@@ -145,7 +145,7 @@ def outline(lines: Sequence[str]) -> list[LineSpan]:
 
     A definition ends before a line indented no deeper than its first, except closers; its body follows the head's last line.
     """
-    rows: list[tuple[int, int, int]] = []
+    spans: list[LineSpan] = []
     waiting: list[tuple[int, int]] = []  # open definitions: indentation (increasing) and first line
     last = 0  # the line after the last non-blank one
 
@@ -153,7 +153,7 @@ def outline(lines: Sequence[str]) -> list[LineSpan]:
         start = waiting.pop()[1]
         head = range(start, min(last, start + HEAD_LINES))
         ends = (i + 1 for i in head if lines[i].rstrip().endswith((":", "{", "=>", ";", "}")))
-        rows.append((start, next(ends, start + 1), last))
+        spans.append(LineSpan(start, next(ends, start + 1), last, depth=len(waiting)))
 
     for i, line in enumerate(lines):
         inner = line.lstrip()
@@ -168,7 +168,7 @@ def outline(lines: Sequence[str]) -> list[LineSpan]:
             waiting.append((indent, i))
     while waiting:
         end()
-    return nested(sorted(rows))
+    return sorted(spans)
 
 
 def holders(spans: Sequence[LineSpan], lines: int) -> list[LineSpan | None]:
@@ -177,15 +177,3 @@ def holders(spans: Sequence[LineSpan], lines: int) -> list[LineSpan | None]:
     for span in spans:
         found[span.start : span.end] = [span] * (span.end - span.start)
     return found
-
-
-def nested(rows: Sequence[tuple[int, int, int]]) -> list[LineSpan]:
-    """Return the spans of sorted rows, each with its nesting depth."""
-    spans: list[LineSpan] = []
-    open_until: list[int] = []
-    for start, body, end in rows:
-        while open_until and open_until[-1] <= start:
-            open_until.pop()
-        spans.append(LineSpan(start=start, body=body, end=end, depth=len(open_until)))
-        open_until.append(end)
-    return spans

@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, islice, pairwise
 from typing import Literal, NamedTuple
 
-from autogen_context.compressor.concepts import Concept, flattened, sense_of
+from autogen_context.compressor.concepts import Concept, flattened, sense_of, without
 from autogen_context.compressor.passage import authority_of
-from autogen_context.language.phrases import phrases
+from autogen_context.language.phrases import PhraseMatch, phrases
 from autogen_context.language.terms import irregular, stop_words, terms
 from autogen_context.ledger import Ledger, StatementKind
 from autogen_context.ledger.reader import cues_in
@@ -329,7 +329,7 @@ def is_past(word: str) -> bool:
     return word.lower().endswith("ed") or word.lower() in irregular()
 
 
-def people_in(sentence: str) -> list[tuple[int, int]]:
+def people_in(sentence: str) -> list[PhraseMatch]:
     """Return where a sentence has people who say, want, have or do something, each with that word; not as a part of another noun."""
     found = list(phrases("clause").find(sentence))
     finite = {each.start for each in found if each.label == "finite"}
@@ -346,11 +346,5 @@ def people_in(sentence: str) -> list[tuple[int, int]]:
         word = WORD.search(sentence, stop)
         return stop if word is None or sentence[stop : word.start()].strip() else word.end()
 
-    return [(f.start, end(f.stop)) for f in found if f.label == "speaker" and acts(f.stop)]
-
-
-def without(text: str, places: Sequence[tuple[int, int]]) -> str:
-    """Return a text without these places."""
-    for start, stop in sorted(places, reverse=True):
-        text = f"{text[:start]} {text[stop:]}"
-    return text
+    speakers = (each for each in found if each.label == "speaker" and acts(each.stop))
+    return [each._replace(stop=end(each.stop)) for each in speakers]
