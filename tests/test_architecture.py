@@ -41,6 +41,10 @@ VAGUE = re.compile(
     "(?i:ahead|beside|companions|floor|heat|held|holding|reach|settle[ds]?|standing|surroundings|telling|"
     "(un)?told|voices)"
 )
+UNIT = re.compile(
+    "(?:^|_)(BYTES|CHARS|COST|FRACTION|LETTERS|LEVELS|LINES|MESSAGES|MS|ROWS|S|SCHEMA|SCORE|SENTENCES|TOKENS|TURNS|UNITS|VERSION|"
+    "WEIGHT|WORDS|DAYS|PARTS|FACTOR)(?:_|$|,|\\))"
+)
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 HOSTS = ("autogen", "autogen_core", "autogen_agentchat", "autogen_ext", "ag2", "agent_framework")
 HEAVY = (
@@ -108,6 +112,34 @@ def test_a_name_says_what_it_names(path: Path) -> None:
     words = {word for name in names for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)}
     assert not [*filter(VAGUE.fullmatch, words)]
     assert "Kind" not in names  # of what?
+
+
+@pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(PACKAGE)) for path in FILES])
+def test_a_number_has_its_unit(path: Path) -> None:
+    """In its name, or in words beside, above or below it: what it counts, or what it is a part of."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for node in ast.parse("\n".join(lines)).body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and is_number(node.value):
+            names = ast.unparse(node.target if isinstance(node, ast.AnnAssign) else node.targets[0])
+            above, first, last = lines[node.lineno - 2], node.lineno - 1, node.end_lineno or 0
+            commented = above.startswith("#") or "#" in "".join(lines[first:last])
+            described = "".join(lines[last : last + 1]).startswith('"""')
+            assert UNIT.search(names) or commented or described, f"{path.name}: {names}"
+
+
+def is_number(value: ast.expr | None) -> bool:
+    """Whether an expression is written as a number, or as several."""
+    match value:
+        case ast.Constant():
+            return isinstance(value.value, int | float) and not isinstance(value.value, bool)
+        case ast.UnaryOp():
+            return is_number(value.operand)
+        case ast.BinOp():
+            return is_number(value.left) and is_number(value.right)
+        case ast.Tuple():
+            return bool(value.elts) and all(map(is_number, value.elts))
+        case _:
+            return False
 
 
 IMPORTS = """

@@ -20,13 +20,13 @@ Complexity = Literal["low", "medium", "high"]
 
 TYPES: tuple[TaskType, ...] = get_args(TaskType)  # ties: the first
 TOPIC = "_topic"
-TOPIC_POINTS, WORD_POINTS, PHRASE_POINTS = 1, 2, 4
+TOPIC_POINTS, WORD_POINTS, PHRASE_POINTS = 1, 2, 4  # for what a phrase of a table tells of a task
 LEAD_POINTS = 2  # bonus of the first signal: people state their request first
 TYPE_CHARS = 750  # from the beginning; later text is details, a log, or boilerplate
 READ_CHARS = 8_000  # of a longer text: three quarters from its beginning, the rest from its end
 
 MEDIUM_FROM, HIGH_FROM = 2, 5  # points
-TWICE, ONCE = ((2, 1), (4, 2)), ((1, 1), (3, 2))
+TWICE, ONCE = ((2, 1), (4, 2)), ((1, 1), (3, 2))  # (count from which, points)
 COMPLEXITY_POINTS: Mapping[str, tuple[tuple[int, int], ...]] = {  # (count from which, points)
     "words": ((30, 1), (100, 2), (300, 3)),
     "constraints": ONCE,

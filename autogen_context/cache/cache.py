@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 ValueT = TypeVar("ValueT")
 Source = Literal["memory", "disk", "shared", "built"]
 
-_MOST_WAITS = 2
+_MOST_WAITS = 2  # for files that were changed just now
 # Longer than the timestamp granularity of most file systems; the 2 s granularity of FAT is not waited for.
 _LONGEST_WAIT_S = 0.05
 

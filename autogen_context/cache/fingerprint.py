@@ -26,13 +26,13 @@ from autogen_context.messages.message import content_digest
 
 Compare = Literal["times", "content"]
 
-NEVER_NS: Final = 2**63
+NEVER_NS: Final = 2**63  # later than any clock
 # Two ticks of the slowest kernel in use (100 Hz), since timestamps show the last tick.
 TICK_NS: Final = 20_000_000
 # The granularity of FAT; a timestamp in whole seconds may come from such a file system.
 COARSE_TICK_NS: Final = 2_000_000_000
 
-_SECOND_NS = 1_000_000_000
+_SECOND_NS = 1_000_000_000  # a second
 _CHUNK_BYTES = 1024 * 1024
 _MOST_BYTES = 64 * 1024 * 1024  # of a larger file, only the times are used
 _FEW = 64  # at a few microseconds each, cheaper than switching to a thread
@@ -42,7 +42,7 @@ _MAGIC = re.compile(r"[*?\[]")
 
 Proof = tuple[int, ...]
 """What the system says of a path, device and times included; empty if that proves nothing, ``GONE`` if nothing is there."""
-GONE: Final[Proof] = (0,)
+GONE: Final[Proof] = (0,)  # of no file
 _SAID = attrgetter("st_dev", "st_ino", "st_mode", "st_size", "st_mtime_ns", "st_ctime_ns")
 
 _Listed = dict[str, list["os.DirEntry[str]"]]

@@ -55,8 +55,8 @@ _JOURNALS: Final = ("-wal", "-shm", "-journal")
 _OURS: Final = frozenset({FILE, ASIDE, KEY_FILE, *SUBFOLDERS, *(FILE + each for each in _JOURNALS)})
 # Of SQLite's machine: a call looks at each row of a file once or twice, in some twenty steps; a damaged tree has no end.
 _STEPS_AT_ONCE: Final = 100_000
-_LEAST_STEPS: Final = 20_000_000
-_STEPS_A_BYTE: Final = 4
+_LEAST_STEPS: Final = 20_000_000  # of one call, whatever the file's size
+_STEPS_A_BYTE: Final = 4  # more, of a larger file
 # Of names in a file that was put aside; SQLite keeps a short one in one piece.
 _MOST_SOUGHT: Final = (
     100  # in a large file; in a smaller one as many as take no longer than about a second

@@ -17,7 +17,7 @@ from autogen_context.tokens.measure import Count
 
 SCRIPTED = "scripted"
 NOTHING_KNOWN = "No entry that I was given answers that."
-LEAST_RELEVANCE = 0.1
+LEAST_RELEVANCE = 0.1  # score of an entry that answers
 ALIKE = 0.95  # of the best score; other entries above it are quoted too
 INJECTED = re.compile(
     rf"^{re.escape(OPENING)}\n(.*?)^{re.escape(CLOSING)}$\n*", re.MULTILINE | re.DOTALL

@@ -7,7 +7,7 @@ from pathlib import Path
 from autogen_context.errors import MissingExtra
 
 LEAST_LIMIT = 400  # tokens; below, no question fits with the system prompt
-DEFAULT_LIMIT = 1_500
+DEFAULT_LIMIT = 1_500  # tokens
 DEFAULT_MODEL = "gpt-4o-mini"
 LOCAL = "local"  # an embedding model on this machine
 

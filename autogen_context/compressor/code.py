@@ -45,7 +45,7 @@ NUMBERED_FRACTION = 0.5
 ASKED_FOR = 0.5  # wanted score of a head from which its body is kept whole
 
 BODY_RANK = 3.0  # of a body that is asked for by name
-HEAD_RANK = 2.0
+HEAD_RANK = 2.0  # of the first line of a definition
 DEEPER = 0.1  # subtracted per enclosing definition
 DOCUMENT_RANK = 1.5  # of the first line after a head
 
@@ -66,7 +66,7 @@ BRACED = re.compile(  # name(…) {
     r"(?:[\w<>\[\],.&*:~?]+\s+)*[\w~$#]+ ?\([^;]*\)[^;={}]*\{\s*(?://.*|/\*.*)?\r?\Z"
 )
 CLOSERS = (")", "]", "}", "end")
-TAB_COLUMNS = 4
+TAB_COLUMNS = 4  # of indentation
 LINE_CHARS = 300  # of a line that are searched for a definition
 HEAD_LINES = 12  # at most, of a head that spans several lines
 

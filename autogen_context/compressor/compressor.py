@@ -43,7 +43,7 @@ from autogen_context.tokens.measure import Count, CountsText, EstimateCounter, a
 logger = logging.getLogger(__name__)
 
 COMPRESS_FROM_FRACTION = 0.75  # of the limit
-LOW_RELEVANCE = 0.3
+LOW_RELEVANCE = 0.3  # score below which a part is compressed further
 LOW_FRACTION = 1 / 3  # target of a low-relevance part, as a fraction of its size
 LEAST_WINDOW = 1_000  # tokens
 REMEMBERED = 256  # cached results; the one not used for longest is evicted first

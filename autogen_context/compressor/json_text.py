@@ -36,10 +36,10 @@ FAILURES = 20  # false starts after which the search ends
 LEAST_ROWS = 3  # for a table
 LEAST_SAVED = 40  # characters of keys that a table must save
 PART_CHARS = 300  # a larger part is split into several lines
-LONGEST_STRING = 200
-SHORT_STRING = 160
+LONGEST_STRING = 200  # characters that are shown whole
+SHORT_STRING = 160  # characters that stay of a longer one
 HEADER_RANK = ERROR_RANK + 2
-ENDS_RANK = 2.0
+ENDS_RANK = 2.0  # of the first and the last entry
 DEEPER = 0.1  # subtracted per enclosing container
 
 OPENING = re.compile(

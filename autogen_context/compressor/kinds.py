@@ -34,7 +34,7 @@ from autogen_context.text.sentence import sentences_of
 # Logs, and any output of no more specific kind
 
 ERRORS_RANK = 4.5  # of errors where many lines are, except the first and last per template
-WARNING_RANK = 4.0
+WARNING_RANK = 4.0  # of a line that warns
 RARE_RANK = 0.5  # of a template's first line, plus up to 1 for rarity
 LAST_RANK = 0.4  # of a template's last line
 LEAST_REPEATED = 80  # characters of repeated lines for which a note pays off

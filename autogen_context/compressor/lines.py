@@ -14,9 +14,9 @@ from autogen_context.text.fit import CountText, fit, joined, longest
 from autogen_context.text.outcome import is_error_line
 from autogen_context.text.passage import MOST_MISSES, Passage
 
-ERROR_RANK = 6.0
+ERROR_RANK = 6.0  # above all others
 WANTED_RANK = 5.0  # plus up to 0.5; other ranks of a kind's lines should be lower
-BLANK_RANK = -1.0
+BLANK_RANK = -1.0  # never kept for itself
 
 MOST_PER_LINE = 4  # a line gets at most 1/4 of the limit; a single line all of it
 LEAST_PIECE = 60  # characters; shorter pieces of a line are useless

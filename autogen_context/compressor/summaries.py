@@ -65,7 +65,7 @@ TOKENS_A_VALUE = 40  # one value per so many tokens is always enough
 OWN_FRACTION = 0.5  # of a summary's words that must appear in the text
 MOST_MENDED = 0.5  # of a summary; with more removed all of it is rejected
 WRITER = Speaker(turn=1, opening="[assistant] ", author="assistant")
-CALLS_AT_A_TIME = 4
+CALLS_AT_A_TIME = 4  # of the model
 WORDS_PER_TOKEN = 0.75
 LEAST_WORDS = 10
 PROMPT = """\

@@ -27,7 +27,7 @@ RANKS: Mapping[StatementKind, int] = {  # lower ranks are dropped later
     "identity": 4,
     "fact": 5,
 }
-REPORTED_RANK = 6
+REPORTED_RANK = 6  # of what tools and agents reported, dropped first
 WITHOUT_VALUE = 2  # size factor for a statement without a value (number, name ...)
 OPENING = "[Ledger]"
 TITLES: dict[StatementKind, str] = {

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 NAME = "autogen_context"
-MILLION = 1_000_000
+MILLION = 1_000_000  # tokens that a price is for
 # Source: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-metrics (read 2026-11)
 TOKEN_BUCKETS = [float(4**power) for power in range(14)]
 SECOND_BUCKETS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30]

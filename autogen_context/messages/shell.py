@@ -28,7 +28,7 @@ Redirect = tuple[str, str]  # an operator and its file
 RowT = TypeVar("RowT", bound=str)
 
 READ_CHARS = 20_000
-MOST_COMMANDS = 100
+MOST_COMMANDS = 100  # of one line that are read
 HEAD_LINES = 10  # default of head
 STRENGTH: tuple[ToolKind, ...] = ("test", "run", "write", "search", "read", "other")
 

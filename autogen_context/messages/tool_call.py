@@ -35,7 +35,7 @@ Fields = Mapping[str, object]
 NAME_CHARS = 200
 ARGUMENT_CHARS = 4_000_000  # larger arguments are not parsed
 NESTED = 3  # levels of nested arguments searched for files
-MOST_FILES = 100
+MOST_FILES = 100  # of one call
 REMEMBERED_CALLS = 2_000  # cached calls with short arguments
 SHORT_CHARS = 4_096  # most characters of short arguments
 

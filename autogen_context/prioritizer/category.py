@@ -31,8 +31,8 @@ BASE_WEIGHTS: Mapping[Category, float] = {
     "execution": 0.5,
     "general": 0.3,
 }
-LEAST_MULTIPLIER = 0.25
-MOST_MULTIPLIER = 4.0
+LEAST_MULTIPLIER = 0.25  # of a category's weight
+MOST_MULTIPLIER = 4.0  # of a category's weight
 
 # Categories that are not listed have 1.
 TYPE_MULTIPLIERS: Mapping[TaskType, Mapping[Category, float]] = {

@@ -40,7 +40,7 @@ from autogen_context.view.notice import (
 
 LONGEST_WAIT_S = 1.0  # time that a turn waits for the disk
 MOST_READ_NOWAIT = 4  # files read by a turn that cannot wait
-MOST_FILES = 256
+MOST_FILES = 256  # of one change that are named
 MOST_BYTES_PER_FILE = 128 * 1024  # only the size of a larger file is reported
 
 MOST_DIFFS = 8  # per turn; changes of more files are reported without a diff

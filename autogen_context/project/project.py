@@ -31,7 +31,7 @@ from autogen_context.text.quote import MARK, block, named
 from autogen_context.tokens.measure import EstimateCounter
 from autogen_context.view.notice import Notice, Topic
 
-MOST_FILES = 20_000
+MOST_FILES = 20_000  # of a project that are read
 DEFAULT_TOKENS = 8_000
 KEPT_BYTES = 64 * 1024 * 1024  # in memory, without a given cache; a file takes a kilobyte or two
 REMEMBERED = 1_000  # texts whose token counts are cached

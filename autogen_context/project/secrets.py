@@ -23,10 +23,10 @@ LEAST_KEY_CHARS = 6  # of a value that looks like a key
 LEAST_BITS = 3.5  # entropy per character of a value without a name; words have less
 LEAST_DRAWN_CHARS, LEAST_BITS_DRAWN = 32, 4.5  # of a value with blanks and signs
 LEAST_CHANGES = 0.35  # of neighbours of different kinds (upper, lower, digit) in an unquoted value; .62 if it is random
-LEAST_DIGITS = 2
-MOST_DIGITS_OF_A_PORT = 5
+LEAST_DIGITS = 2  # of a key
+MOST_DIGITS_OF_A_PORT = 5  # behind a host
 LEAST_CHANGES_OF_TWO = 0.3  # the same with capitals or small letters alone; .4 if it is random
-LEAST_DIGITS_OF_TWO = 4
+LEAST_DIGITS_OF_TWO = 4  # of a key in two parts
 # Of detect-secrets: no secrets (addresses), slower than linear (tokens of JSON; its own form is below), names that ``NAMED`` has.
 OTHERS = frozenset(
     ("IPPublicDetector", "JwtTokenDetector", "PrivateKeyDetector", "CloudantDetector")

@@ -16,7 +16,7 @@ Family = Literal["python", "script", "c"]  # how comments, strings and imports a
 HEAD_CHARS = 120  # length limit of a definition's head
 HEAD_LINES = 12
 MOST_DEFINITIONS = 500  # of one file
-MOST_REFERENCES = 3_000
+MOST_REFERENCES = 3_000  # of one file
 LEAST_CHARS, MOST_CHARS = 3, 60  # of a referenced name
 
 CONTAINERS = (

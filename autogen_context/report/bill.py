@@ -15,7 +15,7 @@ from autogen_context.tokens.prices import Price, price_of
 
 HOLD = "hold"
 READABLE_ROWS = 40
-MILLION = 1_000_000
+MILLION = 1_000_000  # tokens that a price is for
 CUT = {"drop": "dropped", "shorten": "shortened"}
 LOST_FRACTION = 0.05  # of the previous request; larger losses of cached tokens are reported
 WHY = {

@@ -8,8 +8,8 @@ from hashlib import blake2b
 
 from autogen_context.testing.wire import ApiError, CountTokens, Json, JsonObject
 
-DIMENSIONS = 256
-MOST_DIMENSIONS = 4096
+DIMENSIONS = 256  # of a vector
+MOST_DIMENSIONS = 4096  # that a request may ask for
 WORD = re.compile(r"\w+")
 
 

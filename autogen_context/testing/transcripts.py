@@ -41,8 +41,8 @@ _LINES = (
 )
 _TOOL_NAMES = ("read_file", "search", "run_tests")
 _ID_FORMS = ("call_{}", "toolu_01{}", "{}", "chatcmpl-tool-{}")
-_MOST_CALLS = 4
-_MOST_BREAKS = 3
+_MOST_CALLS = 4  # of one message
+_MOST_BREAKS = 3  # of one transcript
 
 
 def transcripts(*, max_messages: int = 12, max_repeats: int = 200, pending: bool = True) -> Drawn:

@@ -14,15 +14,15 @@ from autogen_context.testing.wire import CountTokens, Json, JsonObject
 
 # Overheads of OpenAI's chat format: https://developers.openai.com/cookbook/examples/how_to_count_tokens_with_tiktoken (2026-11-21).
 PER_MESSAGE = 3
-PER_NAME = 1
-PER_REQUEST = 3
+PER_NAME = 1  # tokens
+PER_REQUEST = 3  # tokens
 # An image of 1024 x 1024 pixels costs 85 plus 4 tiles of 170 tokens; at low detail only the 85.
 IMAGE_TOKENS_LOW = 85
 IMAGE_TOKENS = 765
 # OpenAI caches prompts of at least 1,024 tokens, in blocks of 128.
 CACHE_FROM = 1024
-CACHE_STEP = 128
-REMEMBERED_PROMPTS = 32
+CACHE_STEP = 128  # tokens
+REMEMBERED_PROMPTS = 32  # that a cache of the server has
 
 # Approximates how OpenAI's tokenizers split a text; words unlikely to be in the vocabulary give several pieces.
 _PIECES = re.compile(

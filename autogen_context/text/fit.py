@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 CountText = Callable[[str], int]
 """Tokens of a text, exact or an upper bound."""
 
-FITTING_STEPS = 6
+FITTING_STEPS = 6  # of a search for the longest text that fits
 FILLED_FRACTION = 0.9  # of the room; an extract that uses as much is good enough
 STEP_FRACTION = 0.97  # of the extrapolated size: the next extract has other parts
 

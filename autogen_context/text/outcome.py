@@ -221,7 +221,7 @@ _NOTHING = frozenset(
 _STATE_FIELDS = frozenset({"status", "state", "outcome", "statuscode", "httpstatus"})
 _FRAME_FIELDS = _STATUSES | _SUCCESSES | _FAULTS | _STATE_FIELDS
 _MESSAGES = frozenset({"message", "code", "detail", "type"})  # of a fault that is an object
-_HTTP_FAULT = 400
+_HTTP_FAULT = 400  # the least status that tells of a fault
 MOST_FIELDS = 12  # of a record that is content; one with more keys is data, whatever they say
 
 
@@ -381,7 +381,7 @@ _SAYS = re.compile(
 _LISTED = re.compile(
     r"[^\s:]{1,200}[:-]\d{1,7}[:-](?! (?:\w{1,10} )?(?:error|warning|note)|\d)|\s*\d{1,7}[:\t|]"
 )
-_MANY = 3
+_MANY = 3  # lines of a listing
 
 
 def is_of_none(line: str) -> bool:

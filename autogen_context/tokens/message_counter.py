@@ -25,7 +25,7 @@ from autogen_context.tokens.measure import (
 )
 
 ESTIMATE_LOWEST_RATIO = 0.25  # an estimate is at most about four times the exact count
-REMEMBERED_TEXTS = 10_000
+REMEMBERED_TEXTS = 10_000  # with their counts
 # Separate text parts cost more than parts joined by newlines: up to 4 tokens if both ends are long runs of newlines
 # (o200k_base and cl100k_base, 2026-11).
 PER_PART = 4

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from autogen_context.triggers.turn import NOTHING, Outcome, Outcomes, TriggerDecision, Turn
 
-CONFIDENCE = 0.80
+CONFIDENCE = 0.80  # from 0 to 1
 WORKED_TURNS = 6  # reads of a place that weigh as much as one change there
 LEAST_LOOKUPS = 3  # distinct look-ups before an "api" boundary
 KEPT_LOOKUPS = 3  # the newest look-ups are kept, since the code is written from them

@@ -39,13 +39,13 @@ SIGNALS: Mapping[SignalName, float] = {
     "moving_on": 0.60,  # "now I'll …", and different work follows
     "quiet": 0.40,  # no change for QUIET_TURNS turns
 }
-EDITS_IN_A_ROW = 3
+EDITS_IN_A_ROW = 3  # that end a subtask
 QUIET_TURNS = 8
 
-COUNT_CONFIDENCE = 0.50
+COUNT_CONFIDENCE = 0.50  # from 0 to 1
 NEWEST_TURNS = 3  # never proposed by the turn count
 
-STALE_CONFIDENCE = 0.70
+STALE_CONFIDENCE = 0.70  # from 0 to 1
 AGE_WEIGHT, REFERENCE_WEIGHT, SIMILARITY_WEIGHT = 0.3, 0.4, 0.3
 JUDGED_EVERY = 4  # turns between evaluations, to keep the cost low
 REMEMBERED = 2  # times max_age; older turns are forgotten

@@ -40,7 +40,7 @@ TRANSITIONS: Mapping[Intent, frozenset[Intent]] = {
     "DEBUG": frozenset({"VERIFY"}),
     "IMPLEMENT": frozenset({"VERIFY", "DOCUMENT"}),
 }
-CONFIDENCE = 0.85
+CONFIDENCE = 0.85  # from 0 to 1
 # Precedence where one clause expresses several intents.
 _SAYABLE: tuple[Intent, ...] = ("VERIFY", "DEBUG", "DOCUMENT", "REFACTOR", "IMPLEMENT")
 # Looks up a model's answer; never waits.
@@ -192,7 +192,7 @@ class IntentBasedTrigger:
 SAID_CHARS = 2_000  # from the end of the reasoning, where agents announce the next step
 SEEN_CHARS = 500  # from the end of each observation
 STEPS = 5  # tool calls per turn
-LEAST_CONFIDENCE = 0.5
+LEAST_CONFIDENCE = 0.5  # from 0 to 1, of a model's answer
 FAILED = "a model named no intent; the rules decide: %s"
 ENTRIES = 512  # answers kept; the oldest is evicted first
 KIND = "intent"  # in the cache
