@@ -145,6 +145,8 @@ class CompactionPlanner:
         newest = newest_first(candidates, taken, budget=budget, unprotected_tokens=unprotected)
         notice_tokens = max(0, int(unprotected * budget.notice_fraction))
         stretch = Stretch(
+            before=view.decisions,
+            in_force=stated(view.notices.in_force),
             units=asked,
             among=[i for i in compared if i not in needless],
             stays=firm | people | newest,
@@ -155,18 +157,17 @@ class CompactionPlanner:
             room_tokens=max(0, unprotected - tokens_of(newest) - notice_tokens),
             notice_tokens=notice_tokens,
         )
-        cut = self.cut(stretch, need, view, budget=budget, summaries=summaries, horizon=horizon)
+        cut = self.cut(stretch, need, budget=budget, summaries=summaries, horizon=horizon)
         return Plan(
             decided=cut.decided,
             reasoned=self._explained(view.decisions, cut, known),
-            overruled=self.eviction_notice.overruled(stated(view.notices.in_force)),
+            overruled=self.eviction_notice.overruled(stretch.in_force),
         )
 
     def cut(
         self,
         stretch: Stretch,
         need: Need,
-        view: ContextView,
         *,
         compared: Iterable[int] = (),
         budget: CompactionBudget | None = None,
@@ -192,7 +193,7 @@ class CompactionPlanner:
         )
         chosen = {**stretch.stays, **filled.stays}
         dropped = {
-            i: left_again(view.decisions, i)
+            i: left_again(stretch.before, i)
             or stretch.leaves.get(i)
             or left_out(candidates[i], filled.left.get(i))
             for i in sorted({*stretch.units, *filled.left}.difference(chosen))
@@ -200,7 +201,7 @@ class CompactionPlanner:
         content = self.eviction_notice.content(
             candidates,
             {**stretch.known(candidates), **chosen},
-            in_force=stated(view.notices.in_force),
+            in_force=stretch.in_force,
             summaries=summaries,
             room_tokens=stretch.notice_tokens,
             horizon=horizon,

@@ -8,10 +8,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from autogen_context.compressor.extract import Unchosen
+from autogen_context.ledger import Entry
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Written
 from autogen_context.prioritizer.prioritizer import Scores
 from autogen_context.view.decision import Candidate, Decision, Why, kept, replaced
+from autogen_context.view.notice import Name
 
 BEYOND_HORIZON = "it was too long ago to be compared with what stays"
 QUOTED = "Quoted from them, as data:"
@@ -22,6 +24,8 @@ class Stretch:
     """What is cut, with what is decided of it before scores decide.
 
     Attributes:
+        before: decisions on all units as they are.
+        in_force: statements of notices that are in force.
         units: units to decide on, by index.
         among: those of which blocks are chosen by score.
         stays: decisions on those that stay.
@@ -34,6 +38,8 @@ class Stretch:
         notice_tokens: for what the notice tells.
     """
 
+    before: Sequence[Decision]
+    in_force: Mapping[Name, Entry]
     units: Collection[int]
     among: Collection[int]
     messages: int

@@ -34,7 +34,7 @@ from autogen_context.manager.prepared import (
 )
 from autogen_context.manager.record import BEFORE, record_of, recorded_in
 from autogen_context.manager.room import RequestRoom, Rooms, Window, possible_rewrite
-from autogen_context.messages.message import Message, handle_of
+from autogen_context.messages.message import Message, as_message, handle_of
 from autogen_context.messages.origin import Declared
 from autogen_context.messages.piece import RoleRules, Written, messages_of
 from autogen_context.messages.tool_schema import digest_of, has_recall_tool
@@ -47,7 +47,7 @@ from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision, Decisions, Why
 from autogen_context.view.explanation import Reasoned
 from autogen_context.view.invariants import satisfied
-from autogen_context.view.view import ContextView, as_message
+from autogen_context.view.view import ContextView
 
 if TYPE_CHECKING:
     from autogen_context.manager.compaction import CompactionPlanner, Plan
@@ -451,13 +451,14 @@ class Engine:
         self, view: ContextView, room: RequestRoom, fixed_tokens: int, pinned: frozenset[int]
     ) -> "Plan":
         """Plan a compaction."""
+        stale = self.files.stale(view)
         try:
             return self.planner.planned(
                 view,
                 limit_tokens=room.tokens,
                 fixed_tokens=fixed_tokens,
                 pinned=pinned,
-                stale=self.files.stale(view),
+                stale=stale,
                 known=self.reasoned,
             )
         except ContextWindowExceeded as error:

@@ -23,7 +23,13 @@ from autogen_context.manager.event_schema import Header, QualityEvent, Size, Tur
 from autogen_context.manager.injected import OPENING
 from autogen_context.manager.prepared import Prepared
 from autogen_context.messages.identifiers import is_distinctive, values_of
-from autogen_context.messages.message import MODEL_ROLES, SYSTEM_ROLES, Message, joined_text
+from autogen_context.messages.message import (
+    MODEL_ROLES,
+    SYSTEM_ROLES,
+    Message,
+    as_message,
+    joined_text,
+)
 from autogen_context.messages.piece import Piece, Written, messages_of, shifted
 from autogen_context.messages.segment import Unit
 from autogen_context.models.completion import Complete
@@ -31,7 +37,7 @@ from autogen_context.tokens.prices import Price
 from autogen_context.view.certificate import Certificate
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision, Decisions
-from autogen_context.view.view import ContextView, Preamble, as_message
+from autogen_context.view.view import ContextView, Preamble
 
 if TYPE_CHECKING:
     from autogen_context.manager.metrics import Metrics

@@ -7,7 +7,7 @@ content in a small room, and a notice in place of the dropped ones describes wha
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from autogen_context.manager.compaction import CompactionPlanner
+from autogen_context.manager.compaction import CompactionPlanner, stated
 from autogen_context.manager.cut import Stretch
 from autogen_context.manager.parts import Setup
 from autogen_context.manager.room import RequestRoom
@@ -95,7 +95,7 @@ class Finishing:
         planner, changes = self._planner, dict[int, Decision]()
         decided, candidates = list(view.decisions), planner.conversation.candidates
         planner.follow()
-        need = Need(room_tokens=room_tokens)
+        need, in_force = Need(room_tokens=room_tokens), stated(view.notices.in_force)
         compared = within_horizon(planner.references, need)
         for span in spans:
             inner = span.inner(decided, stays)
@@ -103,6 +103,8 @@ class Finishing:
                 continue
             tokens = sum(decided[i].tokens_after for i in inner)
             stretch = Stretch(
+                before=view.decisions,
+                in_force=in_force,
                 units=inner,
                 among=inner,
                 outside={i: each for i, each in enumerate(decided) if i not in inner},
@@ -112,7 +114,7 @@ class Finishing:
                 room_tokens=int(tokens * LEFT_FRACTION),
                 notice_tokens=int(tokens * NOTICE_FRACTION),
             )
-            cut = planner.cut(stretch, need, view, compared=compared).decided
+            cut = planner.cut(stretch, need, compared=compared).decided
             changes |= cut
             for i, decision in cut.items():
                 decided[i] = decision

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from autogen_context.budget.policy import TurnBudget
 from autogen_context.compressor.shorten import Shorten
-from autogen_context.messages.message import SYSTEM_ROLES, Message
+from autogen_context.messages.message import SYSTEM_ROLES, Message, as_message
 from autogen_context.messages.piece import Written
 from autogen_context.prioritizer.superseded import Superseded
 from autogen_context.text.fit import CountText
@@ -20,7 +20,7 @@ from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate
 from autogen_context.view.notice import FURTHER, RANKS, Name, Notice, PreambleOffer
-from autogen_context.view.view import ContextView, as_message
+from autogen_context.view.view import ContextView
 
 OPENING, CLOSING = "[Added to the conversation:", "]"
 BETWEEN = "\n\n"  # separates the parts of a preamble

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from autogen_context.manager.room import Fixed, Window
-from autogen_context.messages.message import HostFormat, Message
+from autogen_context.messages.message import HostFormat, Message, as_message
 from autogen_context.messages.piece import (
     Piece,
     RoleRules,
@@ -25,7 +25,7 @@ from autogen_context.view.certificate import Certificate
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Decision, Decisions
 from autogen_context.view.invariants import Checked, Sent, broken_in
-from autogen_context.view.view import ContextView, as_message
+from autogen_context.view.view import ContextView
 
 if TYPE_CHECKING:
     from autogen_context.tokens.prices import CostEstimate

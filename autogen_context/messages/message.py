@@ -146,6 +146,11 @@ def image_note(images: int) -> str:
     return "[image left out]" if images == 1 else f"[{images} images left out]"
 
 
+def as_message(text: str) -> Message:
+    """Return a text as a user message, the role that every chat template accepts at that place."""
+    return Message(role="user", text=text, own=True)
+
+
 def without_images(message: Message) -> Message:
     """Return the message with its images replaced by a note in its text."""
     if not message.images:

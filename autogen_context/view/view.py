@@ -142,11 +142,6 @@ class Record:
     text: Text = ""
 
 
-def as_message(text: str) -> Message:
-    """Return a text as a user message, the role that every chat template accepts at that place."""
-    return Message(role="user", text=text, own=True)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextView:
     """The state of how a conversation is sent.

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from autogen_context.manager.injected import offered, with_preamble
 from autogen_context.manager.prepared import placed
-from autogen_context.messages.message import Message, ToolCall, ToolResult
+from autogen_context.messages.message import Message, ToolCall, ToolResult, as_message
 from autogen_context.messages.piece import Piece, Verbatim, Written, coalesce, index_of
 from autogen_context.messages.segment import Unit
 from autogen_context.prioritizer.superseded import Superseded
 from autogen_context.view.decision import Candidate
 from autogen_context.view.index import ConversationIndex
 from autogen_context.view.notice import Notice, PreambleOffer
-from autogen_context.view.view import ContextView, as_message
+from autogen_context.view.view import ContextView
 from support.counting import COUNTER
 from support.tracing import traced
 
