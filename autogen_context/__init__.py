@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from autogen_context.triggers.boundary import SemanticBoundaryDetector
     from autogen_context.triggers.hybrid import SemanticHybridTrigger, StalenessTracker
     from autogen_context.triggers.intent import IntentBasedTrigger
-    from autogen_context.view.certificate import Certificate
     from autogen_context.view.decision import Decision
+    from autogen_context.view.invariants import Certificate
 
 __version__ = "0.1.0"
 
@@ -92,7 +92,7 @@ _HOMES = {
     "AttentionFilter": "prioritizer.attention",
     "AttentionScorer": "prioritizer.attention",
     "CacheStats": "cache.tier",
-    "Certificate": "view.certificate",
+    "Certificate": "view.invariants",
     "ChangeRefused": "errors",
     "ChangeType": "manager.change",
     "CompletionClient": "models.completion",

@@ -34,9 +34,9 @@ from autogen_context.messages.piece import Piece, Written, messages_of, shifted
 from autogen_context.messages.segment import Unit
 from autogen_context.models.completion import Complete
 from autogen_context.tokens.prices import Price
-from autogen_context.view.certificate import Certificate
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision, Decisions
+from autogen_context.view.invariants import Certificate
 from autogen_context.view.view import ContextView, Preamble
 
 if TYPE_CHECKING:

@@ -21,10 +21,9 @@ from autogen_context.messages.piece import (
     index_of,
 )
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.view.certificate import Certificate
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Decision, Decisions
-from autogen_context.view.invariants import Checked, Sent, broken_in
+from autogen_context.view.invariants import Certificate, Checked, Sent, broken_in
 from autogen_context.view.view import ContextView
 
 if TYPE_CHECKING:

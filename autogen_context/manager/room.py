@@ -14,9 +14,9 @@ from autogen_context.tokens.calibrate import Bill, Calibration
 from autogen_context.tokens.measure import Count, Source
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.tokens.prices import Rewrite
-from autogen_context.view.certificate import Certificate
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate
+from autogen_context.view.invariants import Certificate
 from autogen_context.view.view import ContextView
 
 

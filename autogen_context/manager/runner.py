@@ -61,8 +61,8 @@ from autogen_context.messages.piece import messages_of
 from autogen_context.text.memo import Memo
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.alignment import HostChange, Run
-from autogen_context.view.certificate import Certificate
 from autogen_context.view.conversation import Compared, digest_of
+from autogen_context.view.invariants import Certificate
 from autogen_context.view.notice import ProviderTurn
 from autogen_context.view.versions import Version, Versions
 from autogen_context.view.view import ContextView

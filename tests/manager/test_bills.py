@@ -13,7 +13,7 @@ from autogen_context.manager.room import Window
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.calibrate import LARGEST_REQUEST, Bill, Calibration
 from autogen_context.tokens.measure import Count, EstimateCounter, TokenCounter
-from autogen_context.view.certificate import Certificate
+from autogen_context.view.invariants import Certificate
 from support.counting import Characters
 
 EXACT = Calibration(lowest_ratio=0.9)

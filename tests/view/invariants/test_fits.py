@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.tokens.measure import Count
-from autogen_context.view.certificate import Certificate
-from autogen_context.view.invariants import Checked, Fits, Sent
+from autogen_context.view.invariants import Certificate, Checked, Fits, Sent
 
 
 @given(st.integers(0, 9), st.integers(0, 9), st.integers(0, 9))
