@@ -18,7 +18,7 @@ from autogen_context.messages.piece import Written, index_of
 from autogen_context.prioritizer.prioritizer import BlockAt, Scores
 from autogen_context.prioritizer.references import References, UnitText
 from autogen_context.prioritizer.selection import Selection, blocks_at, cost_of, sections_of
-from autogen_context.text.fit import joined
+from autogen_context.text.fit import with_gaps
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Decision, Rank, Why, kept, replaced, tokens_of
 
@@ -132,7 +132,7 @@ def extracted(
     sent: dict[int, dict[tuple[Place, int, int], str]] = {}
     for i, text in enumerate(texts):
         blocks = [block.text for block in text.blocks]
-        chosen = joined(blocks, {at: blocks[at] for at in stays.get(i, ())})
+        chosen = with_gaps(blocks, {at: blocks[at] for at in stays.get(i, ())})
         if len(chosen) < text.chars:
             short = compressor.extract("".join(blocks), chosen, count=counter.text)
             changed = sent.setdefault(text.message, {})

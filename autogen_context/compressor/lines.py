@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from autogen_context.text.fit import CountText, fit, joined, longest
+from autogen_context.text.fit import CountText, fit, longest, with_gaps
 from autogen_context.text.outcome import is_error_line
 from autogen_context.text.passage import MOST_MISSES, Passage
 
@@ -117,7 +117,7 @@ def choose(
         for at in sorted(kept) if templates else ():
             if more := hidden.pop(templates[at], 0) if templates[at].strip() else 0:
                 short[at] += f" [… {more} more like this …]"
-        return joined(pieces, {at: short[at] + "\n" * (at < last) for at in kept}, noun)
+        return with_gaps(pieces, {at: short[at] + "\n" * (at < last) for at in kept}, noun)
 
     return longest(drawn, "".join(pieces), room_tokens=room.tokens, count=room.count)
 

@@ -104,7 +104,7 @@ def marked(gap: str, noun: str = "lines", *, is_last: bool = False) -> str:
     return mark if len(mark) < len(gap) else gap
 
 
-def joined(pieces: Sequence[str], kept: Mapping[int, str], noun: str = "lines") -> str:
+def with_gaps(pieces: Sequence[str], kept: Mapping[int, str], noun: str = "lines") -> str:
     """Return the kept pieces in order, as they are given by position, with a mark for each gap."""
     parts: list[str] = []
     at = 0

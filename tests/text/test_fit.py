@@ -3,7 +3,7 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from autogen_context.text.fit import fit, joined, longest
+from autogen_context.text.fit import fit, longest, with_gaps
 from support.texts import TEXTS
 
 COSTS = st.lists(st.integers(1, 9), max_size=12)
@@ -49,9 +49,9 @@ def test_what_ends_it() -> None:
 def test_what_stays_is_marked_and_no_longer(pieces: list[str], data: st.DataObject) -> None:
     """All pieces give the text, none a mark alone; what stays is there to the character."""
     text = "".join(pieces)
-    assert joined(pieces, dict(enumerate(pieces))) == text
+    assert with_gaps(pieces, dict(enumerate(pieces))) == text
     at = data.draw(st.sets(st.integers(0, max(0, len(pieces) - 1)))) if pieces else set[int]()
-    short = joined(pieces, {i: pieces[i] for i in at})
+    short = with_gaps(pieces, {i: pieces[i] for i in at})
     assert len(short) <= len(text)
     assert all(pieces[i] in short for i in at)
 
