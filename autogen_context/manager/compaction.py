@@ -127,7 +127,9 @@ class CompactionPlanner:
         )
         compared, near = considered(self.references, need)
         horizon = near[0] if near else 0
-        summaries = self._summaries(limit_tokens, pinned)
+        summaries = NOTHING_SUMMED
+        if self._ready.summaries:
+            summaries = self._ready.ready(self.spans(limit_tokens, pinned))
         budget = self._budget_for(need, advice, fixed_tokens, has_summaries=bool(summaries))
         total, protected = budget.total_tokens, conversation.protected(pinned)
         asked = {*view.decisions.live, *compared, *near, *protected}
@@ -294,11 +296,6 @@ class CompactionPlanner:
         ]
         uses = (self.references.uses(value) for value in named)
         return bool(named) and all(used and used[-1] > unit for used in uses)
-
-    def _summaries(self, room_tokens: int, pinned: frozenset[int]) -> dict[Span, str]:
-        """Return the summaries that are ready, by span."""
-        spans = self.spans(room_tokens, pinned) if self._ready.summaries else []
-        return self._ready.ready(spans)
 
     def _asked_for(self) -> dict[int, float]:
         """Return the relevance of messages to the newest one, if that asks about the past; else nothing."""

@@ -117,12 +117,15 @@ class Prefetcher:
         full = min(config.compact_at_fraction, config.prepare_at_fraction)
         return room.used_tokens >= full * room.tokens
 
+    def summarises(self, room: RequestRoom) -> bool:
+        """Whether to have summaries made of what will leave first."""
+        return bool(self._summaries) and self.is_full(room)
+
     def plan(
-        self, conversation: Conversation, room: RequestRoom, leaving: Callable[[], Iterable[Span]]
+        self, conversation: Conversation, room: RequestRoom, leaving: Iterable[Span]
     ) -> PrefetchPlan:
         """Return what to work on; called in a turn, of which nothing else is read later. ``leaving`` are the spans to summarise."""
-        is_full, intents = self.is_full(room), self.intents
-        spans = tuple(leaving()) if self._summaries and is_full else ()
+        intents, spans = self.intents, tuple(leaving)
         known, embeddings = self.ready(spans), None
         if self._embedding:
             conversation.index.follow(self._embedding)
@@ -131,7 +134,7 @@ class Prefetcher:
             embeddings=embeddings,
             spans=tuple(span for span in spans if span not in known),
             waits=room.used_tokens >= self._setup.config.compact_at_fraction * room.tokens,
-            task=conversation.newest_request if self._advising and is_full else "",
+            task=conversation.newest_request if self._advising and self.is_full(room) else "",
             newest=intents.due(conversation.candidates, self._setup.kinds) if intents else None,
         )
 

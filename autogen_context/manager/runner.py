@@ -53,7 +53,7 @@ from autogen_context.manager.prefetch import Prefetcher, PrefetchPlan
 from autogen_context.manager.prepared import Prepared, untouched
 from autogen_context.manager.providers import Providers, Saved, ToRefresh, reported
 from autogen_context.manager.record import recorded_in
-from autogen_context.manager.room import Window
+from autogen_context.manager.room import RequestRoom, Window
 from autogen_context.manager.state import State, recognised
 from autogen_context.messages.canonical import DIGEST_SCHEME
 from autogen_context.messages.message import chars_of, content_digest
@@ -377,7 +377,7 @@ class TurnRunner:
         """Update the view to the host's list; return what to await before its turn."""
         with self._changing():
             self._follow(self._present(payloads), tools)
-            return self._begun()
+            return self._begun(self.engine.rooms.of(self.view))
 
     def quick_begin(self, payloads: Sequence[object], tools: ToolSchemas) -> Begun | None:
         """Do the same if it is little work."""
@@ -385,17 +385,15 @@ class TurnRunner:
             if not self._read_if_little(payloads, tools):
                 return None
             self.view = self.engine.with_new(self.view)
-            is_full = self.prefetcher.is_full(self.engine.rooms.of(self.view))
-            return None if is_full else self._begun()
+            room = self.engine.rooms.of(self.view)
+            return None if self.prefetcher.is_full(room) else self._begun(room)
 
-    def _begun(self) -> Begun:
-        turns = self.providers.begun(self.provider_turn) if self.providers.each else ()
+    def _begun(self, room: RequestRoom) -> Begun:
+        turns = self.providers.begun(self._provider_turn(room)) if self.providers.each else ()
         if self.prefetcher.is_idle:
             return Begun(turns, PrefetchPlan())
-        engine, view = self.engine, self.view
-        leaving = partial(engine.spans, view)
-        plan = self.prefetcher.plan(engine.conversation, engine.rooms.of(view), leaving)
-        return Begun(turns, plan)
+        leaving = self.engine.spans(self.view) if self.prefetcher.summarises(room) else ()
+        return Begun(turns, self.prefetcher.plan(self.engine.conversation, room, leaving))
 
     async def before_turn(self, begun: Begun) -> None:
         """Await providers and models, each within its time limit; others may have their turn meanwhile."""
@@ -465,10 +463,9 @@ class TurnRunner:
             )
         return prepared
 
-    @property
-    def provider_turn(self) -> ProviderTurn:
-        """The turn as passed to providers."""
-        engine, room = self.engine, self.engine.rooms.of(self.view)
+    def _provider_turn(self, room: RequestRoom) -> ProviderTurn:
+        """Return the turn as passed to providers."""
+        engine = self.engine
         engine.conversation.index.follow(self.providers)
         return ProviderTurn(
             units=tuple(self.providers.units),
@@ -480,7 +477,8 @@ class TurnRunner:
 
     def _ask_providers(self) -> None:
         """Apply what providers report; news are recorded as a version, as every change is."""
-        for name, update in self.providers.updates(self.provider_turn):
+        room = self.engine.rooms.of(self.view)
+        for name, update in self.providers.updates(self._provider_turn(room)):
             notices, news = reported(
                 self.view.notices,
                 name,
