@@ -23,7 +23,6 @@ from autogen_context.budget.manager import STRICT, STRICT_MARGIN, Shares
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.fingerprint import FileReading, FingerprintReader
 from autogen_context.compressor.compressor import SemanticCompressor
-from autogen_context.compressor.shorten import Shorten
 from autogen_context.errors import CompletionFailed, EmbeddingFailed
 from autogen_context.models.completion import Complete
 from autogen_context.models.embedder import Vectors
@@ -258,16 +257,11 @@ class KnowledgeProvider:
 
     name = "knowledge"
 
-    def __init__(
-        self,
-        knowledge: Knowledge,
-        count: Callable[[str], int],
-        shorten: Shorten = SemanticCompressor.shorten,
-    ) -> None:
+    def __init__(self, knowledge: Knowledge, count: Callable[[str], int]) -> None:
         self.facts = Facts()
         self.taken_back: list[str] = []  # texts of facts that the user deleted
         self.selected: list[SelectedEntries] = []  # for the newest question, best first
-        self._knowledge, self._count, self._shorten = knowledge, count, shorten
+        self._knowledge, self._count = knowledge, count
 
     def take_back(self, fact: Fact) -> None:
         """Delete a fact, and tell the model that it no longer applies."""
@@ -308,7 +302,7 @@ class KnowledgeProvider:
             return self._count(replace(head, detail=detail).rendered)
 
         text = f"{entry.title}\n{entry.text}".strip()
-        short = self._shorten(text, room_tokens=room_tokens, count=count)
+        short = SemanticCompressor.shorten(text, room_tokens=room_tokens, count=count)
         is_enough = short == text or (short and room_tokens >= SELECTION.least_entry_tokens)
         return replace(head, detail=short) if is_enough else None
 

@@ -7,7 +7,9 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import PlainSerializer
 
 from autogen_context.compressor.passage import passages_of
 from autogen_context.text.fit import CountText
@@ -65,12 +67,17 @@ DECISION = re.compile(
 HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
 
 
+def in_cache(passages: Sequence[Passage]) -> list[tuple[str, float, int]]:
+    """Return what a cache keeps of passages: texts, ranks, and what they stand under; the rest is empty."""
+    return [each[:3] for each in passages]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """The passages of a text that may be shown, in order, and its file name."""
 
     name: str
-    passages: tuple[Passage, ...]
+    passages: Annotated[tuple[Passage, ...], PlainSerializer(in_cache)]
 
 
 def named_by_kind(files: Iterable[str]) -> dict[DocumentKind, tuple[str, ...]]:
