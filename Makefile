@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo local test test-hosts fuzz resolve check docs referee bench clean
+.PHONY: help demo local test test-hosts fuzz resolve check mypy pyright docs referee bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -81,8 +81,13 @@ resolve: $(VENV)/.python
 check: $(VENV)/.installed
 	@$(BIN)/ruff format --check
 	@$(BIN)/ruff check
+	@$(MAKE) --no-print-directory -j2 -O mypy pyright
+
+mypy: $(VENV)/.installed
 	@$(BIN)/mypy
 	@for each in darwin win32; do $(BIN)/mypy --platform $$each --cache-dir .mypy_cache/$$each autogen_context || exit 1; done
+
+pyright: $(VENV)/.installed
 	@$(BIN)/pyright
 	@for each in Darwin Windows; do $(BIN)/pyright --pythonplatform $$each autogen_context || exit 1; done
 

@@ -28,7 +28,7 @@ def is_linear(way: Callable[[str], object], made: Callable[[int], str]) -> bool:
     A small text may fit, where the larger one does not. The grammar that both need is built before.
     """
     chars = CHARS
-    way(made(4 * chars))
+    way(made(chars))
     before, after = calls_of(way, made(chars)), calls_of(way, made(4 * chars))
     while after > MOST_RATIO * before and chars < MOST_CHARS:
         chars *= 4
