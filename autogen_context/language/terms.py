@@ -10,7 +10,7 @@ from itertools import chain
 from unicodedata import normalize
 
 from autogen_context.language.phrases import listed
-from autogen_context.text.memo import remembered
+from autogen_context.text.memo import remembered, with_memo
 
 WORD_CHARS = 100  # indexed of one word; longer ones are not cached
 REMEMBERED = 20_000  # words of one conversation, and as many chunks
@@ -49,6 +49,7 @@ def irregular() -> dict[str, str]:
     return {form: word for word, *forms in rows for form in forms}
 
 
+@with_memo
 def terms(text: str) -> list[str]:
     """Return the terms of a text in order, with repetitions.
 

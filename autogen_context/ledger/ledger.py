@@ -8,7 +8,7 @@ pages or other agents: text cannot claim authority for itself. A rendered ledger
 
 import re
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import accumulate, islice, takewhile
 from typing import Literal, get_args
 
@@ -28,7 +28,7 @@ from autogen_context.messages.message import Message, Origin
 from autogen_context.messages.openai_chat import messages_in
 from autogen_context.messages.origin import LOOK_BACK, Declared, asked_before, origin_of
 from autogen_context.text.fit import CountText
-from autogen_context.text.memo import Memo, remembered
+from autogen_context.text.memo import remembered, with_memo
 from autogen_context.text.passage import Author
 from autogen_context.text.work import STATEMENT_CHARS
 
@@ -40,7 +40,6 @@ AUTHORS: dict[Origin, Author] = {  # what is a program's, or doubtful, states no
 }
 LEADING_NUMBER = re.compile(r"\d[\d.,]*")
 Mark = tuple[str, ...]
-Stated = Iterable[tuple[Author, Statement]]
 # Entries with a word of a withdrawal; among more it is not clear which one is meant.
 MOST_WITHDRAWABLE = 200
 KEPT_TEXTS = 16  # whose statements are remembered: the ledger and a brief form ask for the same
@@ -99,31 +98,28 @@ class Ledger:
         """Return True if an entry is still valid."""
         return entry in self._entries
 
+    @with_memo
     def learn(self, messages: Iterable[object], *, start: int = 0) -> list[Entry]:
         """Learn the statements of new messages and return the new entries; ``start`` is the first message's position."""
-        return Memo().run(self._learn_messages, messages, start)
-
-    def _learn_messages(self, messages: Iterable[object], start: int) -> list[Entry]:
         learnt: list[Entry] = []
         for position, message in enumerate(list(messages_in(messages)), start):
             asked = asked_before(self._recent, len(self._recent))
             author = AUTHORS.get(message.origin or origin_of(message, asked, self._declared))
             self._recent.append(message)
             if author is not None:
-                learnt += self._learn(said_in, message.text, author, position)
+                learnt += self._learn(said_in(message.text, author), position)
         return learnt
 
+    @with_memo
     def learn_text(self, text: str, *, author: Author = "person", position: int = 0) -> list[Entry]:
         """Learn the statements of one text or transcript and return the new entries."""
         require_text("text", text)
-        return Memo().run(self._learn, statements_in, text, author, position)
+        return self._learn(statements_in(text, author), position)
 
-    def _learn(
-        self, stated_in: Callable[[str, Author], Stated], text: str, author: Author, position: int
-    ) -> list[Entry]:
+    def _learn(self, stated: Iterable[tuple[Author, Statement]], position: int) -> list[Entry]:
         learnt: list[Entry] = []
         fresh: set[Entry] = set()  # the same
-        for speaker, statement in stated_in(text, author):
+        for speaker, statement in stated:
             if statement.sure or not self._only_sure:
                 new = self._take(statement, speaker, position, fresh)
                 learnt += new

@@ -91,3 +91,16 @@ def remembered(most: int) -> Callable[[Callable[Given, FoundT]], Callable[Given,
         return looked_up
 
     return decorated
+
+
+def with_memo(function: Callable[Given, FoundT]) -> Callable[Given, FoundT]:
+    """Have a function that may be used alone keep what it works out while it runs, unless a memo is in use."""
+
+    @wraps(function)
+    def run(*given: Given.args, **named: Given.kwargs) -> FoundT:
+        if _HERE.memo is not None:
+            return function(*given, **named)
+        with Memo().in_use():
+            return function(*given, **named)
+
+    return run
