@@ -7,7 +7,7 @@ middle is not looked at by that stage. ``Certificate.partly_read`` names such me
 
 # For statements: of what a person or a system prompt says, of all speeches in a transcript, and of what a model says.
 STATEMENT_CHARS, REPORT_CHARS = 20_000, 2_000
-READ_SENTENCES = 1_000  # in these characters of either end, where they are not the whole text
+READ_SENTENCES = 750  # in these characters of either end, where they are not the whole text
 NAME_CHARS = 50_000  # for identifiers and names
 SPLIT_CHARS = 100_000  # for blocks that are chosen one by one; what is between them is one block
 QUERY_CHARS = 5_000  # of a question or search
