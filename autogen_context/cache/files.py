@@ -156,7 +156,7 @@ def _rule(line: str) -> tuple[bool, str, str] | None:
     if line.startswith("#") or not names:
         return None
     if "/" not in path.removesuffix("/"):
-        names = [None, names[0] or "[^/]*"]
+        names = [None, names[0] or "[^/]+"]
     elif names[-1] is None:
         names.append("[^/]+")
     entry = _path(names) + ("/" if path.endswith("/") else "/?")
@@ -212,5 +212,7 @@ def _name(part: list[re.Match[str]]) -> str:
             runs[-1] += "[^/]" if token["one"] else re.escape(token["escaped"] or token["literal"])
     if len(runs) == 1:
         return runs[0]
+    if not any(runs):
+        return "[^/]+"  # stars alone: a name has a character
     between = "".join(f"(?>[^/]*?{run})" for run in runs[1:-1])
     return f"{runs[0]}{between}[^/]*{runs[-1]}"

@@ -45,9 +45,8 @@ STATING = (  # every statement that stays has one of these cues, or a label
     *("lasting", "sets", "is", "becomes", "lead", "interjection", "recast"),
     *("withdraw", "withdrawn", "no_longer", "not_but", "instead"),
 )
-INFORMATIVE_WEIGHT = (
-    1.5  # lighter concepts (a name, a statement) may be dropped with their sentence
-)
+# Lighter concepts (a name, a statement) may be dropped with their sentence.
+INFORMATIVE_WEIGHT = 1.5
 FIELD = re.compile(r"([^\W\d][\w .-]{0,39}?) ?[:=] ?\S+")
 RECORDS = 3  # lines with the same field's name
 ASIDE = re.compile(r" ?\([^()\n]{1,200}\)|[\u2013\u2014][^\u2013\u2014\n]{3,120}[\u2013\u2014]")

@@ -89,7 +89,10 @@ def longest(drawn: Callable[[int], str], text: str, *, room_tokens: int, count: 
                 break
         guess = int(chars * STEP_FRACTION * room_tokens / max(1, found))
         chars = guess if fitting < guess < exceeds else (fitting + exceeds) // 2
-    return best
+    if best or room_tokens <= 0:
+        return best
+    least = drawn(0)  # marks may cost more than what they hide, so that no step has fitted
+    return least if count(least) <= room_tokens and len(least) <= len(text) else ""
 
 
 def gap_mark(hidden: int, noun: str = "lines") -> str:

@@ -194,7 +194,8 @@ def status_of(line: str) -> int | None:
         is_hex = match["code"][:2] in ("0x", "0X")
         number = int(match["code"], 16 if is_hex else 10)
         is_other = (number > MOST_STATUS and not is_hex) or number in OF_HTTP
-        is_other &= "return" in match[0].lower()
+        is_field = line.endswith("<", 0, match.start())  # a tag of a frame has nothing else
+        is_other &= "return" in match[0].lower() and not is_field
         return None if is_about or is_other else number
     if (match := _REVERSED.search(line)) is not None:
         return int(match[1] or match[2])

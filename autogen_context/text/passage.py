@@ -13,9 +13,8 @@ Author = Literal["system", "person", "assistant", "tool"]
 PassageKind = Literal["sentence", "item", "heading", "block"]
 
 MOST_MISSES = 40  # passages without room in a row behind which no more are looked at
-ONLY_ABOVE = (
-    -1e18
-)  # rank of a passage that is kept only with one under it; finite, as it is in JSON
+# Rank of a passage that is kept only with one under it; finite, as it is in JSON.
+ONLY_ABOVE = -1e18
 
 
 class Speaker(NamedTuple):

@@ -44,6 +44,7 @@ def found(root: Path) -> list[str]:
 @settings(max_examples=15)
 @given(TREES)
 @example({"": "x.log", "a": "!x.log"})
+@example({"a": "foo/*", "a/foo": "!a"})
 def test_what_is_left_out_is_what_git_leaves_out(tree: dict[str, str | None]) -> None:
     """For any rules in any folders, negated, anchored and nested, broken ones included."""
     with TemporaryDirectory() as name:

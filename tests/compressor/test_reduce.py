@@ -116,6 +116,7 @@ RANKS = st.lists(st.sampled_from([-1.0, 0.0, 0.5, 6.0]), min_size=1, max_size=9)
 
 @settings(max_examples=25)
 @given(PLAIN, RANKS, ROOMS)
+@example("\n".join(["all is well"] * 37), [-1.0, -1.0, -1.0, 0.0], 99)
 def test_it_fits_stands_in_order_and_gaps_count(text: str, ranks: list[float], room: int) -> None:
     """What fits comes back as it is; else lines as in the text, and with those of the gaps as many as there were."""
     lines = [line for line in text.split("\n") if "…" not in line and len(line) < 60]

@@ -1,7 +1,7 @@
 """How a program ended: what its frame says, else its summary, else its last word; where nothing shows it, nothing is said."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from autogen_context.text.outcome import most_informative, outcome_of
@@ -51,6 +51,8 @@ def test_what_was_looked_up_is_no_evidence(name: str) -> None:
     assert outcome_of(output, is_content=True).ending == ending
 
 
+@example(code=256, form="<returncode>{}</returncode>", first=False)
+@example(code=200, form="<returncode>{}</returncode>", first=True)
 @given(st.integers(-300, 300), st.sampled_from(["exit code: {}", "Exited with status {}", "<returncode>{}</returncode>", '{{"returncode": {}}}']), st.booleans())  # fmt: skip
 def test_a_status_decides(code: int, form: str, first: bool) -> None:  # noqa: FBT001 - drawn
     """Whatever the lines say that are no test summary: 0 is a success, any other number a failure."""
