@@ -98,9 +98,8 @@ def with_memo(function: Callable[Given, FoundT]) -> Callable[Given, FoundT]:
 
     @wraps(function)
     def run(*given: Given.args, **named: Given.kwargs) -> FoundT:
-        if _HERE.memo is not None:
-            return function(*given, **named)
-        with Memo().in_use():
-            return function(*given, **named)
+        if _HERE.memo is None:
+            return Memo().run(function, *given, **named)
+        return function(*given, **named)
 
     return run
