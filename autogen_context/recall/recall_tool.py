@@ -87,6 +87,22 @@ class Original:
             yield first, len(self.lines)
 
 
+class Passages:
+    """The passages of originals by their words, in the order in which the originals are added."""
+
+    def __init__(self) -> None:
+        self.handles: set[str] = set()
+        self.index = LexicalIndex()
+        self.places: list[tuple[str, int, int]] = []  # handle, first and last line
+
+    def add(self, handle: str, original: Original) -> None:
+        """Index an original, once for each handle."""
+        self.handles.add(handle)
+        for first, last in original.passages():
+            self.places.append((handle, first, last))
+            self.index.add("\n".join(original.lines[first - 1 : last]))
+
+
 class Answer(NamedTuple):
     """What a call is answered with, and whether that is of an original or says why there is none."""
 
@@ -119,12 +135,7 @@ class RecallContext:
         self._originals = originals
         self._count, self._shorten = count, shorten
         self._room = room_tokens
-        self._forget()
-
-    def _forget(self) -> None:
-        self._indexed: set[str] = set()
-        self._index = LexicalIndex()
-        self._passages: list[tuple[str, int, int]] = []  # handle, first and last line
+        self._all = Passages()
 
     def recall_context(self, handle: str = "", query: str = "", lines: str = "") -> str:
         """Return the tool result for these arguments.
@@ -190,26 +201,16 @@ class RecallContext:
 
     def _found(self, query: str, within: str = "") -> str:
         """Return the passages that match a query best, the latest first of equals; ``within`` is a handle, or empty for all."""
-        handles = self._originals.handles
-        if len(self._indexed) > 2 * len(handles) + 1:
-            self._forget()  # most indexed originals have been removed
-        for handle in [within] if within else handles:
-            if handle not in self._indexed and (original := self._original(handle)):
-                self._indexed.add(handle)
-                for first, last in original.passages():
-                    self._passages.append((handle, first, last))
-                    self._index.add("\n".join(original.lines[first - 1 : last]))
+        passages = self._passages(within)
         is_cut = len(query) > 2 * QUERY_CHARS
         limit = f", by its first and last {QUERY_CHARS} characters" if is_cut else ""
-        scores = self._index.scores(query)
+        scores = passages.index.scores(query)
         way_on = "more around it with its handle and lines"
         parts = [f"[What matches {shown(query)} best{limit}; {way_on}]"]
         shown_lines: set[str] = set()
         opened: dict[str, Original | None] = {}
         for at in sorted(scores, key=lambda at: (-scores[at], -at)):
-            handle, first, last = self._passages[at]
-            if within not in ("", handle):
-                continue
+            handle, first, last = passages.places[at]
             if handle not in opened:
                 opened[handle] = self._original(handle)
             original = opened[handle]
@@ -229,6 +230,20 @@ class RecallContext:
             f"Nothing that is kept has words of {shown(query)}. Try others: names, paths, numbers or error texts as "
             "they stood there."
         )
+
+    def _passages(self, within: str) -> "Passages":
+        """Return what a query is searched in; of one original alone no other says how rare a word is."""
+        handles = self._originals.handles
+        if within:
+            passages, handles = Passages(), [within]
+        else:
+            if len(self._all.handles) > 2 * len(handles) + 1:
+                self._all = Passages()  # most indexed originals have been removed
+            passages = self._all
+        for handle in handles:
+            if handle not in passages.handles and (original := self._original(handle)):
+                passages.add(handle, original)
+        return passages
 
 
 def shown(argument: str) -> str:

@@ -200,6 +200,19 @@ def test_whatever_is_asked_is_answered(
         assert answer == asking(texts, room_tokens=room).recall_context(name, query, lines)
 
 
+def test_what_is_found_in_one_original_depends_on_no_other() -> None:
+    """How rare a word is says the original that is asked, whatever was searched before."""
+    padding = "\n".join(f"step {n} of the run took {n * 7} ms" for n in range(60))
+    texts = {
+        "one": f"the pump was serviced\n{padding}\nthe valve was serviced\n{padding}\nthe pump leaks",
+        **{f"other {n}": f"valve {n}\n{padding}" for n in range(20)},
+    }
+    first = asking(texts, room_tokens=400).recall_context("one", "pump valve")
+    asked = asking(texts, room_tokens=400)
+    asked.recall_context(query="valve")
+    assert asked.recall_context("one", "pump valve") == first
+
+
 def test_a_huge_original_costs_few_counts() -> None:
     """A room's worth is counted some twenty times, however large the rest is."""
     counted: list[int] = []
