@@ -176,7 +176,8 @@ def content_of(message: ChatMessage) -> str:
 def arguments_of(text: str) -> Mapping[str, Any]:
     """The arguments of a call; empty where they are not, or no longer, a JSON object."""
     try:
-        value = json.loads(text)
+        value: Any = json.loads(text)
     except ValueError:
         return {}
-    return value if isinstance(value, dict) else {}
+    fields: Mapping[str, Any] = value if isinstance(value, dict) else {}
+    return fields
