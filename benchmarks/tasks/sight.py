@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, cast
 
 from autogen_context.testing import Call, ChatMessage, Request
 
@@ -179,5 +179,6 @@ def arguments_of(text: str) -> Mapping[str, Any]:
         value: Any = json.loads(text)
     except ValueError:
         return {}
-    fields: Mapping[str, Any] = value if isinstance(value, dict) else {}
-    return fields
+    return (
+        cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
+    )  # JSON has no other keys
