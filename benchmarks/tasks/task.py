@@ -55,7 +55,7 @@ class Task(ABC):
 
     family: ClassVar[str]
     prompt: ClassVar[str]
-    most_requests: ClassVar[int] = 600
+    most_requests: ClassVar[int] = 400
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
