@@ -1,0 +1,160 @@
+"""The managers that are measured beside each other, each on its own host, set up as its documentation sets it up.
+
+Promise: each gets the same window. Those that see neither prompt nor tools get what is left of it for the messages; those that count
+messages get as many as surely fit. Ours has no setting but the window.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from agent_framework import (
+    SummarizationStrategy,
+    TokenBudgetComposedStrategy,
+    TruncationStrategy,
+)
+from agent_framework_openai import OpenAIChatCompletionClient as FrameworkClient
+from autogen_core.model_context import (
+    BufferedChatCompletionContext,
+    TokenLimitedChatCompletionContext,
+)
+from autogen_ext.models.openai import OpenAIChatCompletionClient
+from host_agents import (
+    Ag2OneAgent,
+    AgentchatAgent,
+    ClassicAgent,
+    FrameworkAgent,
+    HostAgent,
+    Job,
+    Options,
+    Tokenizer,
+)
+from openai import AsyncOpenAI
+
+from tasks.contexts import RememberingClient, WindowContext
+
+MODEL = "gpt-4-turbo"  # its own window is larger than all that are tried
+MARGIN = 0.03  # of a window, for what a manager that sees messages alone counts differently
+COMPACT_TO = 0.5  # of the room: where truncation and summaries begin anew, as in the examples of their documentation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What a manager is set up for; tokens, a window of 0 is none."""
+
+    window: int
+    taken: int  # by the prompt and the schemas of the tools
+    largest_message: int
+    summaries_url: str  # of a model that summarises
+
+    @property
+    def room(self) -> int:
+        """What is left for the messages."""
+        return int(self.window * (1 - MARGIN)) - self.taken
+
+    @property
+    def messages(self) -> int:
+        """Messages that surely fit."""
+        return max(4, self.room // self.largest_message)
+
+
+Given = tuple[Mapping[str, Any], Options | None]
+"""What ours is given, and what the host's own manager is given, if it is one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manager:
+    """A manager on its host."""
+
+    name: str
+    host_name: str
+    host: Callable[[Job], HostAgent]
+    own: Callable[[Setting], Mapping[str, Any]] | None = None
+    ours: Callable[[Setting], Mapping[str, Any]] = field(default=lambda _: {})
+
+    def given(self, setting: Setting) -> Given:
+        """The arguments of a job."""
+        own = self.own
+        return self.ours(setting), None if own is None else lambda: dict(own(setting))
+
+
+def window(setting: Setting, *, with_first: bool) -> Mapping[str, Any]:
+    """A plain window."""
+    return {"model_context": WindowContext(setting.room, with_first=with_first)}
+
+
+def token_limited(setting: Setting) -> Mapping[str, Any]:
+    """AutoGen's context that counts tokens; it takes messages out of the middle."""
+    client = RememberingClient(model=MODEL, api_key="none")
+    return {"model_context": TokenLimitedChatCompletionContext(client, token_limit=setting.room)}
+
+
+def buffered(setting: Setting) -> Mapping[str, Any]:
+    """AutoGen's context that counts messages."""
+    return {"model_context": BufferedChatCompletionContext(setting.messages)}
+
+
+def truncation(setting: Setting) -> Mapping[str, Any]:
+    """Agent Framework's truncation, by tokens."""
+    kept = int(setting.room * COMPACT_TO)
+    strategy = TruncationStrategy(max_n=setting.room, compact_to=kept, tokenizer=Tokenizer())
+    return {"compaction_strategy": strategy, "tokenizer": Tokenizer()}
+
+
+def summarisation(setting: Setting) -> Mapping[str, Any]:
+    """Agent Framework's summaries, when the budget of tokens is used up; its fallback truncates."""
+    client = FrameworkClient(
+        MODEL, async_client=AsyncOpenAI(api_key="none", base_url=setting.summaries_url)
+    )
+    summaries = SummarizationStrategy(
+        client=client,
+        target_count=max(4, int(setting.messages * COMPACT_TO)),
+        threshold=0,
+        tokenizer=Tokenizer(),
+    )
+    strategy = TokenBudgetComposedStrategy(
+        token_budget=setting.room, tokenizer=Tokenizer(), strategies=[summaries]
+    )
+    return {"compaction_strategy": strategy, "tokenizer": Tokenizer()}
+
+
+def ours(setting: Setting) -> Mapping[str, Any]:
+    """This library with nothing but its window."""
+    return {"window_tokens": setting.window}
+
+
+def ours_with_summaries(setting: Setting) -> Mapping[str, Any]:
+    """This library with a model for summaries."""
+    client = OpenAIChatCompletionClient(model=MODEL, api_key="none", base_url=setting.summaries_url)
+    return {"window_tokens": setting.window, "model_client": client}
+
+
+EVERYTHING = Manager(
+    name="everything", host_name="agentchat", host=AgentchatAgent, own=lambda _: {}
+)
+agentchat = partial(Manager, host_name="agentchat", host=AgentchatAgent)
+framework = partial(Manager, host_name="agent-framework", host=FrameworkAgent)
+MANAGERS: Mapping[str, Manager] = {
+    each.name: each
+    for each in (
+        EVERYTHING,
+        agentchat(name="sliding", own=partial(window, with_first=False)),
+        agentchat(name="first and newest", own=partial(window, with_first=True)),
+        agentchat(name="TokenLimited", own=token_limited),
+        agentchat(name="Buffered", own=buffered),
+        framework(name="AF truncation", own=truncation),
+        framework(name="AF summaries", own=summarisation),
+        agentchat(name="ours", ours=ours),
+        agentchat(name="ours with summaries", ours=ours_with_summaries),
+    )
+}
+ON_HOSTS: Mapping[str, Manager] = {
+    name: Manager(name="ours", host_name=name, host=host, ours=ours)
+    for name, host in (
+        ("agentchat", AgentchatAgent),
+        ("classic", ClassicAgent),
+        ("ag2", Ag2OneAgent),
+        ("agent-framework", FrameworkAgent),
+    )
+}

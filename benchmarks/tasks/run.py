@@ -1,0 +1,164 @@
+"""One task with one manager on its host: the agent works, the server bills and refuses, the verdict is read.
+
+Promise: every manager has the same task, policy, tools, tokenizer and server. A request above the window is refused, as the
+provider does; with that the run is over.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from autogen_core.tools import FunctionTool
+from host_agents import COUNTER, HostAgent, Job
+from openai import BadRequestError
+from typing_extensions import override
+
+from autogen_context.testing import (
+    Answer,
+    Call,
+    ChatMessage,
+    LoopbackServer,
+    Request,
+    Say,
+    Script,
+    ScriptedModel,
+    Step,
+    Usage,
+)
+from autogen_context.testing.usage import compact
+from tasks.managers import MODEL, Manager, Setting
+from tasks.sight import Sight
+from tasks.summariser import summary
+from tasks.task import Task, Tool
+
+CACHED_PRICE = 0.1  # of a cached token, beside one that is not
+ENDS = "TERMINATE"  # the word by which chats of classic agents end
+GIVES_UP = "I cannot finish this."
+LARGEST_MESSAGE = 900  # tokens: what tasks promise of a single one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What came of one task; tokens are those of the provider's count."""
+
+    family: str
+    seed: int
+    window: int  # tokens; 0 is none
+    manager: str
+    host: str
+    solved: bool
+    repeated: int
+    broken: int
+    why: str
+    refused: int  # requests, as the provider refuses them
+    requests: int
+    look_ups: int  # questions to a tool that gives back what left
+    largest_tokens: int  # of one request
+    cost_tokens: int  # all prompts, those for summaries too; cached tokens at a tenth
+    summaries: int  # requests for a summary
+
+
+class Billed(ScriptedModel):
+    """A scripted model that keeps its bills."""
+
+    def __init__(self, steps: Script) -> None:
+        self.bills: list[Usage] = []
+        super().__init__(steps, count=lambda text: COUNTER.count(text).tokens)
+
+    @override
+    def answer(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        tools: Sequence[ChatMessage] = (),
+        model: str = "scripted-model",
+    ) -> Answer:
+        answer = super().answer(messages, tools=tools, model=model)
+        self.bills.append(answer.usage)
+        return answer
+
+    @property
+    def cost_tokens(self) -> float:
+        """All prompts, cached tokens at a tenth."""
+        return sum(b.prompt_tokens - (1 - CACHED_PRICE) * b.cached_tokens for b in self.bills)
+
+
+async def run(task: Task, manager: Manager, window: int) -> Outcome:
+    """Work a task to its end, or to where a request is refused."""
+    asked: list[str] = []
+    model = Billed(partial(decided, task, asked))
+    summariser = Billed(summary)
+    agents: dict[str, HostAgent] = {}
+    async with (
+        LoopbackServer(model, window_tokens=window or None) as server,
+        LoopbackServer(summariser) as second,
+    ):
+        for name, prompt in task.prompts.items():
+            tools = task.tools(name)
+            setting = Setting(
+                window=window,
+                taken=model.count(prompt) + schema_tokens(tools, model),
+                largest_message=LARGEST_MESSAGE,
+                summaries_url=second.base_url,
+            )
+            ours, own = manager.given(setting)
+            job = Job(
+                url=server.base_url, tools=tools, name=name, prompt=prompt, model=MODEL, ours=ours, own=own
+            )  # fmt: skip
+            agents[name] = manager.host(job)
+        await converse(task, agents)
+        for agent in agents.values():
+            await agent.aclose()
+        refused = [request.error for request in server.rejected]
+    verdict = task.verdict()
+    return Outcome(
+        family=task.family,
+        seed=task.seed,
+        window=window,
+        manager=manager.name,
+        host=manager.host_name,
+        solved=verdict.solved and not refused,
+        repeated=verdict.repeated,
+        broken=verdict.broken,
+        why=refused[0] if refused else verdict.why,
+        refused=len(refused),
+        requests=len(model.bills),
+        look_ups=len(asked),
+        largest_tokens=max((bill.prompt_tokens for bill in model.bills), default=0),
+        cost_tokens=round(model.cost_tokens + summariser.cost_tokens),
+        summaries=len(summariser.bills),
+    )
+
+
+async def converse(task: Task, agents: Mapping[str, HostAgent]) -> None:
+    """Say what people say, one after the other; a request that is refused ends it."""
+    answer = ""
+    for said in task.said:
+        try:
+            answer = await agents[said.to].ask(said.text.replace("{answer}", answer))
+        except Exception as error:
+            if isinstance(error, BadRequestError) or isinstance(error.__cause__, BadRequestError):
+                return
+            raise
+        answer = answer.removesuffix(ENDS).strip()
+
+
+def decided(task: Task, asked: list[str], request: Request) -> Step:
+    """The step of the policy; ``asked`` notes its look-ups. After the task's most requests it gives up."""
+    if request.number > task.most_requests:
+        return Say(f"{GIVES_UP} {ENDS}")
+    sight = Sight(request)
+    step = task.decide(sight)
+    parts = step if isinstance(step, Sequence) else [step]
+    calls = [part for part in parts if isinstance(part, Call)]
+    if tool := sight.look_up_tool:
+        asked += [call.name for call in calls if call.name == tool[0]]
+    if calls:
+        return step
+    return [Say(f"{part.text} {ENDS}") for part in parts if isinstance(part, Say)]
+
+
+def schema_tokens(tools: Sequence[Tool], model: ScriptedModel) -> int:
+    """Tokens of the schemas of tools, as agentchat writes them."""
+    schemas = [FunctionTool(tool, description=tool.__doc__ or "").schema for tool in tools]
+    return model.count(compact([{"type": "function", "function": each} for each in schemas]))

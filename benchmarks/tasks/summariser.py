@@ -1,0 +1,97 @@
+"""A scripted summariser: one program for every manager that asks for a summary.
+
+Promise: it reads lines and sentences of whatever text it is given, of any form, and writes at most as many words as it is asked
+for: first what people said, then what was called with which names, then lines with names and numbers, errors first.
+
+It works as a careful model of middling skill does: it makes nothing up, and what there is no room for is gone.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from autogen_context.testing import Request, Say, Step
+from tasks.sight import content_of
+
+MOST_WORDS = 300  # where the prompt names no number
+WORDS = re.compile(r"(?i)\b(?:at most|up to|under|no more than|maximum(?: of)?)\s+([\d,]+)\s+words")
+PERSON = re.compile(
+    r"(?i)^\W{0,3}(?:user|human|person|customer)\b[^:\]\n]{0,30}[\]:]\s*|HumanMessage\(content="
+)
+SPEAKER = re.compile(
+    r"(?i)^\W{0,3}(?:user|human|person|assistant|ai|tool|function|system|model)\b[^:\]\n]{0,60}[\]:]"
+)
+CALLED = re.compile(
+    r"\w+\(\{.*?\}\)|\b(?:call|called|calls|tool_calls?)\b.{0,200}|\"?arguments\"?\W.{0,200}"
+)
+NAMED = re.compile(r"\b(?=\w*\d)[\w./:-]{3,}|\b[A-Z][\w-]+\d[\w-]*")
+TROUBLE = re.compile(r"(?i)\b(?:error|fail\w*|reject\w*|refus\w*|denied|missing|exception)\b")
+LONGEST_LINE = 240  # characters of a line that is taken over
+PERSONS_FRACTION, CALLS_FRACTION = 0.4, 0.3  # of the words, for what people said and for calls
+
+
+def summary(request: Request) -> Step:
+    """The summary that a request asks for."""
+    text = "\n".join(content_of(message) for message in request.messages)
+    asked = [int(number.replace(",", "")) for number in WORDS.findall(text)]
+    return Say(summarised(text, min([*asked, MOST_WORDS])))
+
+
+def summarised(text: str, most_words: int) -> str:
+    """The text in at most so many words."""
+    said, called, rest = sorted_lines(text)
+    people = newest_that_fit(said, int(most_words * PERSONS_FRACTION))
+    calls = newest_that_fit(called, int(most_words * CALLS_FRACTION))
+    left = most_words - words_of(people) - words_of(calls)
+    named = [line for line in rest if NAMED.search(line)]
+    trouble = newest_that_fit([line for line in named if TROUBLE.search(line)], left // 2)
+    values = newest_that_fit(
+        [line for line in named if line not in set(trouble)], left - words_of(trouble)
+    )
+    parts = (
+        ("The user said:", people),
+        ("Done so far:", calls),
+        ("Problems:", trouble),
+        ("Known:", values),
+    )
+    return "\n".join(
+        line
+        for title, lines in parts
+        if lines
+        for line in (title, *(f"- {each}" for each in lines))
+    )
+
+
+def sorted_lines(text: str) -> tuple[list[str], list[str], list[str]]:
+    """The lines of people, those of calls, and the others, each once, in order."""
+    people: dict[str, None] = {}
+    calls: dict[str, None] = {}
+    rest: dict[str, None] = {}
+    by_person = False
+    for line in text.split("\n"):
+        if SPEAKER.match(line) or PERSON.search(line):
+            by_person = PERSON.search(line) is not None
+        short = PERSON.sub("", line).strip()[:LONGEST_LINE]
+        if not short:
+            continue
+        kind = people if by_person else calls if CALLED.search(short) else rest
+        kind[short] = None
+    return list(people), list(calls), list(rest)
+
+
+def newest_that_fit(lines: Sequence[str], words: int) -> list[str]:
+    """The newest of these lines within so many words, in order."""
+    return list(reversed(list(until_full(reversed(lines), words))))
+
+
+def until_full(lines: Iterable[str], words: int) -> Iterator[str]:
+    """Lines until the words are used up."""
+    for line in lines:
+        words -= len(line.split())
+        if words < 0:
+            return
+        yield line
+
+
+def words_of(lines: Iterable[str]) -> int:
+    """How many words these have."""
+    return sum(len(line.split()) for line in lines)
