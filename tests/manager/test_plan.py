@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hypothesis import given, reject
+from hypothesis import example, given, reject
 from hypothesis import strategies as st
 from typing_extensions import override
 
@@ -65,6 +65,11 @@ def compacted(
 
 
 @given(transcripts(max_messages=20).filter(bool), BUDGETS, st.integers(60, 1_500))
+@example(  # the older one is had back in front of the newest
+    [says("return self.total_cents + line.price_cents", role) for role in ("assistant", "user")],
+    CompactionBudget(total_tokens=0, kept_fraction=0, newest_fraction=0, notice_fraction=0),
+    427,
+)
 def test_a_compaction_keeps_what_its_budget_says(
     messages: list[ChatMessage], drawn: CompactionBudget, window: int
 ) -> None:
@@ -80,7 +85,7 @@ def test_a_compaction_keeps_what_its_budget_says(
         if decision.action == "shorten":
             assert decision.tokens_after < decision.tokens_before
         elif decision.action == "keep":
-            assert decision.tokens_after == decision.tokens_before
+            assert decision.tokens_after == decision.tokens_before + decision.before_tokens
     notice = require_one_notice(decisions)
     least = sum(d.tokens_after for d in decisions if must_stay(d))
     beside = int((total - least) * drawn.kept_fraction)
