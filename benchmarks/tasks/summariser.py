@@ -14,18 +14,25 @@ from tasks.sight import content_of
 
 MOST_WORDS = 300  # where the prompt names no number
 WORDS = re.compile(r"(?i)\b(?:at most|up to|under|no more than|maximum(?: of)?)\s+([\d,]+)\s+words")
+NUMBERED = r"(?i)^[\W_]{0,6}(?:\d+[.)])?\W{0,4}"  # "12. [user] ..." as well
 PERSON = re.compile(
-    r"(?i)^\W{0,3}(?:user|human|person|customer)\b[^:\]\n]{0,30}[\]:]\s*|HumanMessage\(content="
+    NUMBERED
+    + r"(?:the )?(?:user|human|person|customer)\b[^:\]\n]{0,30}[\]:]\s*|HumanMessage\(content="
 )
 SPEAKER = re.compile(
-    r"(?i)^\W{0,3}(?:user|human|person|assistant|ai|tool|function|system|model)\b[^:\]\n]{0,60}[\]:]"
+    NUMBERED
+    + r"(?:the )?(?:user|human|person|assistant|ai|tool|function|system|model)\b[^:\]\n]{0,60}[\]:]\s*"
 )
+TITLE = re.compile(r"^[^:]{2,40}:\s*$")  # of a part of an earlier summary
 CALLED = re.compile(
     r"\w+\(\{.*?\}\)|\b(?:call|called|calls|tool_calls?)\b.{0,200}|\"?arguments\"?\W.{0,200}"
 )
 NAMED = re.compile(r"\b(?=\w*\d)[\w./:-]{3,}|\b[A-Z][\w-]+\d[\w-]*")
 TROUBLE = re.compile(r"(?i)\b(?:error|fail\w*|reject\w*|refus\w*|denied|missing|exception)\b")
-LONGEST_LINE = 240  # characters of a line that is taken over
+SENTENCE_END = re.compile(r"(?<=[.!?]) +")
+LONGEST_LINE = (
+    240  # characters of a line that is taken over; what people say is taken over by the sentence
+)
 PERSONS_FRACTION, CALLS_FRACTION = 0.4, 0.3  # of the words, for what people said and for calls
 
 
@@ -68,13 +75,22 @@ def sorted_lines(text: str) -> tuple[list[str], list[str], list[str]]:
     rest: dict[str, None] = {}
     by_person = False
     for line in text.split("\n"):
-        if SPEAKER.match(line) or PERSON.search(line):
-            by_person = PERSON.search(line) is not None
-        short = PERSON.sub("", line).strip()[:LONGEST_LINE]
-        if not short:
+        left = line
+        if PERSON.search(left):
+            by_person, left = True, PERSON.sub("", left)
+        elif found := SPEAKER.match(left):
+            left = left[found.end() :]  # an earlier summary begins behind its speaker
+            by_person = PERSON.search(left) is not None
+            left = PERSON.sub("", left)
+        elif TITLE.match(left):
+            by_person = False
+        short = left.strip(" \t-*")
+        if not short or TITLE.match(short):
             continue
-        kind = people if by_person else calls if CALLED.search(short) else rest
-        kind[short] = None
+        if by_person:
+            people.update(dict.fromkeys(each[:LONGEST_LINE] for each in SENTENCE_END.split(short)))
+        else:
+            (calls if CALLED.search(short) else rest)[short[:LONGEST_LINE]] = None
     return list(people), list(calls), list(rest)
 
 
