@@ -31,7 +31,10 @@ pytest_plugins = (
 )  # fixtures that several files have
 
 # Files that take longest are begun first, so that at the end no worker waits for another one.
-LONGEST = ("test_demo", "test_embedder", "test_distributed", "test_promises", "test_page")
+LONGEST = (
+    "test_linear", "test_attacks", "test_forgetting", "test_whose_words", "test_demo", "test_embedder", "test_distributed",
+    "test_promises", "test_page", "test_prompt_changes", "test_faithful",
+)  # fmt: skip
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -6,9 +6,9 @@ calls keep their names and ids, and arguments that were valid JSON stay valid JS
 
 import json
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Protocol
 
 from autogen_context.messages.blocks import parsed, with_strings
@@ -44,7 +44,9 @@ def shorten_text(text: str, /, *, room_tokens: int, count: CountText) -> str:
     mark = mark_of(tokens)
     if room_tokens - count(mark) < 3:  # noqa: PLR2004 - a token and two line breaks besides the mark
         return next((least for least in (mark, MORE) if count(least) <= room_tokens), "")
-    short = longest(partial(extract_of, text, mark), text, room_tokens=room_tokens, count=count)
+    is_error = cache(is_error_line)  # asked for the same lines at each length that is tried
+    extract = partial(extract_of, text, mark, is_error=is_error)
+    short = longest(extract, text, room_tokens=room_tokens, count=count)
     return short or mark
 
 
@@ -53,10 +55,12 @@ def mark_of(tokens: int) -> str:
     return f"[… shortened from {tokens} tokens …]"
 
 
-def extract_of(text: str, mark: str, chars: int) -> str:
+def extract_of(
+    text: str, mark: str, chars: int, *, is_error: Callable[[str], bool] = is_error_line
+) -> str:
     """Return head, error lines and tail of a text, ``chars`` characters without the marks, cut at line breaks if one is near."""
     middle = text[chars // 3 : len(text) - chars // 3][:SCANNED_CHARS]
-    found = [line.strip()[:LONGEST_LINE] for line in filter(is_error_line, middle.split("\n"))]
+    found = [line.strip()[:LONGEST_LINE] for line in filter(is_error, middle.split("\n"))]
     room = int(chars * ERROR_FRACTION)
     fitted = fit(range(len(found)), room, cost=lambda at: len(found[at]) + 1, ends=lambda _: True)
     errors = [found[at] for at in fitted.kept]

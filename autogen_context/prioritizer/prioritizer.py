@@ -309,6 +309,7 @@ class ValueScores:
             for position, unit_text in enumerate(newest)
             for value in unit_text.named.used
         }
+        self._log_of_all = log(1 + index.total_blocks)
         self._weights = {value: self._weight(value) for value in index.blocks}
         self._weights_now = dict(self._weights)
         self._kept: set[str] = set()
@@ -373,9 +374,11 @@ class ValueScores:
         return tuple(said)
 
     def _weight(self, value: str) -> float:
-        conversation, total = self._conversation, self._conversation.total_blocks
+        conversation = self._conversation
         holders = conversation.blocks.get(value, 0)
-        weight = log(1 + total / holders) / log(1 + total) if holders else 1.0
+        weight = 1.0
+        if holders:
+            weight = log(1 + conversation.total_blocks / holders) / self._log_of_all
         weight *= 1.0 if is_distinctive(value) else PLAIN
         uses = conversation.uses(value)
         if uses:

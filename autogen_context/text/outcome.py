@@ -8,10 +8,11 @@ output its ends are read.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
+from autogen_context.text.memo import remembered
 from autogen_context.text.work import ends_of
 
 Ending = Literal["failed", "succeeded", "unknown"]
@@ -26,6 +27,7 @@ AFTER_CRASH = 4  # lines behind the report of a crash, such as its message and a
 AFTER_TRACE = 1  # lines behind an exception that may be of its message; with more it went on
 MOST_STATUS = 255  # a greater number that is returned is something else
 OF_HTTP = range(200, 207)  # "return code: 200"
+REMEMBERED = 256  # cache entries: each part of a turn asks for the same outputs
 BRIEF_CHARS, BRIEF_LINES = 1_000, 20  # of an output that is nothing but a message
 
 # A line that reports something bad, wherever it stands
@@ -35,6 +37,10 @@ _ERROR = re.compile(
     rf"{NONE}(?i:\b(?:errors?|exceptions?|traceback|fail(?:s|ed|ing|ures?)?|fatal|panic(?:ked)?|critical|denied|refused"
     r"|abort(?:ed|ing)?|timed out|not found|no such|unable to)\b)(?!s?[ =:]+0\b)|[A-Za-z](?:Error|Exception|Failure)\b"
 )
+ERROR_PARTS = (  # one of them is in each line that the expression finds, and so below
+    "error", "exception", "traceback", "fail", "fatal", "panic", "critical", "denied", "refused", "abort", "timed out",
+    "not found", "no such", "unable",
+)  # fmt: skip
 _NAMED = re.compile(r"[a-z](?:Error|Exception)\b")
 
 
@@ -61,6 +67,7 @@ class ProgramOutcome:
 UNKNOWN = ProgramOutcome()
 
 
+@remembered(REMEMBERED)
 def outcome_of(output: str, *, is_content: bool = False) -> ProgramOutcome:
     """Return how the call with this output ended.
 
@@ -112,7 +119,12 @@ def weighed(
 
 def is_error_line(line: str) -> bool:
     """Return True if a line reports an error, in the words of loggers, compilers and test runners."""
-    return _ERROR.search(line) is not None
+    return has_any(line, ERROR_PARTS) and _ERROR.search(line) is not None
+
+
+def has_any(line: str, parts: Sequence[str]) -> bool:
+    """Return True if one of these stands in a line, in any case: what rules most lines out before an expression is tried."""
+    return any(map(line.lower().__contains__, parts))
 
 
 def most_informative(lines: Iterable[str]) -> str:
@@ -385,8 +397,13 @@ _LISTED = re.compile(
 _MANY = 3  # lines of a listing
 
 
+NONE_PARTS = ("err", "exception", "fail", "fixed", "ignored", "resolved", "corrected")
+
+
 def is_of_none(line: str) -> bool:
     """Return True if a line says that there were no failures, or that all were resolved."""
+    if not has_any(line, NONE_PARTS):
+        return False
     return _ZERO.match(line) is not None or is_resolved(line)
 
 
@@ -482,6 +499,11 @@ _SHARE = re.compile(  # "3/5 tests passed", "Passed: 3 of 5"
     rf"(?: (?:have|were|are))? (?:{_GOOD})\b|\b(?:{_GOOD})(?: *[:=] *| )(?P<n2>\d{{1,9}})(?: ?/ ?| (?:out )?of )(?P<all2>\d{{1,9}})\b",
     re.IGNORECASE,
 )
+TEST_PARTS = (
+    "fail", "err", "timed", "unreach", "crash", "pass", "succe", "test", "example", "spec", "scenario",
+    "run", "total", "skip", "pending", "warn", "assert", "ok", "✕", "✗", "✘", "❌",
+)  # fmt: skip
+_DIGIT = re.compile(r"\d")
 _LEFT_OUT = re.compile(r"skip|pending|ignored|todo|disabled", re.IGNORECASE)
 _COUNT_WORDS = re.compile(  # words allowed in a line with a single count
     r"\b(?:tests?|suites?|files?|cases?|results?|run|ran|finished|completed|in|with|out|of|ok|passed|failed|m?s|seconds?)\b|(?<=\d)m?s\b",
@@ -503,28 +525,32 @@ _NOT_RUN = re.compile(
 
 def of_tests(lines: list[str]) -> ProgramOutcome:
     """Return the outcome that a test summary states; a single failure makes it ``failed``."""
+    reporting = [line for line in lines if has_any(line, TEST_PARTS)]
+    numbered = [line for line in reporting if _DIGIT.search(line)]
     bad, good = list[int](), list[int]()
-    for line in (_SHARE.sub("", line) for line in lines if not is_resolved(line)):
-        found = list(_COUNT.finditer(line)) if any(map(str.isdigit, line)) else []
+    for line in (_SHARE.sub("", line) for line in numbered if not is_resolved(line)):
+        found = list(_COUNT.finditer(line))
         if len(found) == 1 and is_sentence(line):
             continue  # a number in a sentence
         for before, word, name, behind in (item.groups() for item in found):
             kind, count = (word or name).lower(), int(before or behind)
             bad += [count] if kind in _BAD.split("|") else []
             good += [count] if kind in _GOOD.split("|") else []
-    shares = shares_in(lines)
+    shares = shares_in(numbered)
     bad += [max(0, total - n) for total, n in shares.items()]
     good += shares.values()
-    marked = [line for line in lines if _FAILED.match(line) and not _ZERO.match(line)]
+    marked = [line for line in reporting if _FAILED.match(line) and not _ZERO.match(line)]
     if sum(bad) or marked:
-        counts = marked or [line for line in lines if _COUNT.search(line) or _SHARE.search(line)]
+        counts = marked or [
+            line for line in reporting if _COUNT.search(line) or _SHARE.search(line)
+        ]
         named = [line for line in lines if is_error_line(line) and line not in counts]
         return ProgramOutcome(ending="failed", lines=(*counts[-3:], *named[-3:]), evidence="tests")
     if sum(good):
         return ProgramOutcome(ending="succeeded", evidence="tests")
-    if good or any(_NOT_RUN.search(line) for line in lines):
+    if good or any(_NOT_RUN.search(line) for line in reporting):
         return ProgramOutcome(has_run=False)
-    if bad or any(_PASSED.match(line) for line in lines):
+    if bad or any(_PASSED.match(line) for line in reporting):
         return ProgramOutcome(ending="succeeded", evidence="tests")
     return UNKNOWN
 

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from autogen_context.text.outcome import most_informative, outcome_of
+from autogen_context.text import outcome
+from autogen_context.text.outcome import (
+    is_error_line,
+    is_of_none,
+    most_informative,
+    of_tests,
+    outcome_of,
+)
 from support.outputs import OUTPUTS
 
 
@@ -162,3 +169,25 @@ def test_a_long_output_is_read_at_its_ends() -> None:
     assert outcome_of(f"{noise}9 passed in 3s").succeeded
     assert outcome_of(f"1 failed, 3 passed\n{noise}").failed
     assert outcome_of(f"{noise}Segmentation fault (core dumped)").failed
+
+
+REPORTED = (  # a line for each word by which a line is found to report something
+    "3 errors", "an exception", "Traceback (most recent call last):", "1 failure", "fatal: bad object", "panic: nil map",
+    "critical: disk full", "permission denied", "connection refused", "aborted", "2 timed out", "file not found", "no such table",
+    "unable to connect", "4 interrupted", "2 did not run", "1 unreachable", "3 crashed", "5 passed", "2 successes", "Tests: 3",
+    "3 examples", "3 specs", "2 scenarios", "3 runs", "total: 3", "2 skipped", "3 pending", "2 warnings", "5 assertions",
+    "ok  example.com/a  0.3s", "OK (3)", "not ok 3", "✕ adds", "✗ adds", "✘ adds", "❌ adds", "0 tests", "0 examples", "errors: 0",
+    "exceptions: 0", "failures: 0", "3 fixed", "3 ignored", "3 resolved", "3 corrected", "3/5 succeeded",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("line", REPORTED)
+def test_what_rules_a_line_out_changes_nothing(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+    """Looking for a word before an expression is tried makes it quick and nothing else."""
+
+    def shown() -> tuple[object, ...]:
+        return is_error_line(line), is_of_none(line), of_tests([line]), of_tests([line, "1 failed"])
+
+    found = shown()
+    monkeypatch.setattr(outcome, "has_any", lambda *_: True)
+    assert shown() == found
