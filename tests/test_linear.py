@@ -5,6 +5,8 @@ from text_paths import INPUTS, PATHS, STATING
 
 from support.work import calls_of, is_linear
 
+pytestmark = pytest.mark.one_python
+
 WAYS_OF_STATEMENTS = [name for name in PATHS if name.startswith(("ledger: ", "recall: facts"))]
 WAYS_OF_TURNS = [name for name in PATHS if name.startswith("turn: ")]
 OTHERS = [name for name in PATHS if name not in {*WAYS_OF_STATEMENTS, *WAYS_OF_TURNS}]

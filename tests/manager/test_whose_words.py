@@ -12,7 +12,7 @@ from autogen_context.testing import ChatMessage
 from autogen_context.view.decision import Why
 from support.results import step
 
-pytestmark = pytest.mark.filterwarnings("ignore:window_tokens=")
+pytestmark = [pytest.mark.filterwarnings("ignore:window_tokens="), pytest.mark.one_python]
 
 TASK = "Look after the build of the service."
 NEXT = "Now repair what the linker says, and nothing else."

@@ -17,6 +17,8 @@ from autogen_context.ledger import Ledger
 from autogen_context.testing import ChatMessage
 from autogen_context.view.decision import Why
 
+pytestmark = pytest.mark.one_python
+
 HERE = Path(__file__).parent
 WINDOW = 4_000
 EVERY = 4  # messages; a turn is prepared behind these
