@@ -27,6 +27,7 @@ from tasks.house_rules import (
 )
 from tasks.shop import DEPARTMENTS, QUALITIES, THINGS, Offer
 from tasks.sight import Sight
+from tasks.whose import words_of_people
 
 AT_ONCE = 3  # offers read in one answer
 WISHES = (
@@ -80,6 +81,7 @@ WARRANTY = re.compile(r"(?i)\b(\d+) months\b")
 LETTER = re.compile(
     r"(?i)\b(?:writ\w+|mail|tell|let|inform|answer|reply|hear|send)\b.*?\b(?:that) (.+?)[.?!]*$"
 )
+CALL = re.compile(r"\w\(\{|\"text\":")
 MAIL = re.compile(r"(?i)\bmail (M\d{3,})\b")
 OFFERED = re.compile(r"\bOffer (\d{5}) \| ([^|\n]+?) \| ([^|\n]+)")
 DETAILED = re.compile(r"\bOffer (\d{5}): ([^\n]+)\n(?:.*\n)*?Supplier: ([^\n]+)")
@@ -136,6 +138,8 @@ def wish_in(text: str) -> Wish | None:
 
 def wish_of(sentence: str) -> Wish | None:
     """The wish that a sentence states."""
+    if CALL.search(sentence):
+        return None
     if thing := WISH.search(sentence):
         building, room = BUILDING.search(sentence), ROOM.search(sentence)
         warranty = WARRANTY.search(sentence)
@@ -161,17 +165,31 @@ class Buyer:
         self.calls = [c for c in sight.calls if self.asked and c.at > self.asked.at]
 
     def _asked(self) -> Asked | None:
-        """The newest wish of a person; where none of theirs is in sight, what other texts say of it."""
+        """The newest wish of a person; where none of theirs is in sight, what other texts say that they wished."""
         for roles in (("user",), ("system", "assistant")):
             for seen in reversed(self.sight.texts):
-                if seen.role in roles and (wish := wish_in(seen.text)):
+                words = words_of_people(seen.text, seen.role) if seen.role in roles else ""
+                if wish := wish_in(words):
                     return Asked(at=seen.at, wish=wish)
         return None
 
     @property
     def is_done(self) -> bool:
         """Whether what was asked for last is done."""
-        return any(call.name in ("order", "send_mail") for call in self.calls)
+        wish = self.asked.wish if self.asked else None
+        if isinstance(wish, Need):
+            return any(
+                call.name == "order" and call.arguments.get("quantity") == wish.quantity
+                for call in self.calls
+            )
+        return any(call.name == "send_mail" for call in self.calls)
+
+    @property
+    def is_beginning(self) -> bool:
+        """Whether nothing was read yet for what was asked for last."""
+        return not any(
+            call.name in ("search_shop", "read_offer", "read_mail") for call in self.calls
+        )
 
     def prepared(self, wish: Wish) -> Step | None:
         """What has to be read before it can be done; None when all is."""

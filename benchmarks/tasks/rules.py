@@ -4,9 +4,9 @@ Promise: until the last stretch no rule changes anything, so that nothing done s
 once, beside wishes that none of them touches. A breach is a rule that holds and that an order or a mail goes against.
 
 What the policy does where something is gone: offers and mails it reads again. Before it orders it takes all rules that the request
-shows. Where it shows none at all about orders (or, before a mail, about mails), it looks up "rules for orders and deliveries"
-("rules for mails") once; what that gives back is older than all that stands in the request. Without such a tool it goes on without
-rules, as one does that knows of none.
+shows. Where it is asked for something and sees no rule at all about orders (or about mails), it first looks up "rules for orders and
+deliveries" ("rules for mails"), once; what that gives back is older than all that stands in the request. Without such a tool it goes
+on without rules, as one does that knows of none.
 """
 
 from collections.abc import Iterator, Sequence
@@ -73,6 +73,7 @@ class Rules(Task):
         "asked for; place is 'building A, room 1', cost centre 'general' unless told otherwise. A day that is ruled out becomes the next "
         "working day. What you are told of orders, deliveries and mails holds from then on. Look up what you need and no longer see."
     )
+    kinds: ClassVar[Sequence[str]] = ("supplier", "limit", "place", "day", "centre")  # of orders
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
@@ -84,9 +85,9 @@ class Rules(Task):
         random.shuffle(self._messages)
         self._texts: dict[Rule, str] = {}
         self.first, self.second = self._rules()
-        self._wishes = list(self._day())
-        self.shop = Shop(random, [offer for _, offers in self._wishes for offer in offers])
-        for wish, _ in self._wishes:
+        self.wishes = list(self._day())
+        self.shop = Shop(random, [offer for _, offers in self.wishes for offer in offers])
+        for wish, _ in self.wishes:
             if isinstance(wish, Letter) and wish.mail:
                 text = (
                     f"Could you tell us how it stands? It is about number {random.randrange(60)}."
@@ -104,8 +105,9 @@ class Rules(Task):
     def _rules(self) -> tuple[list[Rule], list[Rule]]:
         """Rules of different kinds, for the beginning and in passing; some of these change an earlier one."""
         random = self.random
-        kinds = [random.choice(OF_MAILS), "supplier", "limit", "place", "day", "centre"]
-        chosen = [kinds[0], *random.sample(kinds[1:], random.randrange(2, 5))]
+        most = len(self.kinds)
+        chosen = random.sample(self.kinds, random.randrange(min(2, most), min(4, most) + 1))
+        chosen.append(random.choice(OF_MAILS))
         random.shuffle(chosen)
         rules = [made(random, kind) for kind in chosen]
         if random.random() < 0.5 and len(rules) > 3:
@@ -162,7 +164,7 @@ class Rules(Task):
 
     def _said(self) -> Iterator[str]:
         random = self.random
-        for number, (wish, _) in enumerate(self._wishes):
+        for number, (wish, _) in enumerate(self.wishes):
             if number == 1:
                 yield self._rules_said(random.choice(OPENINGS), self.first)
             parts = [random.choice(TALK), worded(random, wish)]
@@ -190,12 +192,12 @@ class Rules(Task):
                 "Is there anything to order or to write?" if buyer.asked is None else "Done."
             )
         wish = buyer.asked.wish
-        if step := buyer.prepared(wish):
-            return step
         of_mails = isinstance(wish, Letter)
         rules = [rule for rule in rules_shown(sight) if (rule.kind in OF_MAILS) == of_mails]
-        if not rules and (look := sight.look_up(WORDS[of_mails])):
+        if not rules and buyer.is_beginning and (look := sight.look_up(WORDS[of_mails])):
             return look
+        if step := buyer.prepared(wish):
+            return step
         if isinstance(wish, Letter):
             return buyer.mail(wish, mailed(wish.department, rules))
         purchase = bought(wish, buyer.offers(wish.item), rules)
@@ -205,8 +207,8 @@ class Rules(Task):
     def verdict(self) -> Verdict:
         repeated = broken = 0
         whys: list[str] = []
-        for wish, offers in self._wishes:
-            found = self._books(wish)
+        for wish, offers in self.wishes:
+            found = self.books(wish)
             repeated += max(0, len(found) - 1)
             expected = done(wish, offers, self.rules)
             decided = deciding(wish, offers, self.rules) if found else set[str]()
@@ -222,7 +224,7 @@ class Rules(Task):
             solved=not whys, repeated=repeated, broken=broken, why=whys[0] if whys else ""
         )
 
-    def _books(self, wish: Wish) -> Sequence[Purchase | Courtesy]:
+    def books(self, wish: Wish) -> Sequence[Purchase | Courtesy]:
         """What was done about a wish."""
         if isinstance(wish, Need):
             return [

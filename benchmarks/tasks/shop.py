@@ -173,6 +173,12 @@ class Shop:
         lines.insert(self._random.randrange(3, len(lines)), text)
         self._texts[number] = "\n".join(lines)
 
+    def change_mail(self, mail: str, text: str) -> None:
+        """Put a text into the middle of a mail."""
+        lines = self._mails[mail].split("\n")
+        lines.insert(self._random.randrange(4, len(lines)), text)
+        self._mails[mail] = "\n".join(lines)
+
     def item_of(self, number: int) -> str:
         """What an offer is of."""
         return self._offers[number].item

@@ -70,13 +70,6 @@ def test_what_is_asked_states_no_rules(seed: int) -> None:
     assert all(wish_in(each.text) for number, each in enumerate(task.said) if number != 1)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_the_whole_history_solves(seed: int) -> None:
-    """Who sees everything breaks no rule."""
-    verdict = solve(Rules(seed))
-    assert (verdict.solved, verdict.broken, verdict.repeated) == (True, 0, 0)
-
-
 def test_the_newest_part_does_not() -> None:
     """Who has not seen the rules does what was asked for and breaks them."""
     verdict = solve(Rules(0), lambda messages: [messages[0], *newest(messages)])
@@ -108,11 +101,11 @@ def test_the_same_seed_is_the_same_task() -> None:
 
 def texts_of(task: Rules) -> list[str]:
     """What the tools of a task tell."""
-    return [task.tools("")[1](number=number) for number in range(40_000, 99_000, 1) if number % 7]
+    return [task.tools("")[1](number=number) for number in range(40_000, 60_000)]
 
 
-def test_sizes() -> None:
-    """A run is some 60,000 tokens in 130 to 170 requests, none of its messages over 900 tokens; a token is about four characters."""
+def test_the_whole_history_solves() -> None:
+    """Who sees everything breaks nothing; a run is some 60,000 tokens in 130 to 170 requests, none of its messages over 900 tokens; a token is about four characters."""
     sizes: list[int] = []
     largest = 0
 
@@ -123,7 +116,8 @@ def test_sizes() -> None:
         return messages
 
     task = Rules(1)
-    assert solve(task, shown).solved
+    verdict = solve(task, shown)
+    assert (verdict.solved, verdict.broken, verdict.repeated) == (True, 0, 0)
     assert 130 <= len(sizes) <= 170
     assert 48_000 <= sizes[-1] <= 80_000
     assert largest < 700
@@ -198,9 +192,12 @@ def test_a_rule_in_sight_decides(rule: str, name: str, expected: object) -> None
 
 def test_it_looks_up_once_and_uses_the_answer() -> None:
     """Where no rule is in sight and a tool gives back what left; a rule in sight is newer than what it gives back."""
-    look = Rules.decide(sight(*ASKED, tools=[LOOKS]))
+    look = Rules.decide(sight(ASKED[0], tools=[LOOKS]))
     assert look == Call("get_back", {"query": "rules for orders and deliveries"})
     answer = called("get_back", '{"query": "rules for orders and deliveries"}', "None found.")
+    assert Rules.decide(sight(ASKED[0], *answer, tools=[LOOKS])) == Call(
+        "search_shop", {"item": "grey bins"}
+    )
     step = Rules.decide(sight(*ASKED, *answer, tools=[LOOKS]))
     assert ordered(step)["draft"] is False
     answer[1]["content"] = "[1] user: Above 100 EUR ask me first."
