@@ -7,7 +7,7 @@ messages get as many as surely fit. Ours has no setting but the window.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from agent_framework import (
     SummarizationStrategy,
@@ -34,9 +34,16 @@ from openai import AsyncOpenAI
 
 from tasks.contexts import RememberingClient, WindowContext
 
-MODEL = "gpt-4-turbo"  # its own window is larger than all that are tried
+MODEL = "gpt-4-turbo-2024-04-09"  # its own window is larger than all that are tried
 MARGIN = 0.03  # of a window, for what a manager that sees messages alone counts differently
 COMPACT_TO = 0.5  # of the room: where truncation and summaries begin anew, as in the examples of their documentation
+
+
+class Closed(Protocol):
+    """What is closed behind a run."""
+
+    async def close(self) -> None:
+        """Close it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +54,7 @@ class Setting:
     taken: int  # by the prompt and the schemas of the tools
     largest_message: int
     summaries_url: str  # of a model that summarises
+    clients: list[Closed] = field(default_factory=list["Closed"])  # to close when the run is over
 
     @property
     def room(self) -> int:
@@ -87,6 +95,7 @@ def window(setting: Setting, *, with_first: bool) -> Mapping[str, Any]:
 def token_limited(setting: Setting) -> Mapping[str, Any]:
     """AutoGen's context that counts tokens; it takes messages out of the middle."""
     client = RememberingClient(model=MODEL, api_key="none")
+    setting.clients.append(client)
     return {"model_context": TokenLimitedChatCompletionContext(client, token_limit=setting.room)}
 
 
@@ -104,9 +113,9 @@ def truncation(setting: Setting) -> Mapping[str, Any]:
 
 def summarisation(setting: Setting) -> Mapping[str, Any]:
     """Agent Framework's summaries, when the budget of tokens is used up; its fallback truncates."""
-    client = FrameworkClient(
-        MODEL, async_client=AsyncOpenAI(api_key="none", base_url=setting.summaries_url)
-    )
+    inner = AsyncOpenAI(api_key="none", base_url=setting.summaries_url)
+    client = FrameworkClient(MODEL, async_client=inner)
+    setting.clients.append(inner)
     summaries = SummarizationStrategy(
         client=client,
         target_count=max(4, int(setting.messages * COMPACT_TO)),
@@ -127,6 +136,7 @@ def ours(setting: Setting) -> Mapping[str, Any]:
 def ours_with_summaries(setting: Setting) -> Mapping[str, Any]:
     """This library with a model for summaries."""
     client = OpenAIChatCompletionClient(model=MODEL, api_key="none", base_url=setting.summaries_url)
+    setting.clients.append(client)
     return {"window_tokens": setting.window, "model_client": client}
 
 

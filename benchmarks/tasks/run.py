@@ -26,7 +26,7 @@ from autogen_context.testing import (
     Usage,
 )
 from autogen_context.testing.usage import compact
-from tasks.managers import MODEL, Manager, Setting
+from tasks.managers import MODEL, Closed, Manager, Setting
 from tasks.sight import Sight
 from tasks.summariser import summary
 from tasks.task import Task, Tool
@@ -89,6 +89,7 @@ async def run(task: Task, manager: Manager, window: int) -> Outcome:
     model = Billed(partial(decided, task, asked))
     summariser = Billed(summary)
     agents: dict[str, HostAgent] = {}
+    clients: list[Closed] = []
     async with (
         LoopbackServer(model, window_tokens=window or None) as server,
         LoopbackServer(summariser) as second,
@@ -100,6 +101,7 @@ async def run(task: Task, manager: Manager, window: int) -> Outcome:
                 taken=model.count(prompt) + schema_tokens(tools, model),
                 largest_message=LARGEST_MESSAGE,
                 summaries_url=second.base_url,
+                clients=clients,
             )
             ours, own = manager.given(setting)
             job = Job(
@@ -109,6 +111,8 @@ async def run(task: Task, manager: Manager, window: int) -> Outcome:
         await converse(task, agents)
         for agent in agents.values():
             await agent.aclose()
+        for client in clients:
+            await client.close()
         refused = [request.error for request in server.rejected]
     verdict = task.verdict()
     return Outcome(

@@ -1,0 +1,14 @@
+"""The families of tasks, by name."""
+
+from collections.abc import Mapping
+
+from tasks.batches import Batches
+from tasks.corrections import Corrections
+from tasks.edits import Edits
+from tasks.lookups import Lookups
+from tasks.rules import Rules
+from tasks.task import Task
+
+FAMILIES: Mapping[str, type[Task]] = {
+    each.family: each for each in (Batches, Edits, Rules, Corrections, Lookups)
+}
