@@ -8,7 +8,8 @@ from tasks.edits import Edits
 from tasks.lookups import Lookups
 from tasks.rules import Rules
 from tasks.task import Task
+from tasks.teams import Teams
 
 FAMILIES: Mapping[str, type[Task]] = {
-    each.family: each for each in (Batches, Edits, Rules, Corrections, Lookups)
+    each.family: each for each in (Batches, Edits, Rules, Corrections, Lookups, Teams)
 }
