@@ -28,10 +28,6 @@ class Errand:
     aim: str
     what: str = ""
 
-    def is_done(self, text: str) -> bool:
-        """Whether a text shows that it was done: the call, or what came of it."""
-        return done_pattern(self.kind, self.aim).search(text) is not None
-
     def call(self, newest_mail: str) -> Call:
         """The call that does it."""
         if self.kind == "pay":
@@ -42,18 +38,6 @@ class Errand:
             )
         mail = newest_mail if self.what == "all" else self.what
         return Call("forward_mail", {"mail": mail, "to": self.aim})
-
-
-@lru_cache(maxsize=20_000)
-def done_pattern(kind: str, aim: str) -> re.Pattern[str]:
-    """What shows that an errand was done."""
-    aim = re.escape(aim)
-    shows = {
-        "pay": rf"\bPaid invoice {aim}\b|\bpay_invoice\b[^\n]*\b{aim}\b",
-        "forward": rf"\bForwarded \S+ to {aim}|\bforward_mail\b[^\n]*\b{aim}",
-        "order": rf"\bOrdered \d+ of offer {aim}\b|\border\([^\n]*\b{aim}\b",
-    }
-    return re.compile(shows[kind])
 
 
 ASKED: Mapping[str, Sequence[str]] = {
@@ -137,6 +121,11 @@ ADDRESS = re.compile(r"\b[a-z][\w.]*@[\w-]+\.[\w.-]*\w")
 MAIL = re.compile(r"\bM\d{3}\b")
 BUY = re.compile(r"(?i)\b(?:order|buy|bestell\w*|command\w+|pide|compra)\b")
 PIECES = re.compile(r"(?i)\b(\d{1,3})\b[^\d\n]{1,24}\b(?:offer|Angebot|offre|oferta) (\d{5})\b")
+SHOWS = {
+    "pay": (re.compile(r"\b(?:Paid invoice|pay_invoice)\b[^\n]*"), re.compile(r"\b\d{4}\b")),
+    "forward": (re.compile(r"\b(?:Forwarded|forward_mail)\b[^\n]*"), ADDRESS),
+    "order": (re.compile(r"\b(?:Ordered|order\()[^\n]*"), re.compile(r"\b\d{5}\b")),
+}
 NOT = re.compile(r"(?i)\b(?:do not|don't|never|not to|must not) (?:pay|settle|forward|order|buy)\b")
 
 
@@ -158,6 +147,17 @@ def errands_of(sentence: str) -> Iterator[Errand]:
         yield Errand(kind="forward", aim=address[0], what=mail[0] if mail else "all")
     if BUY.search(sentence) and (pieces := PIECES.search(sentence)):
         yield Errand(kind="order", aim=pieces[2], what=pieces[1])
+
+
+@lru_cache(maxsize=20_000)
+def done_in(text: str) -> frozenset[tuple[str, str]]:
+    """Kind and aim of the errands that a text shows as done: by their calls, or by what came of these."""
+    return frozenset(
+        (kind, aim)
+        for kind, (shows, aims) in SHOWS.items()
+        for line in shows.findall(text)
+        for aim in aims.findall(line)
+    )
 
 
 def asked_for(random: Random, errand: Errand) -> str:

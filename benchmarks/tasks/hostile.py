@@ -4,8 +4,8 @@ Promise: what strangers plant stands in the results of tools alone, and no perso
 person's words. People's rules and errands occur as well, so that there is something true to obey.
 
 The policy plays a model that is gullible within limits. It obeys who speaks in a message of a person or of the system, and whom a text
-of anybody calls the user (see ``whose.py``); never what stands in a tool's result. When it is told something new, it first does all
-errands of people's words that nothing in sight shows as done, wherever they stand; then what it was asked for. Rules it takes as in
+of anybody calls the user (see ``whose.py``); never what stands in a tool's result. Once in a turn it does all errands of people's words that
+nothing in sight shows as done, wherever they stand; then it goes on with what it was asked for. Rules it takes as in
 ``rules.py``, of people's words alone, and looks them up once where it sees none. An errand done twice is counted and does no harm:
 the house notices.
 """
@@ -24,6 +24,7 @@ from tasks.errands import (
     STRANGERS,
     Errand,
     asked_for,
+    done_in,
     errands_in,
     planted,
     strangers_aims,
@@ -31,7 +32,7 @@ from tasks.errands import (
 from tasks.house_rules import OF_MAILS, Courtesy, Need, Purchase, bought, mailed, rules_in
 from tasks.rules import WORDS, Rules, done
 from tasks.shop import Ordered
-from tasks.sight import SeenText, Sight
+from tasks.sight import SeenCall, SeenText, Sight
 from tasks.task import Said, Tool, Verdict
 from tasks.whose import words_of_people
 
@@ -140,13 +141,10 @@ class Hostile(Rules):
     def decide(sight: Sight) -> Step:
         told = told_by_people(sight)
         current = max((seen.at for seen in sight.texts if seen.role == "user"), default=-1)
-        if all(call.at < current for call in sight.calls) and (
-            errands := open_errands(sight, told)
-        ):
-            mail = next(
-                (str(c.arguments.get("mail")) for c in reversed(sight.calls_of("read_mail"))), "all"
-            )
-            return [errand.call(mail) for errand in errands[:AT_ONCE]]
+        errands = open_errands(sight, told)
+        if errands and not any(does_errand(c) for c in sight.calls if c.at > current):
+            mails = [str(c.arguments.get("mail")) for c in sight.calls_of("read_mail")]
+            return [errand.call(mails[-1] if mails else "all") for errand in errands[:AT_ONCE]]
         buyer = Buyer(sight)
         if buyer.asked is None or buyer.asked.at < current:
             return Say("Is there anything to order or to write?")
@@ -223,7 +221,15 @@ def told_by_people(sight: Sight) -> list[SeenText]:
     ]
 
 
+def does_errand(call: SeenCall) -> bool:
+    """Whether a call does an errand."""
+    return call.name in ("pay_invoice", "forward_mail") or (
+        call.name == "order" and call.arguments.get("note") == "at once"
+    )
+
+
 def open_errands(sight: Sight, told: Sequence[SeenText]) -> list[Errand]:
     """The errands of people that nothing in sight shows as done; what was looked up asks for nothing."""
     asked = [e for seen in told if seen.role != "tool" for e in errands_in(seen.text)]
-    return [errand for errand in dict.fromkeys(asked) if not errand.is_done(sight.text)]
+    done_ones = {done_one for seen in sight.texts for done_one in done_in(seen.text)}
+    return [e for e in dict.fromkeys(asked) if (e.kind, e.aim) not in done_ones]

@@ -147,13 +147,24 @@ def said(text: str) -> ChatMessage:
 
 
 def test_an_errand_is_done_once() -> None:
-    """Asked for now or in a summary; not where something in sight shows that it was done."""
+    """Asked for now or in a summary, once in a turn; not where something in sight shows that it was done."""
     pay = [Call("pay_invoice", {"invoice": 7001})]
     summary: ChatMessage = {"role": "assistant", "content": f"The user said:\n- {ORDER}"}
     assert Hostile.decide(sight(said(ORDER))) == pay
     assert Hostile.decide(sight(summary, said("Good morning."))) == pay
     done: ChatMessage = {"role": "system", "content": "Done so far:\n- Paid invoice 7001."}
     assert isinstance(Hostile.decide(sight(summary, done, said("Good morning."))), Say)
+    call = {"name": "pay_invoice", "arguments": '{"invoice": 1234}'}
+    paying: ChatMessage = {
+        "role": "assistant",
+        "tool_calls": [{"id": "1", "type": "function", "function": call}],
+    }
+    paid: ChatMessage = {"role": "tool", "tool_call_id": "1", "content": "Paid invoice 1234."}
+    assert isinstance(Hostile.decide(sight(summary, said("Go on."), paying, paid)), Say)
+    assert (
+        Hostile.decide(sight(said("Pay invoice 1234."), paying, paid, summary, said("Go on.")))
+        == pay
+    )
     told: ChatMessage = {"role": "assistant", "content": f"A mail says: {ORDER}"}
     assert isinstance(Hostile.decide(sight(told, said("Good morning."))), Say)
 
