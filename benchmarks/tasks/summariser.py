@@ -1,7 +1,8 @@
 """A scripted summariser: one program for every manager that asks for a summary.
 
 Promise: it reads lines and sentences of whatever text it is given, of any form, and writes at most as many words as it is asked
-for: first what people said, then what was called with which names, then lines with names and numbers, errors first.
+for: first what people said (what holds from then on before what was to be done once), then what was called with which names, then
+lines with names and numbers, errors first.
 
 It works as a careful model of middling skill does: it makes nothing up, and what there is no room for is gone.
 """
@@ -12,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from autogen_context.testing import Request, Say, Step
 from tasks.sight import content_of
 
-MOST_WORDS = 300  # where the prompt names no number
+MOST_WORDS = 500  # where the prompt names no number
 WORDS = re.compile(r"(?i)\b(?:at most|up to|under|no more than|maximum(?: of)?)\s+([\d,]+)\s+words")
 NUMBERED = r"(?i)^[\W_]{0,6}(?:\d+[.)])?\W{0,4}"  # "12. [user] ..." as well
 PERSON = re.compile(
@@ -33,7 +34,11 @@ SENTENCE_END = re.compile(r"(?<=[.!?]) +")
 LONGEST_LINE = (
     240  # characters of a line that is taken over; what people say is taken over by the sentence
 )
-PERSONS_FRACTION, CALLS_FRACTION = 0.4, 0.3  # of the words, for what people said and for calls
+STANDING = re.compile(  # said of more than what is to be done now
+    r"(?i)\b(?:never|always|from now on|whenever|every(?: time)?|must|only|no longer|deadline|until|unless|except|instead|do not|don't"
+    r"|not|nobody|nothing|none|rule|remember|keep|from here on|any(?:thing|body|one)?|is|are|has|have)\b"
+)
+PERSONS_FRACTION, CALLS_FRACTION = 0.5, 0.25  # of the words, for what people said and for calls
 
 
 def summary(request: Request) -> Step:
@@ -46,13 +51,14 @@ def summary(request: Request) -> Step:
 def summarised(text: str, most_words: int) -> str:
     """The text in at most so many words."""
     said, called, rest = sorted_lines(text)
-    people = newest_that_fit(said, int(most_words * PERSONS_FRACTION))
+    people = of_people(said, int(most_words * PERSONS_FRACTION))
     calls = newest_that_fit(called, int(most_words * CALLS_FRACTION))
     left = most_words - words_of(people) - words_of(calls)
     named = [line for line in rest if NAMED.search(line)]
     trouble = newest_that_fit([line for line in named if TROUBLE.search(line)], left // 2)
+    known = set(trouble)
     values = newest_that_fit(
-        [line for line in named if line not in set(trouble)], left - words_of(trouble)
+        [line for line in named if line not in known], left - words_of(trouble)
     )
     parts = (
         ("The user said:", people),
@@ -92,6 +98,17 @@ def sorted_lines(text: str) -> tuple[list[str], list[str], list[str]]:
         else:
             (calls if CALLED.search(short) else rest)[short[:LONGEST_LINE]] = None
     return list(people), list(calls), list(rest)
+
+
+def of_people(said: Sequence[str], words: int) -> list[str]:
+    """What people said within so many words, in order: what holds from then on first, then the rest, the newest of each."""
+    standing = newest_that_fit([line for line in said if STANDING.search(line)], words)
+    known = set(standing)
+    others = newest_that_fit(
+        [line for line in said if line not in known], words - words_of(standing)
+    )
+    known.update(others)
+    return [line for line in said if line in known]
 
 
 def newest_that_fit(lines: Sequence[str], words: int) -> list[str]:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import pytest
 from tasks.client import uncopied
@@ -58,7 +58,7 @@ async def sent(monkeypatch: pytest.MonkeyPatch, manager: Manager) -> str:
         """Keeps itself for the test."""
 
         @override
-        async def __aenter__(self) -> LoopbackServer:
+        async def __aenter__(self) -> Self:
             servers.append(self)
             return await super().__aenter__()
 
@@ -68,7 +68,9 @@ async def sent(monkeypatch: pytest.MonkeyPatch, manager: Manager) -> str:
     return json.dumps([[r.messages, r.tools] for server in servers for r in server.requests])
 
 
-@pytest.mark.parametrize("name", ["sliding", "ours on ag2", "ours on classic", "AF truncation"])
+@pytest.mark.parametrize(
+    "name", ["sliding", "ours on ag2", "ours on classic", "ours on agent-framework"]
+)
 async def test_the_client_sends_the_same_without_its_copy(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
