@@ -281,7 +281,11 @@ class FrameworkAgent(HostAgent):
 
     def _begin(self) -> None:
         job = self.job
-        client = FrameworkClient(job.model, async_client=self._client)
+        client = FrameworkClient(
+            job.model,
+            async_client=self._client,
+            function_invocation_configuration={"max_iterations": MOST_STEPS},
+        )
         given = job.own() if job.own else {}
         self.managed(Agent(client, job.prompt, name=job.name, tools=list(job.tools), **given))
 
