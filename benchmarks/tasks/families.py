@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from tasks.batches import Batches
 from tasks.corrections import Corrections
+from tasks.documents import Documents
 from tasks.edits import Edits
 from tasks.hostile import Hostile
 from tasks.lookups import Lookups
@@ -14,5 +15,5 @@ from tasks.teams import Teams
 
 FAMILIES: Mapping[str, type[Task]] = {
     each.family: each
-    for each in (Batches, Edits, Rules, Corrections, Lookups, Teams, Hostile, Plans)
+    for each in (Batches, Edits, Rules, Corrections, Lookups, Documents, Teams, Hostile, Plans)
 }

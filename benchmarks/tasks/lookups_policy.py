@@ -87,7 +87,7 @@ class Reading:
     def _asked(self) -> Asked:
         """The newest instruction of a person."""
         for seen in reversed(self.sight.texts):
-            if seen.role not in ("tool", "system") and (found := asked_in(seen.text, seen.role)):
+            if found := asked_in(seen.text, seen.role):
                 return Asked(at=seen.at, kind=found.kind, names=found.names)
         return Asked()
 

@@ -1,44 +1,21 @@
-"""Which lines of a text are a person's own words, whoever passes them on.
+"""The sentences of a text that are a person's own words, for tasks in which people ask one thing after the other.
 
-Promise: a message of a person counts whole; in any other text only what stands behind or under a heading such as "User:" or "The
-user said:". Lines that are quoted with ">" are nobody's orders.
+Promise: a person's message counts whole, any other text only where it attributes its lines to the user; no result of a tool does,
+as a question that it gives back was asked before.
 """
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 
-PERSON = re.compile(
-    r"(?i)^\W{0,4}(?:the )?(?:user|human|person)\b(?: said| asked| asks| says| wants| messages?)?[^:\n\w]{0,6}:\s*(.*)$"
-)
-OTHERS = re.compile(
-    r"(?i)^\W{0,4}(?:assistant|ai|model|tool|function|system)\b[^:\n]{0,40}:|^[A-Z][\w ]{2,40}:\s*$"
-)
-SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'])")
+from tasks.whose import lines_of_people
+
+SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"'])")
 
 
 @lru_cache(maxsize=20_000)
 def people_said(text: str, role: str) -> tuple[str, ...]:
     """The sentences of a text that are a person's, in order."""
-    return tuple(
-        sentence
-        for line in people_lines(text, role)
-        for sentence in SENTENCE.split(line)
-        if sentence.strip()
-    )
-
-
-def people_lines(text: str, role: str) -> Iterator[str]:
-    """The lines of a text that are a person's."""
-    lines = text.split("\n")
-    by_person = role == "user" and not any(PERSON.match(line) for line in lines)
-    for line in lines:
-        if line.lstrip().startswith(">"):
-            continue
-        if found := PERSON.match(line):
-            by_person = True
-            yield found[1]
-        elif OTHERS.match(line):
-            by_person = False
-        elif by_person:
-            yield line
+    if role == "tool":
+        return ()
+    lines = lines_of_people(text, by_person=role == "user").split("\n")
+    return tuple(each for line in lines for each in SENTENCE.split(line) if each.strip())

@@ -1,6 +1,5 @@
 """Lookups: what a text states under a name, whoever wrote it, and what the verdict sees."""
 
-import json
 from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
@@ -11,20 +10,13 @@ from host_agents import COUNTER
 from tasks.lookups import Lookups
 from tasks.lookups_policy import Fact, asked_in, facts_in
 from tasks.run import Billed, schema_tokens
-from tasks.sight import Sight, arguments_of, content_of
+from tasks.sight import arguments_of, content_of
 from tasks.solo import solve
 from tasks.task import Verdict
 
-from autogen_context.testing import Call, ChatMessage, Request, Say, Step
+from autogen_context.testing import Call, ChatMessage, Say, Step
+from support.sights import LOOK_BACK, called, newest, sight_of
 
-LOOK_BACK = {
-    "type": "function",
-    "function": {
-        "name": "find",
-        "description": "Search what left this conversation: what was hidden of the conversation.",
-        "parameters": {"properties": {"query": {"type": "string"}}},
-    },
-}
 TOOLS: Sequence[ChatMessage] = [{"type": "function", "function": {"name": "take_reading"}}]
 ASK = "Brandt Bakery: confirm the visit with the confirmation code please."
 
@@ -44,31 +36,7 @@ def worked(seed: int) -> tuple[Verdict, Sequence[ChatMessage]]:
 
 def decided(*messages: ChatMessage, tools: Sequence[ChatMessage] = TOOLS) -> Step:
     """What the policy does next."""
-    return Lookups.decide(
-        Sight(Request(messages=messages, tools=tools, model="scripted-model", number=1))
-    )
-
-
-def called(tool: str, result: str, **arguments: str) -> list[ChatMessage]:
-    """A call with its result."""
-    asked = {"name": tool, "arguments": json.dumps(arguments)}
-    return [
-        {"role": "assistant", "tool_calls": [{"id": "c1", "type": "function", "function": asked}]},
-        {"role": "tool", "tool_call_id": "c1", "content": result},
-    ]  # fmt: skip
-
-
-def newest(messages: Sequence[ChatMessage], characters: int) -> Sequence[ChatMessage]:
-    """The prompt and the newest messages within so many characters, no result without its call."""
-    kept: list[ChatMessage] = []
-    for message in reversed(messages[1:]):
-        characters -= len(content_of(message))
-        if kept and characters < 0:
-            break
-        kept.insert(0, message)
-    while kept[0]["role"] == "tool":
-        del kept[0]
-    return [messages[0], *kept]
+    return Lookups.decide(sight_of(*messages, tools=tools))
 
 
 @pytest.mark.parametrize("seed", [0, 1])
