@@ -200,6 +200,8 @@ def test_it_looks_up_once_and_uses_the_answer() -> None:
     )
     step = Rules.decide(sight(*ASKED, *answer, tools=[LOOKS]))
     assert ordered(step)["draft"] is False
+    late = Rules.decide(sight(*ASKED, tools=[LOOKS]))  # its answer has left again
+    assert ordered(late)["draft"] is False
     answer[1]["content"] = "[1] user: Above 100 EUR ask me first."
     step = Rules.decide(sight(*ASKED, *answer, tools=[LOOKS]))
     assert ordered(step)["draft"] is True
