@@ -181,9 +181,9 @@ class Reading:
     def _checked(self, found: Sequence[Placed]) -> Call | None:
         """What tells whether a value that was got back still holds; None where that was asked already."""
         one = found[-1][1]
-        # No words that together would say that something is so: answers may quote the question.
-        what = f"section {one.section} {one.value}" if one.section else one.measure
-        words = f"changed {one.subject} {what}"
+        # Without the unit: answers may quote these words, and they should not say that something is so.
+        where = f" section {one.section} {one.value.split(' ')[0]}" if one.section else ""
+        words = f"changed {one.measure} {one.subject}{where}"
         if self.sight.look_up_tool:
             return self.sight.look_up(words)
         pages = [page for title, page in self.places.items() if title.startswith("changes")]

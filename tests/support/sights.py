@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from zlib import crc32
 
 from tasks.sight import Sight, content_of
 
@@ -24,7 +25,7 @@ def sight_of(*messages: ChatMessage, tools: Sequence[ChatMessage]) -> Sight:
 
 def called(tool: str, result: str, **arguments: str | int) -> list[ChatMessage]:
     """A call with its result; the id is new for each result."""
-    id_ = f"call_{abs(hash((tool, result)))}"
+    id_ = f"call_{crc32(f'{tool} {result}'.encode())}"
     asked = {"name": tool, "arguments": json.dumps(arguments)}
     return [
         {"role": "assistant", "tool_calls": [{"id": id_, "type": "function", "function": asked}]},

@@ -165,7 +165,7 @@ def test_what_is_out_of_sight_is_looked_up_once() -> None:
     tools = [*TOOLS, LOOK_BACK]
     assert decided(ASK, tools=tools) == Call("find", {"query": "deposit loft"})
     found = called("find", "3.4 Loft\nThe deposit is 40 EUR.", query="deposit loft")
-    words = "changed loft section 3.4 40 EUR"
+    words = "changed deposit loft section 3.4 40"
     note = "Section 3.4 gives 40 EUR as the deposit of loft."
     assert decided(ASK, *found, tools=tools) == [Say(note), Call("find", {"query": words})]
     same = called("find", "Nothing matches.", query=words)
