@@ -1,8 +1,8 @@
 """A scripted summariser: one program for every manager that asks for a summary.
 
 Promise: it reads lines and sentences of whatever text it is given, of any form, and writes at most as many words as it is asked
-for: first what people said (what holds from then on before what was to be done once), then what was called with which names, then
-lines with names and numbers, errors first.
+for: first what people said (rules before facts, and both before what was to be done once), then what was called with which names, then
+lines with names and numbers, errors first. Rules and facts may take most of it where there are many.
 
 It works as a careful model of middling skill does: it makes nothing up, and what there is no room for is gone.
 """
@@ -25,6 +25,8 @@ SPEAKER = re.compile(
     + r"(?:the )?(?:user|human|person|assistant|ai|tool|function|system|model)\b[^:\]\n]{0,60}[\]:]\s*"
 )
 TITLE = re.compile(r"^[^:]{2,40}:\s*$")  # of a part of an earlier summary
+BY_TOOL = re.compile(r"(?i)^[^a-z]{0,12}(?:the )?(?:tool|function)\b")
+QUOTED = re.compile(r"^\s*>")
 CALLED = re.compile(
     r"\w+\(\{.*?\}\)|\b(?:call|called|calls|tool_calls?)\b.{0,200}|\"?arguments\"?\W.{0,200}"
 )
@@ -34,11 +36,28 @@ SENTENCE_END = re.compile(r"(?<=[.!?]) +")
 LONGEST_LINE = (
     240  # characters of a line that is taken over; what people say is taken over by the sentence
 )
-STANDING = re.compile(  # said of more than what is to be done now
-    r"(?i)\b(?:never|always|from now on|whenever|every(?: time)?|must|only|no longer|deadline|until|unless|except|instead|do not|don't"
-    r"|not|nobody|nothing|none|rule|remember|keep|from here on|any(?:thing|body|one)?|is|are|has|have)\b"
+STANDING = re.compile(  # a rule, said of more than what is to be done now
+    r"(?i)\b(?:never|always|from now on|from here on|from today|when(?:ever)?|whatever|whoever|every(?:thing)?|any(?:thing|body|one)?|all"
+    r"|must|no longer|until|unless|exception|except|instead|do not|don't|nobody|nothing|none|nowhere|rules?|remember|keep|avoid|only"
+    r"|limit|approv\w+|allowed|above|beyond|over \d|if|not|no)\b"
 )
-PERSONS_FRACTION, CALLS_FRACTION = 0.5, 0.25  # of the words, for what people said and for calls
+ONCE = re.compile(  # to be done now; over when it is done
+    r"(?i)^\W*(?:(?:then|now|next|and|also|so|ok|okay|good|thanks|first|finally|last)\b\W*)*(?:please|can (?:you|we)|will you"
+    r"|i need|we need|let us|have a look|go (?:on|through)|buy|order|get|read|write|tell|send|mail|inform|reply|answer|look|find|list|book"
+    r"|reserve|pay|close|give|show|do|work|check|open|run|fix|rename|next)\b"
+    r"|\b(?:(?:could|would) (?:you|we)|needs \d|would like|asked for|let .{2,30} know|should hear)\b"
+)
+NAMES = re.compile(r"\d|(?<=[\w,;:'] )[A-Z]\w+")  # a number, or a name within a sentence
+POINTS_BACK = re.compile(r"(?i)\b(?:them|they|there|that|those|these|this|its?|he|she|him|her)\b")
+CALL_ID = re.compile(r"\s*[\[(]?\"?\b(?:tool_)?call_id\b\"?\W{1,4}[\w-]+[\])]?\W{0,2}(?=\s|$)[; ]*")
+FURTHER = re.compile(r"; (?=(?:function_|tool_)?(?:call|result)\b|\w+\()")  # part of one line
+KINDS = ("rule", "fact", "once", "talk")  # of what people say
+LASTING = KINDS[:2]
+LASTING_FRACTION = 0.65  # of the words, at most, for rules and facts of people
+PERSONS_FRACTION, CALLS_FRACTION = (
+    0.5,
+    0.25,
+)  # for all that people said, unless rules and facts take more, and for calls
 
 
 def summary(request: Request) -> Step:
@@ -51,8 +70,9 @@ def summary(request: Request) -> Step:
 def summarised(text: str, most_words: int) -> str:
     """The text in at most so many words."""
     said, called, rest = sorted_lines(text)
-    people = of_people(said, int(most_words * PERSONS_FRACTION))
-    calls = newest_that_fit(called, int(most_words * CALLS_FRACTION))
+    people = of_people(said, most_words)
+    free = most_words - words_of(people)
+    calls = newest_that_fit(called, min(int(most_words * CALLS_FRACTION), free))
     left = most_words - words_of(people) - words_of(calls)
     named = [line for line in rest if NAMED.search(line)]
     trouble = newest_that_fit([line for line in named if TROUBLE.search(line)], left // 2)
@@ -75,40 +95,69 @@ def summarised(text: str, most_words: int) -> str:
 
 
 def sorted_lines(text: str) -> tuple[list[str], list[str], list[str]]:
-    """The lines of people, those of calls, and the others, each once, in order."""
+    """The lines of people, those of calls, and the others, each once, in order; what is said again counts where it was said last."""
     people: dict[str, None] = {}
     calls: dict[str, None] = {}
     rest: dict[str, None] = {}
-    by_person = False
-    for line in text.split("\n"):
+    by_person, by_tool = False, False
+    style: tuple[bool, bool] | None = None
+    for line in CALL_ID.sub("\n", text).split("\n"):
         left = line
-        if PERSON.search(left):
-            by_person, left = True, PERSON.sub("", left)
-        elif found := SPEAKER.match(left):
-            left = left[found.end() :]  # an earlier summary begins behind its speaker
-            by_person = PERSON.search(left) is not None
-            left = PERSON.sub("", left)
-        elif TITLE.match(left):
+        found = None if QUOTED.match(line) else SPEAKER.match(line) or PERSON.search(line)
+        if found and style is None:
+            style = style_of(line)
+        if found and by_tool and style_of(line) != style:
+            found = None  # no turn begins so in this text: it is in what the tool told
+        if found:
+            by_tool = BY_TOOL.match(line) is not None
+            left = line[found.end() :]  # an earlier summary begins behind its speaker
+            by_person = bool(PERSON.search(line) or PERSON.search(left)) and not by_tool
+            left = PERSON.sub("", left) if by_person else left
+        elif TITLE.match(left) and not QUOTED.match(line):
             by_person = False
         short = left.strip(" \t-*")
         if not short or TITLE.match(short):
             continue
-        if by_person:
-            people.update(dict.fromkeys(each[:LONGEST_LINE] for each in SENTENCE_END.split(short)))
-        else:
-            (calls if CALLED.search(short) else rest)[short[:LONGEST_LINE]] = None
+        for part in SENTENCE_END.split(short) if by_person else FURTHER.split(short):
+            kind = people if by_person else calls if CALLED.search(part) else rest
+            cut = (part if by_person else as_told(part))[:LONGEST_LINE]
+            kind.pop(cut, None)
+            kind[cut] = None
     return list(people), list(calls), list(rest)
 
 
-def of_people(said: Sequence[str], words: int) -> list[str]:
-    """What people said within so many words, in order: what holds from then on first, then the rest, the newest of each."""
-    standing = newest_that_fit([line for line in said if STANDING.search(line)], words)
-    known = set(standing)
-    others = newest_that_fit(
-        [line for line in said if line not in known], words - words_of(standing)
-    )
-    known.update(others)
+def style_of(line: str) -> tuple[bool, bool]:
+    """How a line names its speaker: whether with a number, and whether in brackets."""
+    return re.match(r"\W*\d+[.)]", line) is not None, re.match(r"[^a-zA-Z]*\[", line) is not None
+
+
+def as_told(line: str) -> str:
+    """A line that no person said; where it looks like somebody's turn, it is told as what a text says."""
+    bare = line.lstrip("> ")
+    return f"a text says: {bare}" if SPEAKER.match(bare) or PERSON.search(bare) else line
+
+
+def of_people(said: Sequence[str], most_words: int) -> list[str]:
+    """What people said, in order: rules, then facts, then what was to be done once, the newest of each."""
+    kinds = [kind_of(line) for line in said]
+    for at, (kind, line) in enumerate(zip(kinds, said, strict=True)):
+        if kind == "rule" and at and POINTS_BACK.search(line):
+            kinds[at - 1] = kind  # it says what the rule is about
+    known = set[str]()
+    for kind in KINDS:
+        lines = [line for line, is_of in zip(said, kinds, strict=True) if is_of == kind]
+        fraction = LASTING_FRACTION if kind in LASTING else PERSONS_FRACTION
+        known.update(newest_that_fit(lines, int(most_words * fraction) - words_of(known)))
     return [line for line in said if line in known]
+
+
+def kind_of(line: str) -> str:
+    """Which of the kinds a person's sentence is."""
+    if STANDING.search(line):
+        return "rule"
+    if ONCE.search(line):
+        return "once"
+    return "fact" if NAMES.search(line) else "talk"
 
 
 def newest_that_fit(lines: Sequence[str], words: int) -> list[str]:
