@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo local test test-hosts fuzz resolve check mypy pyright docs referee bench clean
+.PHONY: help demo local test test-hosts fuzz resolve check mypy pyright docs referee tasks bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -14,6 +14,7 @@ help:
 	@echo "make test-hosts  the adapters' tests with the oldest release of each host"
 	@echo "make check  formatting, lint and types"
 	@echo "make docs   the pages and the API reference as a site, in site/"
+	@echo "make tasks  what agents get done in a small window, a part of benchmarks/task_table.py"
 	@echo "make bench  what a turn costs, beside others"
 
 # One stamp per set of packages, made again when pyproject.toml changes. The demo and the tests need no torch: the tests of
@@ -104,6 +105,10 @@ docs: $(VENV)/.docs
 # What a request keeps and costs, against benchmarks/referee.json; REFEREE_SCRIPT names the script that replays.
 referee: $(VENV)/.installed
 	@$(BIN)/python benchmarks/referee.py
+
+# What agents get done in a small window, against benchmarks/tasks.json.
+tasks: $(VENV)/.installed
+	@PYTHONHASHSEED=0 $(BIN)/python -W ignore benchmarks/task_net.py
 
 bench: $(VENV)/.installed
 	@for each in turn_cost intake import_time compaction; do $(BIN)/python benchmarks/$$each.py || exit 1; echo; done

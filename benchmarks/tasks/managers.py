@@ -33,6 +33,7 @@ from host_agents import (
 from openai import AsyncOpenAI
 
 from tasks.contexts import RememberingClient, WindowContext
+from tasks.langchain_agent import LangChainAgent, summarising
 
 MODEL = "gpt-4-turbo-2024-04-09"  # its own window is larger than all that are tried
 MARGIN = 0.03  # of a window, for what a manager that sees messages alone counts differently
@@ -128,6 +129,12 @@ def summarisation(setting: Setting) -> Mapping[str, Any]:
     return {"compaction_strategy": strategy, "tokenizer": Tokenizer()}
 
 
+def langchain(setting: Setting) -> Mapping[str, Any]:
+    """LangChain's summaries."""
+    room = setting.room
+    return {"middleware": [summarising(MODEL, setting.summaries_url, room_tokens=room)]}
+
+
 def ours(setting: Setting) -> Mapping[str, Any]:
     """This library with nothing but its window."""
     return {"window_tokens": setting.window}
@@ -155,6 +162,9 @@ MANAGERS: Mapping[str, Manager] = {
         agentchat(name="Buffered", own=buffered),
         framework(name="AF truncation", own=truncation),
         framework(name="AF summaries", own=summarisation),
+        Manager(
+            name="LangChain summaries", host_name="langchain", host=LangChainAgent, own=langchain
+        ),
         agentchat(name="ours", ours=ours),
         agentchat(name="ours with summaries", ours=ours_with_summaries),
     )
