@@ -45,6 +45,7 @@ class Seen:
     failures: int = 0
     content: int = -1
     text: str = ""
+    every: str = ""  # all texts of it in sight, also from before it was edited
     whole: bool = False
 
     @property
@@ -98,6 +99,7 @@ class Reading:
     def _note(self, event: Event, clock: int) -> None:
         seen = self.notes.seen.setdefault(event.path, Seen())
         if event.kind == "content":
+            seen.every = f"{seen.every}\n{event.content}"
             older = "" if event.whole or seen.edited > seen.content else seen.text
             seen.content, seen.text = clock, f"{event.content}\n{older}"
             seen.whole = event.whole or (bool(older) and seen.whole)
@@ -279,9 +281,12 @@ class Reading:
         return calls or None
 
     def _spelled(self, path: str, old: Words) -> Sequence[tuple[str, str]]:
-        """The old spellings that a file shows; those in two pieces where it failed."""
+        """The old spellings that a file shows; those in two pieces where it failed, which no edit of others has changed."""
         seen = self._seen(path)
-        return spelled_in(seen.text, old, pieces=seen.failed >= 0)
+        if seen.failed < 0 or seen.whole:
+            return spelled_in(seen.text, old, pieces=seen.failed >= 0)
+        pieces = [each for each in spelled_in(seen.every, old, pieces=True) if '"' in each[0]]
+        return [*spelled_in(seen.text, old, pieces=False), *pieces]
 
     def _made_up(self, old: Words, style: str) -> str:
         """A new spelling after one that is known; one is, or there would be no old name."""

@@ -197,6 +197,10 @@ class Reading:
         if not at_end:
             return Call("read_notes", {"step": step, "page": progress.page + 1})
         takes = self.notes.takes.get(step)
+        newest = self.sight.calls[-1:]
+        just_read = bool(newest) and newest[0].name == "read_notes"
+        if takes is None and not just_read:
+            return Call("read_notes", {"step": step, "page": progress.pages})
         if takes is None and progress.page > 1:
             return Call("read_notes", {"step": step, "page": progress.page - 1})
         values: list[str] = []

@@ -220,6 +220,20 @@ def test_a_file_that_fails_is_looked_at_again() -> None:
     assert step([*read, *replaced]) == [Call("run_tests", {"package": "billing"})]
 
 
+def test_what_a_second_look_shows_in_part_is_read_where_it_stands_whole() -> None:
+    """Only pieces of the name: the other spellings were edited since."""
+    path = '{"path": "packages/billing/jobs.py"}'
+    whole = 'packages/billing/jobs.py (2 lines)\na = retry_limit\nx["retry" "_limit"] = 4\n'
+    first = [user(SAID), *called("read_file", path, whole)]
+    first += called("replace_text", path, "Replaced 1 times in packages/billing/jobs.py")
+    output = "FAILED packages/billing/jobs.py: LookupError, line 2\nbilling: 1 failed, 30 passed"
+    first += [user("Now run the tests of packages billing and orders."), user(output)]
+    part = "packages/billing/jobs.py (2 lines)\n[1 line as above]"
+    assert edited(step([*first, *called("read_file", path, part)])) == {
+        '"retry" "_limit"': '"copper_pulse"'
+    }
+
+
 def test_nothing_to_go_by_is_said() -> None:
     """A policy that sees no name says so."""
     assert isinstance(step([user("Go on please.")]), Say)

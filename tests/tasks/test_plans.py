@@ -189,6 +189,8 @@ def test_notes_that_are_gone_are_read_again() -> None:
     first, second = (called("read_notes", "{}", page.format(number)) for number in (1, 2))
     assert step(*seen, *first) == notes("open-port", 2)
     assert step(*seen, *first, *second) == notes("open-port", 1)
+    looked_up = called("recall", '{"query": "else"}', "Nothing found.")
+    assert step(*seen, *first, *second, *looked_up) == notes("open-port", 2)
 
 
 def test_a_question_in_between_is_read_to_its_end() -> None:
