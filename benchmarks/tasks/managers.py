@@ -10,6 +10,9 @@ from functools import partial
 from typing import Any, Protocol
 
 from agent_framework import (
+    CompactionProvider,
+    CompactionStrategy,
+    InMemoryHistoryProvider,
     SummarizationStrategy,
     TokenBudgetComposedStrategy,
     TruncationStrategy,
@@ -108,25 +111,50 @@ def buffered(setting: Setting) -> Mapping[str, Any]:
 def truncation(setting: Setting) -> Mapping[str, Any]:
     """Agent Framework's truncation, by tokens."""
     kept = int(setting.room * COMPACT_TO)
-    strategy = TruncationStrategy(max_n=setting.room, compact_to=kept, tokenizer=Tokenizer())
-    return {"compaction_strategy": strategy, "tokenizer": Tokenizer()}
+    return compacted(
+        lambda: TruncationStrategy(max_n=setting.room, compact_to=kept, tokenizer=Tokenizer())
+    )
 
 
 def summarisation(setting: Setting) -> Mapping[str, Any]:
-    """Agent Framework's summaries, when the budget of tokens is used up; its fallback truncates."""
+    """Agent Framework's summaries, when the budget of tokens is used up; where one leaves too much, one of all but the newest group."""
     inner = AsyncOpenAI(api_key="none", base_url=setting.summaries_url)
     client = FrameworkClient(MODEL, async_client=inner)
     setting.clients.append(inner)
-    summaries = SummarizationStrategy(
-        client=client,
-        target_count=max(4, int(setting.messages * COMPACT_TO)),
-        threshold=0,
-        tokenizer=Tokenizer(),
+
+    def summaries(kept_messages: int) -> SummarizationStrategy:
+        return SummarizationStrategy(
+            client=client,
+            target_count=kept_messages,
+            threshold=0,
+            max_summary_input_tokens=None,  # the model of summaries has no window here
+            tokenizer=Tokenizer(),
+        )
+
+    kept = max(4, int(setting.messages * COMPACT_TO))
+    return compacted(
+        lambda: TokenBudgetComposedStrategy(
+            token_budget=setting.room,
+            tokenizer=Tokenizer(),
+            strategies=[summaries(kept), summaries(1)],
+        )
     )
-    strategy = TokenBudgetComposedStrategy(
-        token_budget=setting.room, tokenizer=Tokenizer(), strategies=[summaries]
+
+
+def compacted(strategy: Callable[[], CompactionStrategy]) -> Mapping[str, Any]:
+    """The options of Agent Framework's agents for a strategy, within a turn and on the history that the next one begins with.
+
+    Without the second each turn would begin with everything, and summaries would be made anew of its oldest part alone.
+    """
+    history = InMemoryHistoryProvider(skip_excluded=True)
+    after = CompactionProvider(
+        after_strategy=strategy(), tokenizer=Tokenizer(), history_source_id=history.source_id
     )
-    return {"compaction_strategy": strategy, "tokenizer": Tokenizer()}
+    return {
+        "compaction_strategy": strategy(),
+        "tokenizer": Tokenizer(),
+        "context_providers": [history, after],
+    }
 
 
 def langchain(setting: Setting) -> Mapping[str, Any]:

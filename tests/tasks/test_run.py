@@ -98,3 +98,45 @@ async def test_a_request_above_the_window_is_refused_and_ends_the_run() -> None:
         outcome = await runs.run(Count(0), MANAGERS["everything"], 3_000)
     assert (outcome.refused, outcome.solved) == (1, False)
     assert "maximum context length" in outcome.why
+
+
+class Turns(Count):
+    """Count one in each turn; the first turn says something that holds."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.said = [
+            Said(text="Never count on Fridays. Count 1."),
+            *(Said(text=f"Count {n}.") for n in range(2, ITEMS + 1)),
+        ]
+
+    @staticmethod
+    @override
+    def decide(sight: Sight) -> Step:
+        if sight.newest.role == "tool":
+            return Say("Done.")
+        return Call("count", {"number": int(sight.newest.text.split()[-1].strip("."))})
+
+
+async def test_summaries_of_agent_framework_last_over_turns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What the first turn said is in the last request; the history is not summarised anew in each turn."""
+    shown: list[str] = []
+
+    class Noted(LoopbackServer):
+        """Keeps what it answered."""
+
+        @override
+        async def __aexit__(self, *error: object) -> None:
+            shown.append(json.dumps([request.messages for request in self.requests]))
+            await super().__aexit__(*error)
+
+    monkeypatch.setattr(runs, "LoopbackServer", Noted)
+    outcome = await runs.run(Turns(0), MANAGERS["AF summaries"], 4_000)
+    assert outcome.solved
+    last = json.loads(max(shown, key=len))[-1]
+    assert any(
+        "Never count on Fridays" in str(m["content"]) for m in last if m["role"] == "assistant"
+    )
+    assert 2 <= outcome.summaries < ITEMS
