@@ -32,6 +32,7 @@ from tasks.documents_text import (
 from tasks.people import people_said
 from tasks.sight import Sight, content_of
 
+AT_ONCE = 2  # questions that people ask in one message
 SCANNING = "I go through the book from here."
 READ = re.compile(r"(?i)\bpart (?:one|two|three|four)\b")
 QUESTION = re.compile(r"(?i)\bquestion (\d+)\b")
@@ -83,11 +84,20 @@ class Reading:
         return places
 
     def _asked(self) -> Asked | None:
-        """The newest instruction of a person."""
+        """The newest instruction of a person; of accounts of them that which goes on furthest."""
+        best: Asked | None = None
+        last = 0  # question that it mentions
         for seen in reversed(self.sight.texts):
-            if (questions := asked_in(seen.text, seen.role)) is not None:
+            questions = asked_in(seen.text, seen.role)
+            if questions is None or (best is not None and seen.role == "user"):
+                continue
+            if seen.role == "user":
                 return Asked(at=seen.at, questions=questions)
-        return None
+            said = " ".join(people_said(seen.text, seen.role))
+            number = max(map(int, QUESTION.findall(said)), default=0)
+            if best is None or 0 < last < number:
+                best, last = Asked(at=seen.at, questions=questions[-AT_ONCE:]), number
+        return best
 
     def step(self) -> Step:
         """What to do next."""

@@ -148,6 +148,19 @@ def test_what_people_ask_is_understood(seed: int) -> None:
         assert asked_in(f"From a mail:\n> {quoted}", "user") is None
 
 
+def test_of_accounts_that_which_goes_on_furthest_counts() -> None:
+    """Wherever it stands; a person's own newest message goes before all of them."""
+    ask = str(ASK["content"])
+    part = "Now part four, every page of it."
+    newer = said(f"The user said:\n- {part}\n- {ask}\nKnown:\n- loft: deposit 40 EUR")
+    older = said(f"The user said:\n- {ask.replace('7', '3')}\n- {part}\nKnown:\n- page 4")
+    answer = [Call("answer", {"question": 7, "value": "40 EUR"})]
+    step = decided(newer, older, *called("read_on", "Text."))
+    assert step in (answer, answer[0])
+    assert decided(older, *called("read_on", "Text.")) == Call("read_on")
+    assert decided(newer, said(part, "user")) == Call("read_on")
+
+
 def test_it_reads_on_until_the_part_ends() -> None:
     """Also where nobody's words are in sight."""
     page, last = (
