@@ -30,7 +30,7 @@ from tasks.edits_text import (
 from tasks.sight import Sight
 
 AT_ONCE = 2  # files read, or packages tested, in one answer
-SURE_AFTER = 4  # files in a row that needed nothing: then the list was gone over
+SURE_AFTER = 2  # files in a row that needed nothing: then the list was gone over
 GIVES_UP_AFTER = 6  # failures of the same file
 DONE, WAITING = "Those are done.", "I do not see which file that is."
 
@@ -254,7 +254,9 @@ class Reading:
     def _is_gone_over(self, met: Sequence[str]) -> bool:
         """Whether the newest files that were met needed nothing: then all of the list was gone over a second time."""
         order = sorted(met, key=lambda path: self._seen(path).newest, reverse=True)[:SURE_AFTER]
-        needless = list(takewhile(lambda path: self._seen(path).edited < 0, order))
+        needless = list(
+            takewhile(lambda path: self._seen(path).newest > self._seen(path).edited, order)
+        )
         return len(order) > 1 and len(needless) == len(order)
 
     def _read(self, paths: Sequence[str]) -> Step:

@@ -234,6 +234,22 @@ def test_what_a_second_look_shows_in_part_is_read_where_it_stands_whole() -> Non
     }
 
 
+def test_a_list_is_gone_over_a_second_time_and_no_third_time() -> None:
+    """Files that were read after they were edited needed nothing; so did those before them."""
+    listing = f"4 files:\npackages/billing/client.py\n{LISTING.partition(chr(10))[2]}"
+    done = (
+        "replace_text billing/jobs.py\nreplace_text billing/page.md\nreplace_text orders/views.py"
+    )
+    said = [user(SAID), user(listing)]
+    first = step([*said, user(done)])
+    assert first == [Call("read_file", {"path": "packages/billing/client.py"})]
+    clean = [
+        user(f"packages/{path} (1 lines)\nx = 4\n")
+        for path in ("billing/page.md", "orders/views.py")
+    ]
+    assert step([*said, user("replace_text orders/views.py"), *clean]) == Say("Those are done.")
+
+
 def test_nothing_to_go_by_is_said() -> None:
     """A policy that sees no name says so."""
     assert isinstance(step([user("Go on please.")]), Say)
