@@ -29,12 +29,13 @@ from tasks.documents_text import (
     Statement,
     parsed_text,
 )
+from tasks.documents_words import PARTS
 from tasks.people import people_said
 from tasks.sight import Sight, content_of
 
 AT_ONCE = 2  # questions that people ask in one message
 SCANNING = "I go through the book from here."
-READ = re.compile(r"(?i)\bpart (?:one|two|three|four)\b")
+READ = re.compile(r"(?i)\bpart (one|two|three|four)\b")
 QUESTION = re.compile(r"(?i)\bquestion (\d+)\b")
 ANSWERED = re.compile(r"(?i)\banswer\b\W.{0,12}\bquestion\W{1,5}(\d+)")
 PART_ENDS = re.compile(r"(?i)\bpart \w+ of the book ends here|\bthis was the last page\b")
@@ -86,7 +87,7 @@ class Reading:
     def _asked(self) -> Asked | None:
         """The newest instruction of a person; of accounts of them that which goes on furthest."""
         best: Asked | None = None
-        last = 0  # question that it mentions
+        last, part = 0, 0  # question and part that it mentions
         for seen in reversed(self.sight.texts):
             questions = asked_in(seen.text, seen.role)
             if questions is None or (best is not None and seen.role == "user"):
@@ -95,8 +96,11 @@ class Reading:
                 return Asked(at=seen.at, questions=questions)
             said = " ".join(people_said(seen.text, seen.role))
             number = max(map(int, QUESTION.findall(said)), default=0)
-            if best is None or 0 < last < number:
-                best, last = Asked(at=seen.at, questions=questions[-AT_ONCE:]), number
+            reads = [PARTS.index(each.lower()) + 1 for each in READ.findall(said)]
+            goes_on = number > last and (last > 0 or max(reads, default=0) >= part)
+            if best is None or goes_on:
+                best = Asked(at=seen.at, questions=questions[-AT_ONCE:])
+                last, part = number, max(reads, default=0)
         return best
 
     def step(self) -> Step:

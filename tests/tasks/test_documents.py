@@ -154,9 +154,11 @@ def test_of_accounts_that_which_goes_on_furthest_counts() -> None:
     part = "Now part four, every page of it."
     newer = said(f"The user said:\n- {part}\n- {ask}\nKnown:\n- loft: deposit 40 EUR")
     older = said(f"The user said:\n- {ask.replace('7', '3')}\n- {part}\nKnown:\n- page 4")
+    oldest = said(f"The user said:\n- {part}\nKnown:\n- page 4")
     answer = [Call("answer", {"question": 7, "value": "40 EUR"})]
-    step = decided(newer, older, *called("read_on", "Text."))
-    assert step in (answer, answer[0])
+    for others in ([older], [oldest], [older, oldest], [oldest, older]):
+        step = decided(newer, *others, *called("read_on", "Text."))
+        assert step in (answer, answer[0])
     assert decided(older, *called("read_on", "Text.")) == Call("read_on")
     assert decided(newer, said(part, "user")) == Call("read_on")
 
