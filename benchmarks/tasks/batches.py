@@ -51,6 +51,10 @@ ASKED = re.compile(
 AGAIN = re.compile(
     r"(?i)\breject\w*\b.*\b(?:again|now|retry|once more)\b|\b(?:again|retry|once more)\b.*\breject\w*"
 )
+BULLET = re.compile(r"\s*(?:[-*\u2022]|\d+[.)])\s")
+HEADING = re.compile(r"#+ |\*\*|.{2,60}:\W{0,3}$")
+CALLED = re.compile(r"(?i)[({]|\bread|\b(?:pay|close|list)_|\?")  # says itself what was done
+SENTENCE_END = re.compile(r"(?<=[.!?;]) +")
 RANGE = re.compile(r"(?i)\bpages? (\d+) (?:to|-|through) (\d+)\b")
 FROM = re.compile(r"\bfrom (" + "|".join(map(re.escape, SUPPLIERS)) + r")\b")
 REST = re.compile(
@@ -370,8 +374,19 @@ def parsed_text(text: str) -> Parsed:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text; a paragraph of a person is one."""
-    return [line for line in text.split("\n") if line.strip()]
+    """The sentences of a text; what a bullet does not say itself, its heading says of it."""
+    found: list[str] = []
+    heading = ""
+    for line in text.split("\n"):
+        is_bullet = BULLET.match(line) is not None
+        if not is_bullet:
+            is_heading = HEADING.match(line) is not None and not NAME.search(line)
+            heading = line if is_heading else ""
+        for sentence in SENTENCE_END.split(line):
+            says = is_bullet and (DONE.search(sentence) or NOT_DONE.search(sentence))
+            told = heading if is_bullet and not says and not CALLED.search(sentence) else ""
+            found.append(f"{told} {sentence}".strip())
+    return [line for line in found if line]
 
 
 def names_in(line: str) -> list[str]:

@@ -18,7 +18,7 @@ from random import Random
 from autogen_context.testing import Call, Say, Step
 from tasks.corrections_words import BUDGET, DEADLINE, PLACE, PLACES
 from tasks.office import FULL, NAME, NOTE, PERSON, TOOL, VOICES, days_in, spoken
-from tasks.sight import SeenCall, Sight
+from tasks.sight import SeenCall, Sight, content_of, legible
 
 AT_ONCE = 3  # things done in one answer
 MONEY = re.compile(
@@ -79,11 +79,12 @@ class Reading:
             if sight.look_up_tool and call.name == sight.look_up_tool[0]
         }
         for at, message in enumerate(sight.messages):
-            content = message.get("content")
+            content = content_of(message)
             if not content or (message["role"] == "tool" and content in answers):
                 continue
+            content = content if message["role"] == "tool" else legible(content)
             voice = VOICES.get(str(message["role"]), NOTE)
-            statements, asked = parsed(str(content), voice)
+            statements, asked = parsed(content, voice)
             for who, statement in statements:
                 self.stated[who].append(statement)
             if asked:

@@ -195,14 +195,14 @@ WORDINGS: Mapping[str, Sequence[str]] = {
 }  # fmt: skip
 
 BANS = re.compile(
-    r"(?i)\b(?:never|nothing|no|not|n't|nobody|elsewhere|off (?:our|the|my) list|(?:keep|stay) away|avoid|block(?:ed)?|skip|bann?ed|"
+    r"(?i)\b(?:never|nothing|no|not|n't|nobody|elsewhere|off (?:our|the|my) list|(?:keep|stay) away|avoid|block(?:ed)?|skip|bans?|bann?ed|forbid\w*|forbidden|prohibited|boycott\w*|"
     r"(?:somebody|someone|anyone|anybody) else|stop|without|closed|free of|ruled out|excluded?|refuse)\b"
 )
 MAY = re.compile(
     r"(?i)\b(?:exception|except|may|allowed|all right|fine|okay|does not (?:go|apply|hold))\b"
 )
 POINTS_BACK = re.compile(r"(?i)\b(?:them|they|there|that|those|its?|all of it|costs)\b")
-MONEY = re.compile(r"(?i)(?:\u20ac ?(\d[\d.,]*\d)|(\d[\d.,]*\d) ?(?:EUR|euros?|\u20ac))")
+MONEY = re.compile(r"(?i)(?:(?:\u20ac|EUR) ?(\d[\d.,]*\d)|(\d[\d.,]*\d) ?(?:EUR|euros?|\u20ac))")
 ASKS = re.compile(
     r"(?i)\b(?:ask(?:s|ed|ing)?|drafts?|OK|okay|approv\w+|check with|confirm\w*|limit|sign)\b"
 )

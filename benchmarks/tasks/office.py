@@ -132,7 +132,7 @@ MARKS = re.compile(r"^(?:\s*(?:\d+\t|[>*\u2022-]\s|\d+[.)]\s))*\s*")
 SPEAKER = re.compile(
     r"(?i)^[\W_]{0,4}(?:the )?(?P<who>user|human|person|customer|assistant|agent|model|ai|tool|function|system)\b[^:\n]{0,30}:[*_]*\s+(?P<rest>\S.*)$"
 )
-TITLE = re.compile(r"^\W{0,4}\[.{1,120}\]\W{0,2}$|^[\W_]{0,4}[^:]{2,60}:[\W_]{0,3}$")
+TITLE = re.compile(r"^#+ .{2,60}$|^\W{0,4}\[.{1,120}\]\W{0,2}$|^[\W_]{0,4}[^:]{2,60}:[\W_]{0,3}$")
 BY_PERSON = re.compile(r"(?i)\b(?:user|human|person|customer|people|instruct\w*)\b")
 BY_TOOL = re.compile(r"(?i)\b(?:tools?|functions?|results?|mails?|calls?|search|calendar)\b")
 BY_NAME = re.compile(r"^(?:From|To|Subject|Date): |^(?:Mail|Week) \d+ of \d+")

@@ -23,6 +23,10 @@ from autogen_context.testing import Call, ChatMessage, Request
 LOOKS_BACK = re.compile(
     r"(?i)\b(?:left|hidden|earlier|previous|past|dropped|evicted)\b.{0,60}\bconversation"
 )
+SPEAKS = re.compile(  # within a paragraph
+    r"(?<=[.!?;]) +(?=(?:The |the )?(?:[Uu]ser|[Pp]erson|[Cc]ustomer|[Hh]uman|[Aa]ssistant|[Tt]ool)\b[^.:\n]{0,30}: )"
+    r"|(?<=[.!?;]) +(?=(?:Done|Completed|Known|Facts|Progress|Problems|Results)\b[^.:\n]{0,20}: )"
+)
 QUERY_NAMES = ("query", "question", "text", "search")  # arguments that take words to look for
 
 
@@ -158,9 +162,34 @@ class Sight:
 def written(message: ChatMessage) -> Iterator[str]:
     """The texts of a message: its content, and its calls as ``name(arguments)``."""
     if content := content_of(message):
-        yield content
+        yield content if message["role"] == "tool" else legible(content)
     for call in message.get("tool_calls") or ():
         yield f"{call['function']['name']}({call['function']['arguments']})"
+
+
+@lru_cache(maxsize=4096)
+def legible(text: str) -> str:
+    """A text as one reads it: what is written as one JSON object as lists under its keys, and a paragraph with a line for each speaker."""
+    if text.startswith("{"):
+        try:
+            value: Any = json.loads(text)
+        except ValueError:
+            return text
+        return "\n".join(lines_under("", value))
+    return text if "\n" in text else SPEAKS.sub("\n", text)
+
+
+def lines_under(key: str, value: Any) -> Iterator[str]:
+    """The lines of a JSON value: its key as a heading, and below it what it holds."""
+    if isinstance(value, dict):
+        for name, each in cast("Mapping[str, Any]", value).items():
+            yield from lines_under(str(name).replace("_", " "), each)
+    elif isinstance(value, list):
+        yield f"{key}:"
+        for each in cast("Sequence[Any]", value):
+            yield f"- {each if isinstance(each, str) else json.dumps(each)}"
+    else:
+        yield f"{key}: {value}" if key else str(value)
 
 
 def content_of(message: ChatMessage) -> str:

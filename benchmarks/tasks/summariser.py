@@ -49,6 +49,9 @@ ONCE = re.compile(  # to be done now; over when it is done
 )
 NAMES = re.compile(r"\d|(?<=[\w,;:'] )[A-Z]\w+")  # a number, or a name within a sentence
 POINTS_BACK = re.compile(r"(?i)\b(?:them|they|there|that|those|these|this|its?|he|she|him|her)\b")
+LOOKS = re.compile(
+    r"(?i)^\W*(?:function_call|tool_call|calls?|called|to|tool|function)?\W*(?:read|list|search|get|find|look|query|show|fetch|open|view|next)(?:_|\b)"
+)
 CALL_ID = re.compile(r"\s*[\[(]?\"?\b(?:tool_)?call_id\b\"?\W{1,4}[\w-]+[\])]?\W{0,2}(?=\s|$)[; ]*")
 FURTHER = re.compile(r"; (?=(?:function_|tool_)?(?:call|result)\b|\w+\()")  # part of one line
 KINDS = ("rule", "fact", "once", "talk")  # of what people say
@@ -72,7 +75,7 @@ def summarised(text: str, most_words: int) -> str:
     said, called, rest = sorted_lines(text)
     people = of_people(said, most_words)
     free = most_words - words_of(people)
-    calls = newest_that_fit(called, min(int(most_words * CALLS_FRACTION), free))
+    calls = of_calls(called, min(free, max(int(most_words * CALLS_FRACTION), free // 2)))
     left = most_words - words_of(people) - words_of(calls)
     named = [line for line in rest if NAMED.search(line)]
     trouble = newest_that_fit([line for line in named if TROUBLE.search(line)], left // 2)
@@ -124,6 +127,14 @@ def sorted_lines(text: str) -> tuple[list[str], list[str], list[str]]:
             kind.pop(cut, None)
             kind[cut] = None
     return list(people), list(calls), list(rest)
+
+
+def of_calls(called: Sequence[str], words: int) -> list[str]:
+    """Calls within so many words, in order: what was done before what was looked at, the newest of each."""
+    done = newest_that_fit([line for line in called if not LOOKS.search(line)], words)
+    looks = [line for line in called if LOOKS.search(line)]
+    known = {*done, *newest_that_fit(looks, words - words_of(done))}
+    return [line for line in called if line in known]
 
 
 def style_of(line: str) -> tuple[bool, bool]:

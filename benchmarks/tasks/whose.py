@@ -27,6 +27,9 @@ OTHERS = re.compile(
     r"|<\|im_start\|>(?:assistant|tool)|\"role\": ?\"(?:assistant|tool)\""
 )
 TITLE = re.compile(r"^[^:]{2,40}:\s*$|^#+ |^\[.*\]$")
+OF_PERSON = re.compile(
+    r"(?i)^(?:#+ |\W{0,4}(?=.*:\W{0,3}$))(?:the )?(?:users?|human|person|customer)\b[^:\n]{0,40}\W{0,3}$"
+)
 QUOTED = re.compile(r"^\s*(?:[-*] )?(?:>|\|)")
 IN_QUOTE = re.compile(r"^\s*\d+\+?\t")  # a numbered line of something shown
 TOLD_BY = re.compile(
@@ -61,7 +64,9 @@ def told(text: str, *, by_person: bool) -> Iterator[str]:
         if QUOTED.match(line):
             continue
         shown = IN_QUOTE.match(line)
-        if not shown and (found := PERSON.search(line)):
+        if not shown and OF_PERSON.match(line):
+            attributed = by_person = True
+        elif not shown and (found := PERSON.search(line)):
             attributed = by_person = True
             yield line[found.end() :]
         elif not shown and OTHERS.search(line):

@@ -224,3 +224,19 @@ def test_the_verdict_sees_what_is_missing_and_what_is_done_twice() -> None:
     task.shop.ordered.append(task.shop.ordered[0])
     verdict = task.verdict()
     assert (verdict.solved, verdict.repeated) == (False, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("Supplier ban: Castel", SAMPLES["supplier"]),
+        ("Castel is forbidden as a supplier", SAMPLES["supplier"]),
+        ("Orders above EUR 400 need approval (draft).", SAMPLES["limit"]),
+        ("Approval limit: 400 EUR", SAMPLES["limit"]),
+        ("Friday deliveries are prohibited", SAMPLES["day"]),
+        ("library -> cost center 4412", SAMPLES["centre"]),
+    ],
+)
+def test_a_rule_is_understood_in_the_words_of_a_summary(text: str, rule: Rule) -> None:
+    """Shorter than anybody said it."""
+    assert rules_in(text) == (rule,)
