@@ -98,7 +98,7 @@ def summarised(text: str, most_words: int) -> str:
 
 
 def sorted_lines(text: str) -> tuple[list[str], list[str], list[str]]:
-    """The lines of people, those of calls, and the others, each once, in order; what is said again counts where it was said last."""
+    """The lines of people, those of calls, and the others, each once, in order."""
     people: dict[str, None] = {}
     calls: dict[str, None] = {}
     rest: dict[str, None] = {}
@@ -122,10 +122,10 @@ def sorted_lines(text: str) -> tuple[list[str], list[str], list[str]]:
         if not short or TITLE.match(short):
             continue
         for part in SENTENCE_END.split(short) if by_person else FURTHER.split(short):
-            kind = people if by_person else calls if CALLED.search(part) else rest
+            is_call = not by_tool and CALLED.search(part)
+            kind = people if by_person else calls if is_call else rest
             cut = (part if by_person else as_told(part))[:LONGEST_LINE]
-            kind.pop(cut, None)
-            kind[cut] = None
+            kind.setdefault(cut)
     return list(people), list(calls), list(rest)
 
 

@@ -73,11 +73,12 @@ def test_rules_and_facts_outlast_errands_and_talk() -> None:
     assert "Please order 5 chairs" not in short
 
 
-def test_what_is_said_again_counts_where_it_was_said_last() -> None:
-    """A value that is put back stands behind the one that it replaces."""
-    first, second = "The limit is 300 EUR.", "The limit is 500 EUR."
-    short = summarised(f"user: {first}\nuser: {second}\nuser: {first}", 100)
-    assert short.index(second) < short.index(first)
+def test_what_files_hold_are_no_calls() -> None:
+    """Code in a result is not what was done; the calls keep their room."""
+    code = "\n".join(f"const label{n} = balance.weigh({{ supplier: {n} }});" for n in range(90))
+    edit = 'replace_text({"path":"a/b.py","old":"x1","new":"y1"})'
+    text = f"1. [assistant] function_call {edit} [call_id=c1]\n2. [tool] function_result: {code}"
+    assert edit in summarised(text, 100).partition("Known:")[0]
 
 
 def test_each_call_of_a_line_is_kept_without_its_id() -> None:
