@@ -56,7 +56,7 @@ CALL_ID = re.compile(r"\s*[\[(]?\"?\b(?:tool_)?call_id\b\"?\W{1,4}[\w-]+[\])]?\W
 FURTHER = re.compile(r"; (?=(?:function_|tool_)?(?:call|result)\b|\w+\()")  # part of one line
 KINDS = ("rule", "fact", "once", "talk")  # of what people say
 LASTING = KINDS[:2]
-LASTING_FRACTION = 0.65  # of the words, at most, for rules and facts of people
+LASTING_FRACTION = 0.8  # of the words, at most, for rules and facts of people
 PERSONS_FRACTION, CALLS_FRACTION = (
     0.5,
     0.25,
