@@ -40,6 +40,7 @@ from tasks.langchain_agent import LangChainAgent, summarising
 
 MODEL = "gpt-4-turbo-2024-04-09"  # its own window is larger than all that are tried
 MARGIN = 0.03  # of a window, for what a manager that sees messages alone counts differently
+SUMMARY_INPUT_TOKENS = 32_000  # four times Agent Framework's own limit; with none, a run bills up to 139 million tokens
 COMPACT_TO = 0.5  # of the room: where truncation and summaries begin anew, as in the examples of their documentation
 
 
@@ -127,7 +128,7 @@ def summarisation(setting: Setting) -> Mapping[str, Any]:
             client=client,
             target_count=kept_messages,
             threshold=0,
-            max_summary_input_tokens=None,  # the model of summaries has no window here
+            max_summary_input_tokens=SUMMARY_INPUT_TOKENS,
             tokenizer=Tokenizer(),
         )
 

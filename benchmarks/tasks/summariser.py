@@ -2,7 +2,7 @@
 
 Promise: it reads lines and sentences of whatever text it is given, of any form, and writes at most as many words as it is asked
 for: first what people said (rules before facts, and both before what was to be done once), then what was called with which names, then
-lines with names and numbers, errors first. Rules and facts may take most of it where there are many.
+lines with names and numbers, errors first, a field of a record with what the record is of. Rules and facts may take most of it where there are many.
 
 It works as a careful model of middling skill does: it makes nothing up, and what there is no room for is gone.
 """
@@ -26,6 +26,10 @@ SPEAKER = re.compile(
 )
 TITLE = re.compile(r"^[^:]{2,40}:\s*$")  # of a part of an earlier summary
 BY_TOOL = re.compile(r"(?i)^[^a-z]{0,12}(?:the )?(?:tool|function)\b")
+FIELD = re.compile(
+    r"^(?!(?:function|tool)\w*\b)[\w -]{2,30}[:=] ?\S"
+)  # of a record; its first line says of which
+LONGEST_SUBJECT = 60  # characters
 QUOTED = re.compile(r"^\s*>")
 CALLED = re.compile(
     r"\w+\(\{.*?\}\)|\b(?:call|called|calls|tool_calls?)\b.{0,200}|\"?arguments\"?\W.{0,200}"
@@ -102,7 +106,7 @@ def sorted_lines(text: str) -> tuple[list[str], list[str], list[str]]:
     people: dict[str, None] = {}
     calls: dict[str, None] = {}
     rest: dict[str, None] = {}
-    by_person, by_tool = False, False
+    by_person, by_tool, subject = False, False, ""
     style: tuple[bool, bool] | None = None
     for line in CALL_ID.sub("\n", text).split("\n"):
         left = line
@@ -112,7 +116,7 @@ def sorted_lines(text: str) -> tuple[list[str], list[str], list[str]]:
         if found and by_tool and style_of(line) != style:
             found = None  # no turn begins so in this text: it is in what the tool told
         if found:
-            by_tool = BY_TOOL.match(line) is not None
+            by_tool, subject = BY_TOOL.match(line) is not None, ""
             left = line[found.end() :]  # an earlier summary begins behind its speaker
             by_person = bool(PERSON.search(line) or PERSON.search(left)) and not by_tool
             left = PERSON.sub("", left) if by_person else left
@@ -124,8 +128,11 @@ def sorted_lines(text: str) -> tuple[list[str], list[str], list[str]]:
         for part in SENTENCE_END.split(short) if by_person else FURTHER.split(short):
             is_call = not by_tool and CALLED.search(part)
             kind = people if by_person else calls if is_call else rest
-            cut = (part if by_person else as_told(part))[:LONGEST_LINE]
-            kind.setdefault(cut)
+            told = part if by_person else as_told(part)
+            if kind is rest:
+                told = f"{subject}, {told}" if subject and FIELD.match(part) else told
+                subject = subject or part[:LONGEST_SUBJECT].rstrip(" :")
+            kind.setdefault(told[:LONGEST_LINE])
     return list(people), list(calls), list(rest)
 
 

@@ -97,3 +97,11 @@ def test_each_call_of_a_line_is_kept_without_its_id() -> None:
     assert [line for line in short.split("\n") if "Rejected" in line] == [
         "- function_result: Rejected INV-103."
     ]
+
+
+def test_a_field_is_told_with_what_its_record_is_of() -> None:
+    """A value without its name helps nobody later."""
+    text = "Tool: Record of Brandt Cold Storage\nmeter: 40-118\nreading: 7741\nUser: Go on."
+    told = summarised(text, 100)
+    assert "Record of Brandt Cold Storage, reading: 7741" in told
+    assert "Record of Brandt Cold Storage, meter: 40-118" in told
