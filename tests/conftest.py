@@ -55,8 +55,11 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The order of the files; within a file it is that in which its tests stand."""
+    """The order of the files; within a file it is that in which its tests stand. What says the same on each Python is marked."""
     items.sort(key=lambda item: item.path.stem not in LONGEST)
+    for item in items:
+        if item.path.parent.name == "tasks":  # of the benchmark
+            item.add_marker(pytest.mark.one_python)
     if not config.pluginmanager.has_plugin("support.older_hosts"):
         older = [item for item in items if item.get_closest_marker("older_hosts")]
         config.hook.pytest_deselected(items=older)
