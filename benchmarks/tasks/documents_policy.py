@@ -20,6 +20,7 @@ from functools import cached_property, lru_cache
 from itertools import chain, count
 
 from autogen_context.testing import Call, Say, Step
+from tasks.accounts import sentences_of
 from tasks.documents_text import (
     BRANCH,
     HEAD_OF_PAGE,
@@ -37,7 +38,19 @@ AT_ONCE = 2  # questions that people ask in one message
 SCANNING = "I go through the book from here."
 READ = re.compile(r"(?i)\bpart (one|two|three|four)\b")
 QUESTION = re.compile(r"(?i)\bquestion (\d+)\b")
-ANSWERED = re.compile(r"(?i)\banswer\b\W.{0,12}\bquestion\W{1,5}(\d+)")
+ANSWERED = re.compile(  # by a call
+    r"\banswer\b\W.{0,20}?\bquestion(?:=|\W{2,5})(\d+)|\banswer\(\W{0,3}(\d+)"
+)
+SAID_ANSWERED = re.compile(r"(?i)\banswered\b|[\u2705\u2713\u2714]|\[x\]")
+NOT_ANSWERED = re.compile(
+    r"(?i)\bnot (?:yet )?(?:been )?answered|\bunanswered|\bto be answered|\bcould not\b|\[ \]"
+)
+SEVERAL = re.compile(
+    r"(?i)\bquestions? (\d+)((?:(?:, and|,| and|&|-| to| through|\u2013)? ?\d+\b)*)"
+)
+OF_USER = re.compile(  # before the number of a question
+    r"(?im)^(\W*)(?:the )?(?:(?:user|person|customer|human)\b|(?:current|open|pending|active|latest)\b)[^:\n]{0,40}:?[^:\n]{0,20}?\b(question \d+)\b:?"
+)
 PART_ENDS = re.compile(r"(?i)\bpart \w+ of the book ends here|\bthis was the last page\b")
 
 
@@ -94,7 +107,7 @@ class Reading:
                 continue
             if seen.role == "user":
                 return Asked(at=seen.at, questions=questions)
-            said = " ".join(people_said(seen.text, seen.role))
+            said = " ".join(people_said(OF_USER.sub(r"\1User: \2,", seen.text), seen.role))
             number = max(map(int, QUESTION.findall(said)), default=0)
             reads = [PARTS.index(each.lower()) + 1 for each in READ.findall(said)]
             goes_on = number > last and (last > 0 or max(reads, default=0) >= part)
@@ -118,7 +131,7 @@ class Reading:
 
     def _answered(self, questions: Sequence[Question]) -> Step:
         """Answer what is known, then go on with the first question that is open."""
-        answered = {found[1] for found in self.sight.found(ANSWERED)}
+        answered = {n for seen in self.sight.texts for n in answered_in(seen.text, seen.role)}
         left = [question for question in questions if question.number not in answered]
         if not left:
             return Say("That is answered.")
@@ -288,7 +301,7 @@ class Reading:
 def asked_in(text: str, role: str) -> tuple[Question, ...] | None:
     """The last thing that a person asks for in a text; no questions stand for reading on."""
     found: tuple[Question, ...] | None = None
-    for sentence in people_said(text, role):
+    for sentence in people_said(OF_USER.sub(r"\1User: \2,", text), role):
         number, measure = QUESTION.search(sentence), MEASURE.search(sentence)
         term, branch = SUBJECT.search(sentence), BRANCH.search(sentence)
         if number and measure and term:
@@ -302,3 +315,18 @@ def asked_in(text: str, role: str) -> tuple[Question, ...] | None:
         elif READ.search(sentence):
             found = ()
     return found
+
+
+@lru_cache(maxsize=20_000)
+def answered_in(text: str, role: str) -> frozenset[str]:
+    """The numbers of the questions that a text says are answered: a call, or an account."""
+    found = {call[1] or call[2] for call in ANSWERED.finditer(text)}
+    for told in sentences_of(text, QUESTION) if role != "tool" else ():
+        says = f"{told.heading} {told.sentence}"
+        if SAID_ANSWERED.search(says) and not NOT_ANSWERED.search(says):
+            for first, others in SEVERAL.findall(told.sentence):
+                numbers = [int(first), *map(int, re.findall(r"\d+", others))]
+                is_span = len(numbers) == 2 and re.search(r"-|to|through|\u2013", others)
+                numbers = [*range(numbers[0], numbers[1] + 1)] if is_span else numbers
+                found.update(map(str, numbers))
+    return frozenset(found)

@@ -25,7 +25,7 @@ def any_of(words: Sequence[str]) -> str:
 
 
 SUBJECT = re.compile(any_of([*TERMS, *GROUPS]), re.IGNORECASE)
-MEASURE = re.compile(any_of(list(UNITS)), re.IGNORECASE)
+MEASURE = re.compile(any_of(list(UNITS)).removesuffix(r"\b") + r"(?=s?\b)", re.IGNORECASE)
 VALUE = re.compile(rf"\b\d+ (?:{'|'.join(sorted(set(UNITS.values())))})\b")
 SECTION = re.compile(r"(?i)\bsection (\d+\.\d+)")
 HEADING = re.compile(r"\W*([A-Z]?\d{1,2}\.\d) +([^.|:]{2,40})$")
@@ -36,11 +36,15 @@ BETWEEN = re.compile(
     r"(?i)\[(?!.*\b(?:call|result|tool)\b).*\]$|[-=]{3,}$"
 )  # stands between pieces
 OLD_BEFORE = re.compile(r"(?i)\b(?:instead of|no longer|from|in place of|rather than)\W+$")
-OLD_BEHIND = re.compile(r"(?i)\W+(?:is|are|was) replaced by\b")
+WAS_BEFORE = re.compile(r"(?i)\b(?:was|previously|before|old)\W+$")  # where another value is
+OLD_BEHIND = re.compile(r"(?i)\W+(?:is|are|was) replaced by\b|\W{0,3}(?:->|=>|\u2192)")
+ASIDE = re.compile(r" ?\([^()]*\)")
 CHANGE = re.compile(r"(?i)\b(?:changed|amended|becomes|now|no longer|instead of|replaced)\b")
 OLDER = re.compile(
     r"(?i)\b(?:editions?|until \d{4}|used to be|draft of|formerly|dropped|print of)\b"
 )
+PAST = re.compile(rf"{OLDER.pattern}|\b(?:was|previously|before|old)\b")
+MARKS = " \t#*-_`:\u2022"
 BRANCH = re.compile(rf"(?i)\b(this|{'|'.join(BRANCHES)}) (?:{'|'.join(k.branch for k in KINDS)})\b")
 WHOLE_PAGE = 3_000  # characters: with fewer something of a page is missing
 SOMEWHERE = "?"  # a branch that the text does not name
@@ -84,7 +88,7 @@ class Page:
         self._begin()
 
     def _begin(self) -> None:
-        self.subject = self.section = self.branch = ""
+        self.subject = self.section = self.branch = self.measure = ""
         self.number = 0
 
     def read(self, line: str) -> None:
@@ -102,6 +106,7 @@ class Page:
         elif heading := HEADING.match(line):
             title = SUBJECT.fullmatch(heading[2].strip())
             self.section, self.subject = heading[1], title[0].lower() if title else ""
+            self.measure = ""
             if self.number:
                 self.places.append((heading[2].strip().lower(), self.number))
         elif place := PLACE.match(line):
@@ -111,22 +116,38 @@ class Page:
             )
         elif "|" in line:
             self._row([cell.strip() for cell in line.split("|")])
-        else:
-            current = self.subject
-            for sentence in SENTENCE.split(line):
-                current = self._sentence(sentence, current)
+        elif not self._is_title(line.strip(MARKS)):
+            self._sentences(line)
+
+    def _is_title(self, bare: str) -> bool:
+        """Whether a line is a term or a measure alone, of which the lines below tell."""
+        if title := SUBJECT.fullmatch(bare):
+            self.subject, self.measure = title[0].lower(), ""
+            return True
+        title = MEASURE.match(bare)
+        if title is None or bare[title.end() :] not in {"", "s"}:
+            return False
+        self.measure = title[0].lower()
+        return True
+
+    def _sentences(self, line: str) -> None:
+        current = self.subject
+        for sentence in SENTENCE.split(line):
+            current = self._sentence(sentence, current)
 
     def _row(self, cells: Sequence[str]) -> None:
         """A row of a table, or the row with its columns."""
-        if sum(1 for cell in cells if MEASURE.fullmatch(cell)) > 1:
+        has_value = any(VALUE.fullmatch(cell) for cell in cells)
+        if not has_value and any(MEASURE.fullmatch(cell) for cell in cells):
             self.columns = [cell.lower() for cell in cells]
             return
         subject = next((cell.lower() for cell in cells if SUBJECT.fullmatch(cell)), "")
         for n, cell in enumerate(cells):
             unit = cell.split(" ", 1)[-1]
             fitting = [name for name in UNITS if UNITS[name] == unit]
-            if len(self.columns) == len(cells):
-                fitting = [name for name in fitting if name == self.columns[n]]
+            named = [cell.lower() for cell in cells if MEASURE.fullmatch(cell)]
+            if named or len(self.columns) == len(cells):
+                fitting = [name for name in fitting if name in (named or [self.columns[n]])]
             if subject and VALUE.fullmatch(cell) and len(fitting) == 1:
                 self.statements.append(
                     Statement(
@@ -141,6 +162,8 @@ class Page:
 
     def _sentence(self, sentence: str, current: str) -> str:
         """A sentence; returns of what the next one is, if it does not say it."""
+        bare = ASIDE.sub(lambda each: "" if PAST.search(each[0]) else each[0], sentence)
+        sentence = bare if VALUE.search(bare) else sentence
         subjects = [(m.start(), m[0].lower()) for m in SUBJECT.finditer(sentence)]
         measures = [(m.start(), m[0].lower()) for m in MEASURE.finditer(sentence)]
         values = list(VALUE.finditer(sentence))
@@ -150,6 +173,8 @@ class Page:
                 self.groups += [(name, groups[0]) for _, name in subjects if name != groups[0]]
         elif not OLDER.search(sentence):
             old = [m for m in values if is_old(m, sentence)]
+            was = [m for m in values if WAS_BEFORE.search(sentence[: m.start()])]
+            old += [m for m in was if m not in old and {*was, *old} < {*values}]
             new = [m for m in values if m not in old]
             section = SECTION.search(sentence)
             if section and old and new and not measures:
@@ -157,7 +182,8 @@ class Page:
             where = (BRANCH.findall(sentence) or [""])[0].lower()
             where = (self.branch or SOMEWHERE) if where == "this" else where
             for value in new:
-                fitting = [each for each in measures if UNITS[each[1]] == value[0].split(" ")[1]]
+                fitting = measures or ([(0, self.measure)] if self.measure else [])
+                fitting = [each for each in fitting if UNITS[each[1]] == value[0].split(" ")[1]]
                 if measure := nearest(value.start(), fitting):
                     is_change = CHANGE.search(sentence) is not None
                     subject = nearest(value.start(), subjects) or current

@@ -27,6 +27,7 @@ SPEAKS = re.compile(  # within a paragraph
     r"(?<=[.!?;]) +(?=(?:The |the )?(?:[Uu]ser|[Pp]erson|[Cc]ustomer|[Hh]uman|[Aa]ssistant|[Tt]ool)\b[^.:\n]{0,30}: )"
     r"|(?<=[.!?;]) +(?=(?:Done|Completed|Known|Facts|Progress|Problems|Results)\b[^.:\n]{0,20}: )"
 )
+FENCE = re.compile(r"^\s*```\w*\n(.*)\n```\s*$", re.DOTALL)  # around all of a text
 QUERY_NAMES = ("query", "question", "text", "search")  # arguments that take words to look for
 
 
@@ -169,8 +170,9 @@ def written(message: ChatMessage) -> Iterator[str]:
 
 @lru_cache(maxsize=4096)
 def legible(text: str) -> str:
-    """A text as one reads it: what is written as one JSON object as lists under its keys, and a paragraph with a line for each speaker."""
-    if text.startswith("{"):
+    """A text as one reads it: what is written as JSON as lists under its keys, and a paragraph with a line for each speaker."""
+    text = FENCE.sub(r"\1", text)
+    if text.startswith(("{", "[{")):
         try:
             value: Any = json.loads(text)
         except ValueError:
@@ -183,13 +185,24 @@ def lines_under(key: str, value: Any) -> Iterator[str]:
     """The lines of a JSON value: its key as a heading, and below it what it holds."""
     if isinstance(value, dict):
         for name, each in cast("Mapping[str, Any]", value).items():
-            yield from lines_under(str(name).replace("_", " "), each)
+            told = str(name).replace("_", " ")
+            is_field = key and not isinstance(each, dict | list)
+            yield from lines_under(f"{key} {told}" if is_field else told, each)
     elif isinstance(value, list):
         yield f"{key}:"
         for each in cast("Sequence[Any]", value):
-            yield f"- {each if isinstance(each, str) else json.dumps(each)}"
+            yield f"- {each if isinstance(each, str) else '; '.join(fields_of(each))}"
     else:
         yield f"{key}: {value}" if key else str(value)
+
+
+def fields_of(value: Any) -> Iterator[str]:
+    """A JSON value within one line: an object as its fields, each with its name."""
+    if not isinstance(value, dict):
+        yield json.dumps(value)
+        return
+    for name, each in cast("Mapping[str, Any]", value).items():
+        yield f"{str(name).replace('_', ' ')}: {each if isinstance(each, str) else json.dumps(each)}"
 
 
 def content_of(message: ChatMessage) -> str:

@@ -15,20 +15,30 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from autogen_context.testing import Call, Say, Step
+from tasks.accounts import sentences_of, states_in
 from tasks.office import NOTE, PERSON, TOOL, VOICES, spoken
-from tasks.sight import SeenCall, Sight
+from tasks.sight import SeenCall, Sight, content_of, legible
 from tasks.teams_words import CITIES, PLURALS, SECTORS, TIERS
+from tasks.whose import SAYS
 
 AT_ONCE = 2  # calls in one answer
 EVERYTHING = 99  # pages, where nobody says how many
 ID = re.compile(r"\b(?:CU|LF|CT|ST)-\d{4}\b")
 ACT = re.compile(r"\b(?:call|inspect|renew|book)_\w+")
 OTHER_CALL = re.compile(r"\b(?:open_item|read_log|list_page)\b")
-DONE = re.compile(r"(?i)\b(?:called|inspected|renewed|booked|done|completed|finished|reached)\b")
+DONE = re.compile(
+    r"(?i)\b(?:called|inspected|renewed|booked|done|completed|finished|reached)\b|[\u2705\u2713\u2714]|\[x\]"
+)
 SILENT = re.compile(
-    r"(?i)\b(?:no answer|without (?:an )?answer|did not answer|unanswered|not reached|open)\b"
+    r"(?i)\b(?:no (?:answer|response|reply)|without (?:an )?(?:answer|response|reply)|did(?: not|n['\u2019]t) (?:answer|respond|reply|pick up)"
+    r"|unanswered|unreachable|(?:not|never)(?: be| been)? reached|open)\b"
+)
+TO_DO = re.compile(
+    r"(?i)\b(?:not (?:yet )?(?:been )?(?:called|inspected|renewed|booked|done|tried|opened)|(?:still|yet) to|to be (?:called|inspected|renewed|booked|done)"
+    r"|pending|remaining|to do|todo)\b|\[ \]"
 )
 OUT_OF_TURN = re.compile(r"(?i)\bout of turn|\burgent")
+REPORTED = re.compile(r"(?i)\bout of turn\b")
 URGENT = re.compile(r"(?i)\b(?:first|before|right away|cannot wait|can't wait|urgent|quick one)\b")
 HAND_OVER = re.compile(r"(?i)\bhand(?:s|ed|ing)? over\b")
 RETRY = re.compile(
@@ -43,7 +53,12 @@ OPENED = re.compile(r"\b([A-Z]{2}-\d{4}), on page (\d+)")
 FIELD = re.compile(r"\b(city|tier|sector): (\w+)")
 KEY = re.compile(r"\b\w+ of ([A-Z]{2}-\d{4}): (\d{9})\b")
 FORBIDS = re.compile(
-    r"(?i)\b(?:no|not|nothing|nobody|never|leave|left|skip\w*|off|away|without|except|avoid)\b"
+    r"(?i)\b(?:no|not|cannot|nothing|nobody|none|never|leave|left|skip\w*|off|away|without|except|avoid\w*|exclu\w+|exempt\w*|forbid\w*"
+    r"|forbidden|prohibit\w*|spared?|omit\w*|ban|banned|\w+n['\u2019]t)\b"
+)
+SPARES = re.compile(  # a heading of what is not to be touched
+    r"(?i)\b(?:do not|never|skip|exclu\w+|exempt\w*|forbid\w*|forbidden|prohibit\w*|avoid|not to|must not|leave (?:out|alone)|off-limits"
+    r"|to be spared|ban|banned|\w+n['\u2019]t)\b"
 )
 SPARED = {word.lower(): word for word in (*CITIES, *TIERS, *SECTORS)} | {
     plural: sector for sector, plural in PLURALS.items()
@@ -71,6 +86,7 @@ class Parsed:
 
     status: tuple[tuple[str, str], ...]  # item, and done or silent; in order
     out_of_turn: tuple[str, ...]
+    reported: tuple[str, ...]  # done by others, as reports say
     rules: tuple[tuple[str, str], ...]  # what is spared, and the sentence
     wish: Wish | None
     fields: tuple[tuple[str, str, str], ...]  # item, and what of it is what
@@ -104,10 +120,11 @@ class Reading:
                 acts.setdefault(call.at, []).append(str(call.arguments.get("item")))
         for at, message in enumerate(sight.messages):
             self.status.update(dict.fromkeys(acts.get(at, ()), "done"))
-            if content := message.get("content"):
+            if content := content_of(message):
                 role = str(message["role"])
                 is_answer = role == "tool" and content in answers
-                self._read(at, str(content), "answer" if is_answer else role)
+                text = content if role == "tool" else legible(content)
+                self._read(at, text, "answer" if is_answer else role)
         self.since = [call for call in sight.calls if call.at > self.wish.at]
         if self.wish.kind == "named" and sight.newest.role == "tool" and not self.is_for_named():
             self.wish = Wish(at=self.wish.at)
@@ -128,9 +145,9 @@ class Reading:
         if role == "answer":
             return
         self.count = max(self.count, parsed.count)
-        if role == "user":
+        if role != "tool":
             self.is_partial |= parsed.is_partial
-            self.reported |= {name for name, what in parsed.status if what == "done"}
+            self.reported |= set(parsed.reported)
         if wish := parsed.wish:
             self.wish = Wish(
                 kind=wish.kind, at=at, first=wish.first, last=wish.last, names=wish.names
@@ -272,15 +289,22 @@ def parsed_text(text: str, voice: str) -> Parsed:
     """What a text says, the same for the same text."""
     status: list[tuple[str, str]] = []
     out_of_turn: list[str] = []
+    reported: list[str] = []
     rules: list[tuple[str, str]] = []
     wish: Wish | None = None
-    for line in text.split("\n"):
-        for sentence in line.split(". "):
-            names = ID.findall(sentence)
-            if what := status_of(sentence) if names else "":
-                status += [(name, what) for name in names]
-            if what != "silent" and voice != TOOL and OUT_OF_TURN.search(sentence):
-                out_of_turn += names
+    for told in sentences_of(text, ID):
+        states = [each for each in states_in(told, ID, status_of) if each[1] in {"done", "silent"}]
+        status += states
+        if voice != TOOL and OUT_OF_TURN.search(f"{told.heading} {told.sentence}"):
+            silent = {name for name, what in states if what == "silent"}
+            out_of_turn += [name for name in ID.findall(told.sentence) if name not in silent]
+            if REPORTED.search(f"{told.heading} {told.sentence}"):
+                reported += [name for name, what in states if what == "done"]
+    for told in sentences_of(text, ID) if voice != TOOL else ():
+        if SPARES.search(told.heading):
+            title = told.heading.strip(" #*:")
+            listed = f"{title}: {told.sentence.strip(' -*')}"
+            rules += rules_of(listed)
     for who, sentence in spoken(text, voice) if voice != TOOL else ():
         if who == TOOL:
             continue
@@ -288,11 +312,12 @@ def parsed_text(text: str, voice: str) -> Parsed:
         found = wish_of(sentence)
         if found and found.kind == "named":
             out_of_turn += found.names
-        if found and PERSON in {who, voice}:
+        if found and (PERSON in {who, voice} or SAYS.search(sentence)):
             wish = found
     return Parsed(
         status=tuple(status),
         out_of_turn=tuple(out_of_turn),
+        reported=tuple(reported),
         rules=tuple(rules),
         wish=wish,
         fields=tuple(fields_in(text)),
@@ -303,11 +328,13 @@ def parsed_text(text: str, voice: str) -> Parsed:
 
 
 def status_of(sentence: str) -> str:
-    """Whether a sentence says that its items are done, or gave no answer."""
+    """Whether a clause says that its items are done, gave no answer, or are still to do."""
     if OTHER_CALL.search(sentence):
         return ""
     if SILENT.search(sentence):
         return "silent"
+    if TO_DO.search(sentence):
+        return "to do"
     return "done" if DONE.search(sentence) or ACT.search(sentence) else ""
 
 

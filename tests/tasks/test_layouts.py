@@ -6,9 +6,12 @@ from collections.abc import Callable, Sequence
 import pytest
 from tasks.batches import Batches
 from tasks.corrections import Corrections
+from tasks.documents import Documents
+from tasks.plans import Plans
 from tasks.rules import Rules
 from tasks.sight import Sight
 from tasks.task import Task
+from tasks.teams import Teams
 
 from autogen_context.testing import ChatMessage, Request
 
@@ -60,6 +63,9 @@ TOOLS: dict[type[Task], Sequence[str]] = {
     Rules: ("search_shop", "read_offer", "order", "read_mail", "send_mail"),
     Corrections: ("read_mail", "search_mail", "book_review", "reserve_place", "find_contact", "send_mail"),
     Batches: ("list_invoices", "read_invoice", "pay_invoice"),
+    Plans: ("read_notes", "run_step", "check_step", "status", "read_record"),
+    Teams: ("list_page", "open_item", "read_log", "call_customer"),
+    Documents: ("read_on", "read_page", "answer"),
 }  # fmt: skip
 
 
@@ -132,3 +138,181 @@ def test_a_heading_says_what_its_bullets_do_not() -> None:
         "[Call(name='read_invoice', arguments={'item': 'INV-0104'}), "
         "Call(name='read_invoice', arguments={'item': 'INV-0107'})]"
     )
+
+
+ROLES = ("assistant", "user", "system")
+PLAN = "1. open-port\n2. book-hall\n3. sign-archive\n4. rent-chairs (last)\n"
+REST = "Please do the rest of the steps now."
+TAKES = "Notes on sign-archive, page 1 of 1\nTakes: the port of open-port, the serial of book-hall and the change ticket.\n"
+NOTES = called("read_notes", {"step": "sign-archive", "page": 1}, TAKES)
+NEXT_STEP = "Call(name='read_notes', arguments={'step': 'sign-archive', 'page': 1})"
+VALUES = "'values': '51234, R555, CH-9999'"
+CUSTOMERS = "Now pages 3 to 4, each customer once."
+AGAIN = "Last, try those again that gave no answer."
+ROWS = called("list_page", {"page": 3}, "Page 3 of 8\nCU-7777\nCU-4444\nCU-5555\nCU-6666")
+QUESTION = "Question 7: what is the deposit of the loft?"
+ANSWER = "Call(name='answer', arguments={'question': 7, 'value': '40 EUR'})"
+
+
+def said(text: str) -> ChatMessage:
+    """What a person says."""
+    return {"role": "user", "content": text}
+
+
+def opened(*cities: str) -> list[ChatMessage]:
+    """Items that were read in one answer: CU-1111 and so on."""
+    made = [
+        called("open_item", {"item": f"CU-{n}"}, f"CU-{n}, on page 3\ncity: {city}\ntier: trial\nsector: school\nphone of CU-{n}: 12345{n}")
+        for n, city in enumerate(cities, 1111)
+    ]  # fmt: skip
+    calls = [call for message, _ in made for call in message["tool_calls"]]
+    asked: ChatMessage = {"role": "assistant", "content": None, "tool_calls": calls}
+    return [asked, *(result for _, result in made)]
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_plan_a_team_and_a_book_are_read_in_every_layout(
+    layout: Callable[[Sequence[str], Sequence[str]], str], role: str
+) -> None:
+    """Order, progress and values; rules, who was reached and who not; the question and what the book says."""
+    plan = ["This is the plan, in this order: 1. open-port 2. book-hall 3. sign-archive 4. rent-chairs (last).", "First, the change ticket is CH-1234.", "The cost centre we have is CO-7777.", "Begin, and stop after book-hall.", "In between, please read the 14 pages of the guest list for me.", "By the way, the change ticket is now CH-9999.", REST]  # fmt: skip
+    prose = "First open-port, then book-hall, then sign-archive, and finally rent-chairs."
+    ran = ["open-port done; its port is 51234.", "book-hall done; its serial is R555.", "Check of book-hall, page 2 of 2."]  # fmt: skip
+    assert decided(Plans, layout(plan, ran), role) == NEXT_STEP
+    assert decided(Plans, layout([prose, *plan[1:]], ran), role) == NEXT_STEP
+    assert VALUES in decided(Plans, layout(plan, ran), role, *NOTES)
+
+    asked = ["A long list. Don't call anybody in Lyon. First call CU-7777, CU-8888, they cannot wait.", "Skip all hotels.", CUSTOMERS]  # fmt: skip
+    tried = ["Called CU-7777, CU-8888.", "Called CU-4444; no answer from CU-5555."]
+    summary = layout(asked, tried)
+    step = decided(Teams, summary, role, *opened("Lyon", "Porto"))
+    assert step == "[Call(name='call_customer', arguments={'item': 'CU-1112', 'key': '123451112'})]"
+    step = decided(Teams, summary, role, *ROWS)
+    assert step == "[Call(name='open_item', arguments={'item': 'CU-6666'})]"
+    step = decided(Teams, summary, role, said(AGAIN))
+    assert step == "[Call(name='open_item', arguments={'item': 'CU-5555'})]"
+    report = decided(Teams, summary, role, said("Please hand over to the next one."))
+    assert "out of turn: CU-7777, CU-8888.\\nNo answer so far: CU-5555.\\n" in report
+    assert "Lyon" in report
+    assert "hotels" in report
+
+    read = ["Loft (section 3.4): notice period 9 days, deposit 30 EUR.", "Gym: deposit 20 EUR.", "In section 3.4, 30 EUR is replaced by 40 EUR."]  # fmt: skip
+    summary = layout(["Now part four, every page of it.", QUESTION], read)
+    assert ANSWER in decided(Documents, summary, role, *called("read_on", {}, "Text."))
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Plan: open-port, book-hall, sign-archive, rent-chairs\nCompleted steps:\n- open-port\n- book-hall\nRemaining:\n- sign-archive\n- rent-chairs",
+        "1. open-port - done (port 51234)\n2. book-hall - done\n3. sign-archive - pending\n4. rent-chairs - pending",
+        "1. `open-port` \u2705\n2. **book-hall** \u2705\n3. `sign-archive`\n4. `rent-chairs` (last)",
+        "- [x] 1. open-port\n- [x] 2. book-hall\n- [ ] 3. sign-archive\n- [ ] 4. rent-chairs",
+        "The plan is open-port -> book-hall -> sign-archive -> rent-chairs. open-port and book-hall are done, next is sign-archive.",
+        "The plan: 1. open-port, 2. book-hall, 3. sign-archive, 4. rent-chairs. Steps 1 and 2 are completed.",
+        "We go step-by-step: First open-port, then book-hall, sign-archive and rent-chairs. open-port and book-hall were run; sign-archive has not been run.",
+        json.dumps({"plan": ["open-port", "book-hall", "sign-archive", "rent-chairs"], "completed": ["open-port", "book-hall"], "next": "sign-archive"}),
+    ],
+)  # fmt: skip
+def test_how_far_a_plan_is(text: str, role: str) -> None:
+    """Ticks, numbers, arrows, headings; what is pending was not run, whatever stands beside it."""
+    checked = called("check_step", {"step": "book-hall"}, "Check of book-hall, page 1 of 1\nText.")
+    first = decided(Plans, text, role, said(REST))
+    assert first in {
+        NEXT_STEP,
+        "Call(name='check_step', arguments={'step': 'book-hall', 'page': 1})",
+    }
+    assert decided(Plans, text, role, said(REST), *checked) == NEXT_STEP
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The port of open-port is 51234, the serial of book-hall is R555. Use CH-9999 as change ticket.",
+        "open-port: 51234\nbook-hall: R555\nchange ticket: CH-9999 (was CH-1234)",
+        "| open-port | port `51234` |\n| book-hall | serial **R555** |\nchange ticket changed from CH-1234 to CH-9999",
+        "open-port done. book-hall done; its serial is R555. open-port gave port 51234. CH-9999 replaces CH-1234 as the change ticket.",
+        json.dumps({"values": {"open-port": {"port": 51234}, "book-hall": {"serial": "R555"}}, "change_ticket": "CH-9999"}),
+    ],
+)  # fmt: skip
+def test_values_of_a_plan_in_any_order(text: str) -> None:
+    """A value is that of the step nearest to it; what was replaced holds no longer."""
+    assert VALUES in decided(Plans, text, "assistant", said(PLAN + REST), *NOTES)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Excluded: Lyon, hotels.", "Do not call:\n- Lyon\n- hotels", "We can't contact Lyon or hotels.", json.dumps({"do_not_call": ["Lyon", "hotels"]}), "**Exclusions**\n- City: Lyon\n- Sector: hotel"],
+)  # fmt: skip
+def test_what_a_team_leaves_out(text: str) -> None:
+    """A heading makes a rule of what stands below it."""
+    step = decided(Teams, text, "assistant", said(CUSTOMERS), *opened("Lyon", "Porto"))
+    assert step == "[Call(name='call_customer', arguments={'item': 'CU-1112', 'key': '123451112'})]"
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Done:\n- CU-7777\n- CU-4444\nNo answer:\n- CU-5555",
+        "Called CU-7777 and CU-4444, but CU-5555 gave no answer. Not called yet: CU-6666.",
+        "CU-7777, CU-4444 called; CU-5555 no response",
+        "| CU-7777 | called |\n| CU-4444 | done |\n| CU-5555 | no answer |",
+        "- CU-7777 \u2705\n- CU-4444 \u2705\n- CU-5555: did not pick up",
+        json.dumps({"called": ["CU-7777", "CU-4444"], "no_answer": ["CU-5555"]}),
+    ],
+)
+def test_whom_a_team_has_reached(text: str, role: str) -> None:
+    """Each name has the state of its own clause, or of the heading above it."""
+    step = decided(Teams, text, role, said(CUSTOMERS), *ROWS)
+    assert step == "[Call(name='open_item', arguments={'item': 'CU-6666'})]"
+    step = decided(Teams, text, role, said(AGAIN))
+    assert step == "[Call(name='open_item', arguments={'item': 'CU-5555'})]"
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_half_a_report_is_known_for_one_in_every_role(role: str) -> None:
+    """A summary carries it as the person's message did."""
+    told = f"The user said: Somebody did a part. This may not be complete. {CUSTOMERS}"
+    assert "read_log" in decided(Teams, told, role, *opened("Lyon", "Porto"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "### Loft\n- deposit: 40 EUR\n- notice period: 9 days\n### Gym\n- deposit: 20 EUR",
+        "- Loft\n  - deposit: 40 EUR\n- Gym\n  - deposit: 20 EUR",
+        "Deposits:\n- gym: 20 EUR\n- loft: 40 EUR",
+        "Deposits: gym 20 EUR, loft 40 EUR.",
+        "| term | deposit |\n|---|---|\n| gym | 20 EUR |\n| loft | 40 EUR |",
+        "loft: deposit 40 EUR (formerly 30 EUR)",
+        "loft deposit: 30 EUR \u2192 40 EUR",
+        json.dumps({"loft": {"deposit": "40 EUR"}, "gym": {"deposit": "20 EUR"}}),
+        json.dumps({"facts": [{"term": "gym", "deposit": "20 EUR"}, {"term": "loft", "deposit": "40 EUR"}]}),
+    ],
+)  # fmt: skip
+def test_values_of_a_book_below_and_beside_their_terms(text: str) -> None:
+    """Under a heading without a number, in a list of one measure, in a small table, in an object."""
+    assert ANSWER in decided(Documents, text, "assistant", said(QUESTION))
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The user asked question 7: what is the deposit of the loft?",
+        "User's open question 7: deposit of the loft",
+        "Current task: answer question 7 (deposit of the loft) for the user.",
+        "## User's request\nQuestion 7: deposit of the loft",
+    ],
+)
+def test_a_question_is_open_until_a_text_says_that_it_is_answered(text: str, role: str) -> None:
+    """To be told to answer it is no answer."""
+    again = called("read_page", {"page": 5}, "Text.")
+    value = "Loft: deposit 40 EUR."
+    assert ANSWER in decided(Documents, f"{text}\n{value}", role, *again)
+    for done in ("Questions 1 to 7 were answered.", "Answered:\n- question 6\n- question 7"):
+        step = decided(Documents, f"{text}\n{value}\n{done}", role, *again)
+        assert step == "Say(text='That is answered.')"
