@@ -74,7 +74,7 @@ CALLED = re.compile(
 )
 NOT_RUN = re.compile(
     r"(?i)\bnot (?:yet )?(?:been )?(?:run|begun|done|started|executed|finished|completed)\b|\bthere is no\b|\bcannot be told\b"
-    r"|\b(?:next|pending|remaining|outstanding|to do|todo|(?:yet|still) to)\b|\[ \]"
+    r"|\b(?:next|pending|remaining|outstanding|to do|todo|(?:yet|still) to|must|should|will)\b|\[ \]|^\W*(?:before|if|once|until|when)\b"
 )
 READ_ALREADY = re.compile(
     r"(?i)\b(?:has|had|have|was|were|been|already|I) read\b|\bnothing odd\b|\bfinished\b|\bcompleted\b"

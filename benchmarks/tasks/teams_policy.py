@@ -35,7 +35,7 @@ SILENT = re.compile(
 )
 TO_DO = re.compile(
     r"(?i)\b(?:not (?:yet )?(?:been )?(?:called|inspected|renewed|booked|done|tried|opened)|(?:still|yet) to|to be (?:called|inspected|renewed|booked|done)"
-    r"|pending|remaining|to do|todo)\b|\[ \]"
+    r"|pending|remaining|to do|todo|neither|(?:must|should|may|will)(?: not| never)? be)\b|\[ \]|^\W*(?:before|if|once|until|when)\b"
 )
 OUT_OF_TURN = re.compile(r"(?i)\bout of turn|\burgent")
 REPORTED = re.compile(r"(?i)\bout of turn\b")

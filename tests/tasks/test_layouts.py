@@ -316,3 +316,16 @@ def test_a_question_is_open_until_a_text_says_that_it_is_answered(text: str, rol
     for done in ("Questions 1 to 7 were answered.", "Answered:\n- question 6\n- question 7"):
         step = decided(Documents, f"{text}\n{value}\n{done}", role, *again)
         assert step == "Say(text='That is answered.')"
+
+
+def test_what_must_come_first_was_not_done_yet() -> None:
+    """A condition, a duty or a ban is no account of what was done."""
+    text = f"{PLAN}Run: open-port was done. If book-hall is done, sign-archive must be run."
+    step = decided(Plans, text, "assistant", said(REST))
+    assert step == "Call(name='check_step', arguments={'step': 'open-port', 'page': 1})"
+    text = (
+        "CU-7777 must not be called twice. Opened CU-4444, neither called yet. CU-5555 was called."
+    )
+    step = decided(Teams, text, "assistant", said(CUSTOMERS), *ROWS)
+    assert "'CU-7777'" in step
+    assert "'CU-4444'" in step
