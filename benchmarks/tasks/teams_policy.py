@@ -65,8 +65,12 @@ SPARED = {word.lower(): word for word in (*CITIES, *TIERS, *SECTORS)} | {
 }
 SPARE = re.compile(rf"(?i)\b({'|'.join(SPARED)})\b")
 FIELDS = ("page", "city", "tier", "sector", "key")
-RULES, SILENCE = "rules: never, not, skip, leave out", "no answer from"
-LEFT = ("urgent, right away, first", SILENCE, RULES)  # what is looked up for a report
+RULES, SILENCE = "rules for the whole list", "gave no answer"
+LEFT = (
+    "done out of turn",
+    SILENCE,
+    RULES,
+)  # what is looked up for a report, in words of the prompt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """Other managers' layouts: what a summary states counts in bullets, in one paragraph, as JSON and as a transcript, of any role."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -12,6 +13,7 @@ from tasks.rules import Rules
 from tasks.sight import Sight
 from tasks.task import Task
 from tasks.teams import Teams
+from tasks.teams_policy import LEFT
 
 from autogen_context.testing import ChatMessage, Request
 
@@ -329,3 +331,9 @@ def test_what_must_come_first_was_not_done_yet() -> None:
     step = decided(Teams, text, "assistant", said(CUSTOMERS), *ROWS)
     assert "'CU-7777'" in step
     assert "'CU-4444'" in step
+
+
+def test_a_team_looks_up_in_words_of_its_prompt() -> None:
+    """Not in words that the sayings of people happen to have."""
+    words = set(re.findall(r"\w+", Teams.prompt.lower())) | {"gave"}
+    assert all(set(re.findall(r"\w+", query)) <= words for query in LEFT)
