@@ -1,7 +1,7 @@
 """A scripted summariser: one program for every manager that asks for a summary.
 
 Promise: it reads lines and sentences of whatever text it is given, of any form, and writes at most as many words as it is asked
-for: first what people said (rules before facts, and both before what was to be done once), then what was called with which names, then
+for: first what people said (rules before facts, and both before what was to be done once), then what actions gave, what was called with which names, then
 lines with names and numbers, errors first, a field of a record with what the record is of. Rules and facts may take most of it where there are many.
 
 It works as a careful model of middling skill does: it makes nothing up, and what there is no room for is gone.
@@ -25,6 +25,9 @@ SPEAKER = re.compile(
     + r"(?:the )?(?:user|human|person|assistant|ai|tool|function|system|model)\b[^:\]\n]{0,60}[\]:]\s*"
 )
 TITLE = re.compile(r"^[^:]{2,40}:\s*$")  # of a part of an earlier summary
+ENDS_SPEECH = re.compile(  # other titles stand in what a person says
+    r"(?i)\b(?:done|progress|completed|finished|problems?|errors?|known|facts|findings|results?|tools?|calls?|assistant|state|status|files?|next|context|summary)\b"
+)
 BY_TOOL = re.compile(r"(?i)^[^a-z]{0,12}(?:the )?(?:tool|function)\b")
 FIELD = re.compile(
     r"^(?!(?:function|tool)\w*\b)[\w -]{2,30}[:=] ?\S"
@@ -35,7 +38,12 @@ CALLED = re.compile(
     r"\w+\(\{.*?\}\)|\b(?:call|called|calls|tool_calls?)\b.{0,200}|\"?arguments\"?\W.{0,200}"
 )
 NAMED = re.compile(r"\b(?=\w*\d)[\w./:-]{3,}|\b[A-Z][\w-]+\d[\w-]*")
-TROUBLE = re.compile(r"(?i)\b(?:error|fail\w*|reject\w*|refus\w*|denied|missing|exception)\b")
+TROUBLE = re.compile(
+    r"(?i)\b(?:error|fail\w*|reject\w*|refus\w*|denied|missing|exception|no (?:answer|response|reply))\b"
+)
+OUTCOME = re.compile(  # what an action gave: "... done; its ... is ...", "Booked: ..."
+    r"(?i)^\W*(?:\w+ (?:done|created|booked|sent|paid|saved|made|set)\b|[\w-]+ done;|(?:done|created|booked|ordered|sent|paid|reserved|saved|called|renewed|inspected)\b)"
+)
 SENTENCE_END = re.compile(r"(?<=[.!?]) +")
 LONGEST_LINE = (
     240  # characters of a line that is taken over; what people say is taken over by the sentence
@@ -78,15 +86,22 @@ def summarised(text: str, most_words: int) -> str:
     """The text in at most so many words."""
     said, called, rest = sorted_lines(text)
     people = of_people(said, most_words)
-    free = most_words - words_of(people)
-    calls = of_calls(called, min(free, max(int(most_words * CALLS_FRACTION), free // 2)))
-    left = most_words - words_of(people) - words_of(calls)
     named = [line for line in rest if NAMED.search(line)]
-    trouble = newest_that_fit([line for line in named if TROUBLE.search(line)], left // 2)
-    known = set(trouble)
-    values = newest_that_fit(
+    free = most_words - words_of(people)
+    told = newest_that_fit(list(outcomes_of(named)), free // 4)
+    free -= words_of(told)
+    calls = of_calls(called, min(free, max(int(most_words * CALLS_FRACTION), free // 2)))
+    left = free - words_of(calls)
+    known = set(told)
+    trouble = newest_that_fit(
+        [line for line in named if TROUBLE.search(line) and line not in known], left // 2
+    )
+    known.update(trouble)
+    others = newest_that_fit(
         [line for line in named if line not in known], left - words_of(trouble)
     )
+    known = {*told, *others}
+    values = [line for line in named if line in known]
     parts = (
         ("The user said:", people),
         ("Done so far:", calls),
@@ -99,6 +114,15 @@ def summarised(text: str, most_words: int) -> str:
         if lines
         for line in (title, *(f"- {each}" for each in lines))
     )
+
+
+def outcomes_of(lines: Sequence[str]) -> Iterator[str]:
+    """The lines that say what an action gave; not what stands below them."""
+    heads = {line.rstrip(" :") for line in lines if OUTCOME.search(line)}
+    for line in lines:
+        ends = (place.start() for place in re.finditer(", ", line))
+        if line.rstrip(" :") in heads and not any(line[:end].rstrip(" :") in heads for end in ends):
+            yield line
 
 
 def sorted_lines(text: str) -> tuple[list[str], list[str], list[str]]:
@@ -121,7 +145,7 @@ def sorted_lines(text: str) -> tuple[list[str], list[str], list[str]]:
             by_person = bool(PERSON.search(line) or PERSON.search(left)) and not by_tool
             left = PERSON.sub("", left) if by_person else left
         elif TITLE.match(left) and not QUOTED.match(line):
-            by_person = False
+            by_person = by_person and not ENDS_SPEECH.search(left)
         short = left.strip(" \t-*")
         if not short or TITLE.match(short):
             continue

@@ -19,7 +19,8 @@ from tasks.accounts import sentences_of, states_in
 from tasks.office import NOTE, PERSON, TOOL, VOICES, spoken
 from tasks.sight import SeenCall, Sight, content_of, legible
 from tasks.teams_words import CITIES, PLURALS, SECTORS, TIERS
-from tasks.whose import SAYS
+from tasks.whose import OF_PERSON, SAYS
+from tasks.whose import PERSON as OF_USER
 
 AT_ONCE = 2  # calls in one answer
 EVERYTHING = 99  # pages, where nobody says how many
@@ -309,15 +310,16 @@ def parsed_text(text: str, voice: str) -> Parsed:
             title = told.heading.strip(" #*:")
             listed = f"{title}: {told.sentence.strip(' -*')}"
             rules += rules_of(listed)
+    is_attributed = any(OF_PERSON.match(line) or OF_USER.search(line) for line in text.split("\n"))
     for who, sentence in spoken(text, voice) if voice != TOOL else ():
         if who == TOOL:
             continue
         rules += rules_of(sentence)
-        found = wish_of(sentence)
+        is_persons = who == PERSON or (voice == PERSON and not is_attributed)
+        found = wish_of(sentence) if is_persons or SAYS.search(sentence) else None
         if found and found.kind == "named":
             out_of_turn += found.names
-        if found and (PERSON in {who, voice} or SAYS.search(sentence)):
-            wish = found
+        wish = found or wish
     return Parsed(
         status=tuple(status),
         out_of_turn=tuple(out_of_turn),

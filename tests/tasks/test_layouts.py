@@ -11,6 +11,7 @@ from tasks.documents import Documents
 from tasks.plans import Plans
 from tasks.rules import Rules
 from tasks.sight import Sight
+from tasks.summariser import summarised
 from tasks.task import Task
 from tasks.teams import Teams
 from tasks.teams_policy import LEFT
@@ -337,3 +338,27 @@ def test_a_team_looks_up_in_words_of_its_prompt() -> None:
     """Not in words that the sayings of people happen to have."""
     words = set(re.findall(r"\w+", Teams.prompt.lower())) | {"gave"}
     assert all(set(re.findall(r"\w+", query)) <= words for query in LEFT)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_what_a_summary_knows_of_an_item_is_no_wish(role: str) -> None:
+    """In the user's role as in the assistant's, once it says which lines are the user's."""
+    text = f"The user said:\n- {CUSTOMERS}\nKnown:\n- CU-6666, on page 8, ring before noon\n- page 8 was listed"
+    step = decided(Teams, text, role, *ROWS)
+    assert (
+        step
+        == "[Call(name='open_item', arguments={'item': 'CU-7777'}), Call(name='open_item', arguments={'item': 'CU-4444'})]"
+    )
+
+
+def test_a_summary_keeps_the_rules_of_a_report_and_what_actions_gave() -> None:
+    """A title within what a person says does not end it; a value that a step gave is no longer lost among lines of logs."""
+    log = "\n".join(f"12:00:{n:02d} order.read took {n}000 ms" for n in range(60))
+    text = (
+        "Human: Read this first:\nReport.\nRules of our person:\n- Keep your hands off Lyon.\nNow page 8.\n"
+        f"Tool: open-port done; its port is 51234.\n{log}\nTool: No answer from CU-5555."
+    )
+    told = summarised(text, 120)
+    assert "- Keep your hands off Lyon." in told
+    assert "open-port done; its port is 51234.\n" in told
+    assert "- No answer from CU-5555." in told
