@@ -139,15 +139,16 @@ class Reading:
         sure = [(q, self._value(found)) for q, found in known.items() if not self._is_open(found)]
         if sure:
             return [Call("answer", {"question": int(q.number), "value": v}) for q, v in sure]
+        one = next(
+            (each for each in left if each in known), left[0]
+        )  # what is found is not lost over another
         step = (
-            self._checked(known[left[0]])
-            if left[0] in known
-            else self._looked(left[0]) or self._sought(left)
+            self._checked(known[one]) if one in known else self._looked(one) or self._sought(left)
         )
         if step is None:
-            value = self._value(known[left[0]])
-            return Call("answer", {"question": int(left[0].number), "value": value})
-        notes = self._notes(left[0])
+            value = self._value(known[one])
+            return Call("answer", {"question": int(one.number), "value": value})
+        notes = self._notes(one)
         return [Say(notes), step] if notes and isinstance(step, Call) else step
 
     def _looked(self, question: Question) -> Step | None:

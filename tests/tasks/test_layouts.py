@@ -362,3 +362,17 @@ def test_a_summary_keeps_the_rules_of_a_report_and_what_actions_gave() -> None:
     assert "- Keep your hands off Lyon." in told
     assert "open-port done; its port is 51234.\n" in told
     assert "- No answer from CU-5555." in told
+
+
+def test_what_is_found_for_one_question_is_not_lost_over_another() -> None:
+    """Of two questions in a summary the first may be answered and no text say so."""
+    text = f"The user said:\n- Question 6: what is the deposit of the gym?\n- {QUESTION}\nKnown:\n- 90.1 Changes 1 ..... 50"
+    page = "Building handbook, page 9 of 80\n\n3.4 Loft\nThe deposit is 40 EUR."
+    found = called("read_page", {"page": 9}, page)
+    assert "{'page': 50}" in decided(Documents, text, "assistant", *found)
+    changes = called(
+        "read_page",
+        {"page": 50},
+        "Building handbook, page 50 of 80\n\n90.1 Changes 1\n" + "Text. " * 600,
+    )
+    assert ANSWER in decided(Documents, text, "assistant", *found, *changes)
