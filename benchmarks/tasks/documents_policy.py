@@ -106,7 +106,7 @@ class Reading:
             if questions is None or (best is not None and seen.role == "user"):
                 continue
             if seen.role == "user":
-                return Asked(at=seen.at, questions=questions)
+                return Asked(at=seen.at, questions=questions[-AT_ONCE:])
             said = " ".join(people_said(OF_USER.sub(r"\1User: \2,", seen.text), seen.role))
             number = max(map(int, QUESTION.findall(said)), default=0)
             reads = [PARTS.index(each.lower()) + 1 for each in READ.findall(said)]

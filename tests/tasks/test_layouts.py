@@ -376,3 +376,12 @@ def test_what_is_found_for_one_question_is_not_lost_over_another() -> None:
         "Building handbook, page 50 of 80\n\n90.1 Changes 1\n" + "Text. " * 600,
     )
     assert ANSWER in decided(Documents, text, "assistant", *found, *changes)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_old_questions_of_a_summary_are_not_open_again(role: str) -> None:
+    """People ask two at once at most; a summary in the user's role lists all of them."""
+    old = [f"Question {n}: what is the deposit of the gym?" for n in range(1, 6)]
+    text = bullets([*old, QUESTION], ["Gym: deposit 20 EUR.", "Loft: deposit 40 EUR."])
+    step = decided(Documents, text, role, *called("read_page", {"page": 5}, "Text."))
+    assert step == "Call(name='answer', arguments={'question': 5, 'value': '20 EUR'})"
