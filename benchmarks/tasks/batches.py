@@ -36,10 +36,12 @@ NAME = re.compile(r"\b(?:INV|TCK)-[0-9A-Z]{4}\b")
 SPAN = re.compile(
     r"\b((?:INV|TCK)-\d{4})\b(?: ?(?:to|-|\u2013|\u2026|\.\.\.?|through) ?)\b((?:INV|TCK)-\d{4})\b"
 )
+CUT = re.compile("\u2026|\\.\\.\\.")  # a page that has this is not whole
 PAGE = re.compile(r"Page (\d+) of \d+\n((?:.+\n?)*)")
 ROW = re.compile(r"((?:INV|TCK)-[0-9A-Z]{4}) +(\S.*)")
 KEY = re.compile(
-    r"((?:INV|TCK)-[0-9A-Z]{4})\b[\s\S]{0,400}?\b(?:account|code)\W{1,4}(\w{8,})[\s\S]{0,400}?\b(?:total|weight)\W{1,4}(\d+)"
+    r"((?:INV|TCK)-[0-9A-Z]{4})\b(?:(?!INV-|TCK-)[\s\S]){0,600}?\b(?:account|code)\W{1,4}(\w{8,})"
+    r"(?:(?!INV-|TCK-)[\s\S]){0,400}?\b(?:total|weight)\W{1,4}(\d+)"
 )
 DONE = re.compile(
     r"(?i)\b(?:paid|closed|pay_invoice|close_ticket|done|settled|processed|completed)\b"
@@ -263,11 +265,19 @@ class Reading:
         self.keys: dict[str, str] = {}
         self.pages: list[tuple[int, int, Mapping[str, str]]] = []  # position, number, rows
         self.instruction = Instruction(kind="pages")
+        looked_up = [seen for seen in sight.texts if seen.at in sight.given_back]
+        for parsed in (parsed_text(seen.text) for seen in looked_up if seen.role == "tool"):
+            self._noted(parsed.status)
+            self.keys.update(parsed.keys)
+        self.order.clear()  # what was looked up says what was done, and nothing of where one is
         for seen in sight.texts:
+            if seen.at in sight.given_back:
+                continue
             parsed = parsed_text(seen.text)
             self._noted(parsed.status)
             self.keys.update(parsed.keys)
-            self.pages += [(seen.at, number, dict(rows)) for number, rows in parsed.pages]
+            if CUT.search(seen.text) is None or seen.at == sight.newest.at:
+                self.pages += [(seen.at, number, dict(rows)) for number, rows in parsed.pages]
             for each in parsed.instructions if seen.role != "tool" else ():
                 self.instruction = Instruction(
                     kind=each.kind, at=seen.at, names=each.names, supplier=each.supplier, first=each.first, last=each.last
@@ -354,7 +364,7 @@ def parsed_text(text: str) -> Parsed:
     pages = [(int(found[1]), tuple(ROW.findall(found[2]))) for found in PAGE.finditer(text)]
     status: list[tuple[str, str]] = []
     instructions: list[Instruction] = []
-    for line in () if pages else lines_of(text):
+    for line in lines_of(PAGE.sub("", text)):
         names = names_in(line)
         if what := kind_of(line, names):
             instructions.append(what)

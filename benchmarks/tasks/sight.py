@@ -36,6 +36,7 @@ class SeenCall:
     """A tool call that a request shows, with its result; ``result`` is None where it does not show one."""
 
     at: int  # position of its message in the request
+    id: str
     name: str
     arguments: Mapping[str, Any]
     result: str | None
@@ -86,6 +87,7 @@ class Sight:
         return [
             SeenCall(
                 at=at,
+                id=str(call["id"]),
                 name=str(call["function"]["name"]),
                 arguments=arguments_of(str(call["function"]["arguments"])),
                 result=results.get(str(call["id"])),
@@ -141,6 +143,18 @@ class Sight:
                 if argument in taken:
                     return str(function["name"]), argument
         return None
+
+    @cached_property
+    def given_back(self) -> frozenset[int]:
+        """Positions of the messages that ask for what left the conversation, and of those that answer it."""
+        if self.look_up_tool is None:
+            return frozenset()
+        asking = {call.at: call.id for call in self.calls_of(self.look_up_tool[0])}
+        ids = set(asking.values())
+        answers = (
+            at for at, message in enumerate(self.messages) if message.get("tool_call_id") in ids
+        )
+        return frozenset([*asking, *answers])
 
     def look_up(self, words: str) -> Call | None:
         """The call that asks for these words what left; None where there is no such tool, or it was asked in sight."""

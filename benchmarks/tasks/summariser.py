@@ -9,6 +9,7 @@ It works as a careful model of middling skill does: it makes nothing up, and wha
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from html import unescape
 
 from autogen_context.testing import Request, Say, Step
 from tasks.sight import content_of
@@ -33,6 +34,9 @@ FIELD = re.compile(
     r"^(?!(?:function|tool)\w*\b)[\w -]{2,30}[:=] ?\S"
 )  # of a record; its first line says of which
 LONGEST_SUBJECT = 60  # characters
+MESSAGE = re.compile(r'<message type="(\w+)"[^>]*>(.*?)</message>', re.DOTALL)
+TOOL_CALL = re.compile(r'<tool_call [^>]*name="([^"]*)"[^>]*>(.*?)</tool_call>', re.DOTALL)
+CONTENT = re.compile(r"</?content>")
 QUOTED = re.compile(r"^\s*>")
 CALLED = re.compile(
     r"\w+\(\{.*?\}\)|\b(?:call|called|calls|tool_calls?)\b.{0,200}|\"?arguments\"?\W.{0,200}"
@@ -77,9 +81,22 @@ PERSONS_FRACTION, CALLS_FRACTION = (
 
 def summary(request: Request) -> Step:
     """The summary that a request asks for."""
-    text = "\n".join(content_of(message) for message in request.messages)
+    text = "\n".join(transcript(content_of(message)) for message in request.messages)
     asked = [int(number.replace(",", "")) for number in WORDS.findall(text)]
     return Say(summarised(text, min([*asked, MOST_WORDS])))
+
+
+def transcript(text: str) -> str:
+    """A text with its messages in XML, as LangChain writes them, told as turns; what a tool gave begins no turn of its own."""
+
+    def turn(found: re.Match[str]) -> str:
+        calls = TOOL_CALL.sub(lambda call: f"{call[1]}({call[2]})", found[2])
+        lines = unescape(CONTENT.sub("", calls)).strip().split("\n")
+        if found[1] == "tool":
+            lines = [f"> {e}" if SPEAKER.match(e) or PERSON.search(e) else e for e in lines]
+        return f"{found[1].capitalize()}: " + "\n".join(lines)
+
+    return MESSAGE.sub(turn, text)
 
 
 def summarised(text: str, most_words: int) -> str:

@@ -76,4 +76,6 @@ def told(text: str, *, by_person: bool) -> Iterator[str]:
         elif by_person and not TOLD_BY.search(line):
             yield line[shown.end() :] if shown else line
         elif not by_person and not shown and (found := SAYS.search(line)):
+            if TOLD_BY.search(line[: found.start()]):
+                continue  # a text says that somebody said so
             yield line[found.end() :]

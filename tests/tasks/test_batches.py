@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import pytest
-from tasks.batches import ITEMS, Batches
+from tasks.batches import ITEMS, SEARCHING, Batches
 from tasks.sight import Sight
 from tasks.solo import solve
 from tasks.task import Tool
@@ -125,3 +125,22 @@ def test_the_verdict_sees_what_is_done_twice_and_what_is_not(
     verdict = task.verdict()
     assert (verdict.repeated, verdict.solved) == (repeated, not why)
     assert why in verdict.why
+
+
+def test_what_was_looked_up_says_what_was_done_and_not_how_far_one_is() -> None:
+    """Nor is the question an act, and a page that was cut is listed again."""
+    told = 'pay_invoice({"item": "INV-0103"})\nPaid INV-0103.\nPage 9 of 10\nINV-0900  Castel\n'
+    called = {"function": {"name": "search_past", "arguments": '{"query": "pay_invoice INV-0102"}'}}
+    listed = {"function": {"name": "list_invoices", "arguments": '{"page": 1}'}}
+    go: ChatMessage = {"role": "user", "content": "Work through pages 1 to 4 of the list and pay each invoice there, once."}  # fmt: skip
+    messages: list[ChatMessage] = [
+        go,
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "type": "function", **listed}]},
+        {"role": "tool", "tool_call_id": "1", "content": LIST},
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "2", "type": "function", **called}]},
+        {"role": "tool", "tool_call_id": "2", "content": told},
+    ]  # fmt: skip
+    tools = [*TOOLS, LOOK]
+    assert names_in(asked(*messages, tools=tools)) == ["INV-0101", "INV-0102"]
+    messages[2] = {**messages[2], "content": LIST.replace("INV-0102  Quay Foods", "…")}
+    assert asked(*messages, tools=tools) == [Say(SEARCHING), Call("list_invoices", {"page": 1})]
