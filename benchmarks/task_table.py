@@ -87,8 +87,9 @@ def outcomes(asked: argparse.Namespace) -> list[Outcome]:
             if path:
                 with path.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(asdict(outcome)) + "\n")
-            print(f"\r{done} of {len(left)}", end="", file=sys.stderr, flush=True)
-    print(f" in {(monotonic() - started) / 60:.1f} minutes", file=sys.stderr)
+            if sys.stderr.isatty():
+                print(f"\r{done} of {len(left)}", end="", file=sys.stderr, flush=True)
+    print(f"{len(left)} runs in {(monotonic() - started) / 60:.1f} minutes", file=sys.stderr)
     return [known[each] for each in wanted]
 
 

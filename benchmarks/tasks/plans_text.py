@@ -26,6 +26,7 @@ RETURNED = re.compile(  # no other step between
     rf"\b([a-z]+-[a-z]+)\b(?:(?!\b[a-z]+-[a-z]+\b)[^\n]){{0,60}}?\b({KIND})\b\W+(?:is\W+|was\W+)?{VALUE}"
 )
 ITS_VALUE = re.compile(rf"\b([a-z]+-[a-z]+)\b[^\w\n]{{1,8}}{VALUE}")  # "open-port: 51234"
+IS_RUN = re.compile(r"\brun_step\b|\b(?i:ran|run|with)\b")  # what follows the step is what it took
 OF_STEP = re.compile(  # "the port of open-port is 51234", "port 51234 of open-port"
     rf"\b({KIND})\W+(?:(?:value|number)\W+)?(?:of|from|for|by)\W+(?:the\W+)?([a-z]+-[a-z]+)\b\W+(?:(?:is|was)\W+)?{VALUE}"
     rf"|\b({KIND})\W+{VALUE}\W+(?:of|from|by|for)\W+([a-z]+-[a-z]+)\b"
@@ -260,7 +261,11 @@ def numbers_in(line: str) -> Iterator[int]:
 def values_in(text: str) -> list[tuple[str, str, bool]]:
     """The values that steps returned, whichever stands first: step, kind or value."""
     values = [(found[1], found[3], False) for found in RETURNED.finditer(text)]
-    values += [(found[1], found[2], False) for found in ITS_VALUE.finditer(text)]
+    values += [
+        (found[1], found[2], False)
+        for found in ITS_VALUE.finditer(text)
+        if not IS_RUN.search(text, text.rfind("\n", 0, found.start()) + 1, found.start())
+    ]
     for found in OF_STEP.finditer(text):
         step = found[2] or found[6] or found[9]
         values.append((step, found[3] or found[5] or found[7], False))

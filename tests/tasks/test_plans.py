@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from host_agents import COUNTER
 from tasks.plans import Plans
+from tasks.plans_text import parsed_text
 from tasks.sight import Sight
 from tasks.solo import solve
 from tasks.task import Verdict
@@ -240,3 +241,10 @@ def test_the_verdict_sees_each_wrong_end() -> None:
     run(steps[0], "wrong")
     assert task.verdict().repeated == 1
     assert "run twice" in task.verdict().why
+
+
+def test_what_a_step_was_run_with_is_no_value_of_it() -> None:
+    """In a list of calls; what it returned is, in whatever form."""
+    ran = '> called run_step add-queue "504fed10, V192"'
+    assert parsed_text(ran).values == ()
+    assert parsed_text("- add-queue: 504fed10").values == (("add-queue", "504fed10", False),)
