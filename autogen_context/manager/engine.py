@@ -428,8 +428,8 @@ class Engine:
         return config.compaction == "when_full" or self._setup.options.get("clock") is None
 
     def spans(self, view: ContextView) -> list[Span]:
-        """Return the spans that will leave first, each to be summarised separately."""
-        return self.planner.spans(self.rooms.of(view).tokens, self.pinned(view))
+        """Return the spans that will leave first, each to be summarised separately: by the room that the compaction will have."""
+        return self.planner.spans(self.rooms.of(view, rewritten=True).tokens, self.pinned(view))
 
     @cached_property
     def planner(self) -> "CompactionPlanner":

@@ -39,7 +39,15 @@ from support.prompts import client
 from support.prose import REPORT, Letters
 from support.units import candidates_of, overview_of, read_all
 from support.waiting import until
-from support.working import Hanging, Summarising, run
+from support.working import (
+    Hanging,
+    Summarising,
+    manager,
+    run,
+    summarised,
+    text_of,
+    turns_of,
+)
 
 TARGET = 400
 GOOD = (
@@ -508,3 +516,19 @@ def test_each_turn_may_have_a_loop_of_its_own(caplog: pytest.LogCaptureFixture) 
     assert len(three.known) == 2
     for each in (one, two, three):
         asyncio.run(each.background.aclose())
+
+
+@pytest.mark.parametrize(("window_tokens", "steps"), [(6_000, 50), (12_000, 90)])
+@pytest.mark.parametrize("billed", [0.9, 1.1])
+async def test_what_was_summarised_is_shown_whatever_is_billed(
+    window_tokens: int, steps: int, billed: float
+) -> None:
+    """Bills change the room of a request; spans are cut for the room of the compaction that will show their summaries."""
+    keeper, messages, shown = manager(Summarising(), window_tokens), run(steps), 0
+    for stop in turns_of(messages):
+        turn = await keeper.prepare(messages[:stop])
+        await summarised()
+        sent = text_of(turn.messages)
+        keeper.record_usage(turn, prompt_tokens=int(billed * len(sent) / 4))
+        shown += "Summed up." in sent
+    assert shown > 10
