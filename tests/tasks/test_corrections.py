@@ -12,6 +12,7 @@ from tasks.task import Verdict
 
 from autogen_context.testing import Call, ChatMessage, Request, ScriptedModel, Step
 from autogen_context.tokens.message_counter import MessageCounter
+from support.sights import newest
 
 BOOK = "Please put the reviews into the calendar: Ana Ferro, Anna Ferrer and Tom Hale, each one day ahead of the deadline."
 OLD_MAIL = "Mail 3 of 12 in Castel\nFrom: Rosa Quint\nIn the minutes of the kick-off Ana Ferro's deadline is 3 April."
@@ -36,19 +37,6 @@ def whole_run() -> tuple[Corrections, Verdict, list[Sequence[ChatMessage]]]:
         return messages
 
     return task, solve(task, show), lists
-
-
-def newest(messages: Sequence[ChatMessage], tokens: int) -> Sequence[ChatMessage]:
-    """The prompt and the newest messages of so many tokens, at four characters each."""
-    kept: list[ChatMessage] = []
-    for message in reversed(messages[1:]):
-        tokens -= len(str(message)) // 4
-        if kept and tokens < 0:
-            break
-        kept.insert(0, message)
-    while kept[0]["role"] == "tool":
-        kept.pop(0)
-    return [messages[0], *kept]
 
 
 def decided(*messages: ChatMessage, tools: Sequence[ChatMessage] = ()) -> list[Call]:
@@ -103,7 +91,7 @@ def test_sizes_are_those_of_the_benchmark(
 
 def test_the_newest_part_alone_is_not_enough() -> None:
     """Who sees 3,000 tokens takes what old mails say."""
-    verdict = solve(Corrections(3), partial(newest, tokens=3_000))
+    verdict = solve(Corrections(3), partial(newest, characters=12_000))
     assert not verdict.solved
     assert verdict.broken > 3
 

@@ -10,6 +10,7 @@ from tasks.solo import solve
 from tasks.task import Verdict
 
 from autogen_context.testing import Call, ChatMessage, Request, Say, Step
+from support.sights import newest
 
 LOOK_UP: ChatMessage = {
     "type": "function",
@@ -29,19 +30,9 @@ PAGE = (
 )
 
 
-def newest(messages: Sequence[ChatMessage], tokens: int) -> Sequence[ChatMessage]:
-    """The prompt and the newest messages, without results that have no call."""
-    start = len(messages)
-    while start > 1 and (tokens := tokens - len(str(messages[start - 1])) // 4) > 0:
-        start -= 1
-    while start < len(messages) and messages[start]["role"] == "tool":
-        start += 1
-    return [messages[0], *messages[start:]]
-
-
 def people_and_newest(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
     """What people said, and the newest 3,000 tokens."""
-    shown = newest(messages, 3_000)
+    shown = newest(messages, 12_000)
     older = messages[1 : len(messages) - len(shown) + 1]
     return [messages[0], *(m for m in older if m["role"] == "user"), *shown[1:]]
 
@@ -92,7 +83,7 @@ def test_the_whole_history_is_enough(worked: tuple[Verdict, list[ChatMessage]]) 
 
 def test_the_newest_part_alone_is_not_enough() -> None:
     """Who sees the newest 3,000 tokens edits files that were to be left alone."""
-    verdict = solve(Edits(1), lambda messages: newest(messages, 3_000))
+    verdict = solve(Edits(1), lambda messages: newest(messages, 12_000))
     assert not verdict.solved
     assert verdict.broken
 

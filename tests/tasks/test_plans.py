@@ -1,6 +1,7 @@
 """A plan of twelve steps: what the policy takes from a request, and what the verdict sees."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import pytest
 from host_agents import COUNTER
@@ -11,6 +12,7 @@ from tasks.solo import solve
 from tasks.task import Verdict
 
 from autogen_context.testing import Call, ChatMessage, Request, Say, Step
+from support.sights import newest
 
 LOOK_UP: ChatMessage = {
     "type": "function",
@@ -23,16 +25,6 @@ LOOK_UP: ChatMessage = {
 PLAN = "1. open-port\n2. book-hall\n3. sign-archive (last)"
 GO_ON = "Go on with the plan to the end."
 TAKES = "Notes on book-hall, page 1 of 1\nTakes: the port of open-port and the change ticket.\n"
-
-
-def newest(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
-    """The prompt and the newest 3,000 tokens, without results that have no call."""
-    start, tokens = len(messages), 3_000
-    while start > 1 and (tokens := tokens - len(str(messages[start - 1])) // 4) > 0:
-        start -= 1
-    while start < len(messages) and messages[start]["role"] == "tool":
-        start += 1
-    return [messages[0], *messages[start:]]
 
 
 def user(text: str) -> ChatMessage:
@@ -78,7 +70,7 @@ def test_the_whole_history_is_enough(worked: tuple[Verdict, list[ChatMessage]]) 
 
 def test_the_newest_part_alone_is_not_enough() -> None:
     """Who sees the newest 3,000 tokens runs steps again and with wrong values."""
-    verdict = solve(Plans(1), newest)
+    verdict = solve(Plans(1), partial(newest, characters=12_000))
     assert not verdict.solved
     assert verdict.repeated
     assert "in place of" in verdict.why

@@ -12,6 +12,7 @@ from tasks.teams import Teams
 
 from autogen_context.testing import Call, ChatMessage, Request, Say, ScriptedModel, Step
 from autogen_context.tokens.message_counter import MessageCounter
+from support.sights import newest
 
 COUNTER = MessageCounter.for_model("gpt-4-0613")
 RULE = "No customer in Lyon is to be called, there is a dispute."
@@ -40,19 +41,6 @@ def whole_run() -> tuple[Teams, Verdict, list[Sequence[ChatMessage]]]:
         return messages
 
     return task, solve(task, show), lists
-
-
-def newest(messages: Sequence[ChatMessage], tokens: int) -> Sequence[ChatMessage]:
-    """The prompt and the newest messages of so many tokens, at four characters each."""
-    kept: list[ChatMessage] = []
-    for message in reversed(messages[1:]):
-        tokens -= len(str(message)) // 4
-        if kept and tokens < 0:
-            break
-        kept.insert(0, message)
-    while kept[0]["role"] == "tool":
-        kept.pop(0)
-    return [messages[0], *kept]
 
 
 def decided(*messages: ChatMessage, tools: Sequence[ChatMessage] = ()) -> Sequence[Say | Call]:
@@ -128,7 +116,7 @@ def test_sizes_are_those_of_the_benchmark(
 
 def test_the_newest_part_alone_is_not_enough() -> None:
     """Who sees 3,000 tokens does things twice, and those that a rule spares."""
-    verdict = solve(Teams(0), partial(newest, tokens=3_000))
+    verdict = solve(Teams(0), partial(newest, characters=12_000))
     assert not verdict.solved
     assert min(verdict.repeated, verdict.broken) > 3
 
