@@ -199,8 +199,9 @@ class Reading:
 
     def _is_open(self, found: Sequence[Placed]) -> bool:
         """Whether a value had to be got back, and what changes it may still be out of sight."""
+        at = found[0][0]
         return not (
-            found[0][0] < self._at
+            (at < self._at and at not in self.sight.given_back)
             or found[0][1].is_change
             or found[0][1].branch
             or self._replaced(found)

@@ -15,6 +15,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import SecretStr
 from typing_extensions import override
 
+NODES_PER_STEP = 4  # of its graph: the middleware before and after the model, the model, the tools
 MESSAGE_TOKENS = 8  # above its texts: role, ids and separators
 
 
@@ -34,7 +35,7 @@ class LangChainAgent(HostAgent):
 
     @override
     async def ask(self, text: str) -> str:
-        config = {"configurable": {"thread_id": "1"}, "recursion_limit": 4 * MOST_STEPS}
+        config = {"configurable": {"thread_id": "1"}, "recursion_limit": 2 * NODES_PER_STEP * MOST_STEPS}
         said = {"messages": [{"role": "user", "content": text}]}
         state = await self.agent.ainvoke(said, config)
         return str(state["messages"][-1].content)
