@@ -21,6 +21,7 @@ from side_by_side import table
 
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.messages.identifiers import is_distinctive, values_of
+from autogen_context.tokens.prices import Rates
 
 CACHED_FRACTIONS = (0.1, 0.25, 0.5, 1.0)
 CHARS_A_TOKEN = 4  # only ratios are shown
@@ -58,7 +59,8 @@ class Bill:
 
     def cost(self, cached_fraction: float) -> float:
         """In uncached tokens."""
-        return self.new_tokens + cached_fraction * self.cached_tokens
+        rates = Rates(cached_fraction=cached_fraction)
+        return rates.cost_tokens(self.new_tokens + self.cached_tokens, self.cached_tokens)
 
 
 def main() -> None:

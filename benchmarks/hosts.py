@@ -38,8 +38,9 @@ from autogen_context.testing import (
 from autogen_context.testing.answers import completion
 from autogen_context.testing.transport import ReceivedRequest
 from autogen_context.testing.wire import ApiError, JsonObject, Reply, json_reply
+from autogen_context.tokens.prices import Rates
 
-CACHED_PRICE = 0.1  # of a cached token, beside one that is not
+RATES = Rates(cached_fraction=0.1)  # a cached token at a tenth of one that is not
 # AutoGen counts the whole history anew for each message that it takes out: the square of the turns, half an hour for 200.
 MOST_TURNS = {"TokenLimited(7,500)": 60}
 
@@ -225,7 +226,7 @@ def is_said(task: Task, messages: Iterable[ChatMessage]) -> bool:
 
 def cost(bill: Usage) -> float:
     """A bill in tokens at the full price."""
-    return bill.prompt_tokens - (1 - CACHED_PRICE) * bill.cached_tokens
+    return RATES.cost_tokens(bill.prompt_tokens, bill.cached_tokens)
 
 
 def rows(figures: Iterable[Figures]) -> Iterable[Sequence[str]]:

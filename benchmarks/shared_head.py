@@ -22,6 +22,7 @@ import autogen_context
 from autogen_context import ProjectContext
 from autogen_context.testing import Call, LoopbackServer, Say, ScriptedModel, ServedRequest, Step
 from autogen_context.testing.usage import PromptCache, prompt_parts
+from autogen_context.tokens.prices import Rates
 
 ROOT = Path(autogen_context.__file__).parent
 PROMPT = "You work on a Python package with others. " * 20
@@ -31,6 +32,7 @@ TASKS = {
     "files": ("project/project.py", "project/map.py", "project/index.py", "cache/store.py", "cache/tier.py"),
 }  # fmt: skip
 ROUNDS = 3
+RATES = Rates(cached_fraction=0.1)  # a cached token at a tenth of one that is not
 
 
 def read_file(path: str) -> str:
@@ -91,7 +93,7 @@ def figures(sent: Sequence[tuple[str, ServedRequest]]) -> Sequence[str]:
     uncached = all_tokens - cached
     return (
         f"{len(sent)}", f"{all_tokens:,}", f"{alone / all_tokens:.1%}", f"{cached / all_tokens:.1%}",
-        f"{first_cached / first:.0%}", f"{uncached:,}", f"{uncached + cached * 0.1:,.0f}",
+        f"{first_cached / first:.0%}", f"{uncached:,}", f"{RATES.cost_tokens(uncached + cached, cached):,.0f}",
     )  # fmt: skip
 
 

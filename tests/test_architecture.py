@@ -164,6 +164,35 @@ def test_an_import_loads_no_host() -> None:
     assert not turned & (log | {"autogen_context.manager.metrics"})
 
 
+PRICES = re.compile(
+    "cached_fraction|write_fraction|input_per_million|tokens_per_s|.*_?PRICE|MILLION"
+)
+ROOT = Path(__file__).parents[1]
+PRICED = [path for path in FILES if path.name != "prices.py"] + sorted(
+    path for room in ("benchmarks", "examples") for path in (ROOT / room).rglob("*.py")
+)
+
+
+def computed_with(path: Path) -> set[str]:
+    """The names, attributes and keys that stand directly in sums, products and quotients of a file."""
+    nodes = ast.walk(ast.parse(path.read_text("utf-8")))
+    sides = [side for n in nodes if isinstance(n, ast.BinOp) for side in (n.left, n.right)]
+    found = (each for side in sides for each in ast.walk(side))
+    return {
+        str(getattr(each, "id", getattr(each, "attr", getattr(each, "value", ""))))
+        for each in found
+        if isinstance(each, ast.Name | ast.Attribute | ast.Constant)
+    }
+
+
+def test_one_place_computes_prices() -> None:
+    """Bills, pages, metrics, benchmarks and the demo ask ``tokens/prices.py``: two formulas would give two prices."""
+    guilty = {path.name: set(filter(PRICES.fullmatch, computed_with(path))) for path in PRICED}
+    assert not {name: found for name, found in guilty.items() if found}
+    own = computed_with(PACKAGE / "tokens/prices.py")
+    assert {"cached_fraction", "write_fraction", "input_per_million", "tokens_per_s"} <= own
+
+
 def test_there_is_no_room_for_anything_else() -> None:
     """Every file of the package stands in a room that has a row."""
     rooms = {path.relative_to(PACKAGE).with_suffix("").parts[0] for path in FILES}

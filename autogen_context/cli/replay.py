@@ -203,9 +203,8 @@ def price_note(one: Replayed) -> Iterator[str]:
     if price.write_fraction != 1:
         note += f", one that is written {price.write_fraction:g}"
     yield f"{note}."
-    if price.tokens_per_s:
-        sums = (totals.sent, totals.whole)
-        sent, whole = (each.cost_tokens / price.tokens_per_s for each in sums)
+    sent, whole = price.seconds(totals.sent.cost_tokens), price.seconds(totals.whole.cost_tokens)
+    if sent is not None and whole is not None:
         speed = f"{price.tokens_per_s:,.0f} tokens a second"
         yield f"At {speed} the engine reads for {sent:,.0f} s, and for {whole:,.0f} s where everything is sent."
     elif price.input_per_million is None:

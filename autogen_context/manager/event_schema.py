@@ -1,11 +1,12 @@
 """The schema of the events of a run, as they stand in an event log."""
 
+from dataclasses import replace
 from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 from autogen_context.tokens.measure import Count
-from autogen_context.tokens.prices import CostEstimate
+from autogen_context.tokens.prices import CostEstimate, Price, price_of
 
 
 class UnitEvent(TypedDict):
@@ -104,3 +105,8 @@ class ImpossibleEvent(Header):
     needed: int
     parts: dict[str, int]
     history: Size
+
+
+def price_in(turn: TurnEvent) -> Price:
+    """Return the price of the input of a turn: what the event says of it, and the table for the rest."""
+    return replace(price_of(turn["model"]), **turn["price"])

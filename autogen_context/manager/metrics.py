@@ -14,6 +14,7 @@ from weakref import WeakSet
 
 from autogen_context.errors import MissingExtra
 from autogen_context.manager.event_log import Event, EventBuilder, EventLog, Writer
+from autogen_context.manager.event_schema import price_in
 from autogen_context.tokens.prices import price_of
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 NAME = "autogen_context"
-MILLION = 1_000_000  # tokens that a price is for
 # Source: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-metrics (read 2026-11)
 TOKEN_BUCKETS = [float(4**power) for power in range(14)]
 SECOND_BUCKETS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30]
@@ -209,13 +209,14 @@ def measurements(event: Event) -> "Iterator[tuple[str, float, Attributes]]":
 
 def measurements_of_turn(turn: "TurnEvent") -> "Iterator[tuple[str, float, Attributes]]":
     """Yield the metrics of a turn."""
-    sent, price, history = turn["sent"], turn["price"], turn["history"]["tokens"]
+    sent, price, history = turn["sent"], price_in(turn), turn["history"]["tokens"]
     for section, tokens in {**turn["sections"], "fixed": turn["fixed"]}.items():
         yield "tokens", tokens, {"section": section}
-    cached = sent.get("cached", 0) * price["cached_fraction"]
+    cached = price.cost_tokens(sent.get("cached", 0), sent.get("cached", 0))
     for state, cost in (("cached", cached), ("uncached", sent.get("cost", 0) - cached)):
         yield "cost", cost, {"cache": state}
-        yield "cost.dollars", cost * (price["input_per_million"] or 0) / MILLION, {"cache": state}
+        if (dollars := price.dollars(cost)) is not None:
+            yield "cost.dollars", dollars, {"cache": state}
     yield "turn.duration", turn["ms"] / 1_000, {}
     if history:
         yield "memory.fraction", sent["tokens"] / history, {}

@@ -6,16 +6,16 @@ comparison cover the same requests. Tokens are the provider's where it reported 
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import accumulate, islice, takewhile
 
+from autogen_context.manager import event_schema
 from autogen_context.manager.event_schema import ImpossibleEvent, TurnEvent, UnitEvent
 from autogen_context.report.events import Run
 from autogen_context.tokens.prices import Price, price_of
 
 HOLD = "hold"
 READABLE_ROWS = 40
-MILLION = 1_000_000  # tokens that a price is for
 CUT = {"drop": "dropped", "shorten": "shortened"}
 LOST_FRACTION = 0.05  # of the previous request; larger losses of cached tokens are reported
 WHY = {
@@ -126,7 +126,7 @@ def price_in(run: Run) -> Price:
     """Return the price recorded in the newest turn; without a turn, that of the model."""
     if not run.turns:
         return price_of(run.impossible[-1]["model"] if run.impossible else "")
-    return replace(price_of(run.turns[-1]["model"]), **run.turns[-1]["price"])
+    return event_schema.price_in(run.turns[-1])
 
 
 def scale_in(run: Run) -> float:
@@ -166,13 +166,13 @@ def room_in(turn: TurnEvent) -> int:
 def billed(price: Price, messages: int, tokens: int, shared_tokens: int) -> BilledRequest:
     """Return a request with its price; its first ``shared_tokens`` are those of an earlier one."""
     cached = price.cached_tokens(shared_tokens)
-    cost, dollars = price.cost_tokens(tokens, cached), price.input_per_million
+    cost = price.cost_tokens(tokens, cached)
     return BilledRequest(
         messages=messages,
         tokens=tokens,
         cached_tokens=cached,
         cost_tokens=cost,
-        dollars=None if dollars is None else cost * dollars / MILLION,
+        dollars=price.dollars(cost),
     )
 
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from autogen_context.manager.event_schema import TurnEvent, UnitEvent
-from autogen_context.report.bill import MILLION
+from autogen_context.manager.event_schema import TurnEvent, UnitEvent, price_in
 from autogen_context.report.events import Run
 
 
@@ -91,16 +90,17 @@ def life_of(run: Run, message: int, *, until: int) -> list[Change]:
 
 def keeping(unit: UnitEvent, now: TurnEvent, requests: int) -> KeepingCost:
     """Return the cost of sending a unit in full in this many requests."""
-    price, tokens = now["price"], max(0, unit["before"] - unit["after"])
-    cached, write = price["cached_fraction"], price["write_fraction"]
-    dollars = price["input_per_million"]
-    total = tokens * (write + max(0, requests - 1) * cached)
+    price, tokens = price_in(now), max(0, unit["before"] - unit["after"])
+    sent = now["counted"]
+    uncached = price.cost_tokens(sent + tokens, 0) - price.cost_tokens(sent, 0)
+    cached = price.cost_tokens(tokens, tokens)
+    total = uncached + max(0, requests - 1) * cached
     return KeepingCost(
         tokens=tokens,
-        uncached=tokens * write,
-        cached=tokens * cached,
+        uncached=uncached,
+        cached=cached,
         requests=requests,
         total=total,
-        dollars=None if dollars is None else total * dollars / MILLION,
+        dollars=price.dollars(total),
         room_tokens=now["limit"] - now["bound"].tokens,
     )

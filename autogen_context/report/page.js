@@ -166,7 +166,7 @@ function mount(article, run) {
     let more = 0;
     past.forEach((change, i) => { more += (change.before - change.after) * ((i + 1 < past.length ? past[i + 1].at : now + 1) - change.at); });
     if (last.after < last.before) {
-      const cost = more * run.cached, dollars = run.dollars === null ? "" : ` ($${((cost * run.dollars) / 1e6).toFixed(4)})`;
+      const cost = more * run.cached, dollars = run.dollars === null ? "" : ` ($${(more * run.dollars).toFixed(4)})`;
       life.append(make("p", { class: "note" }, `Sent whole it would take ${say(last.before - last.after)} more tokens of the window now. Up to this turn that would have cost as much as ${say(cost)} uncached tokens${dollars}, even if all of it was cached.`));
     }
     if (last.handle) life.append(make("p", { class: "note" }, "Its original has the handle ", text(last.handle), "."));

@@ -138,9 +138,10 @@ def data_of(run: Run, records: Sequence[TurnRecord]) -> dict[str, object]:
         return [at, unit["stop"], *map(word, texts), *numbers, word(unit.get("text", ""))]
 
     price = price_in(run)
+    cached = price.cost_tokens(1, 1)
     return {
-        "cached": price.cached_fraction,
-        "dollars": price.input_per_million,
+        "cached": cached,  # what a cached token costs, in uncached ones and in dollars
+        "dollars": price.dollars(cached),
         "units": [
             [start, end, [row(at, unit) for at, unit in changes]]
             for start, end, changes in lives_of(run)
@@ -183,7 +184,7 @@ def lives_of(run: Run) -> list[tuple[int, int | None, list[tuple[int, UnitEvent]
 
 def shown(run: Run, records: Sequence[TurnRecord]) -> dict[str, object]:
     """Return the template values of a run: the page content that needs no script."""
-    last, totals = run.turns[-1], totals_of(records)
+    last, totals, price = run.turns[-1], totals_of(records), price_in(run)
     sums = {"as sent": totals.sent, "sliding window": totals.sliding, "everything": totals.whole}
     dearest = max(each.cost_tokens for each in sums.values()) or 1
     columns, final = columns_of(run), list(list(run.states())[-1][1].values())
@@ -209,8 +210,11 @@ def shown(run: Run, records: Sequence[TurnRecord]) -> dict[str, object]:
         "last": last["turn"],
         "totals": totals,
         "against_sliding": ratio(totals.sent.cost_tokens, totals.sliding.cost_tokens),
-        "sums": [(name, each, 100 * each.cost_tokens / dearest) for name, each in sums.items()],
-        "price": price_in(run),
+        "sums": [
+            (name, each, 100 * each.cost_tokens / dearest, price.seconds(each.cost_tokens))
+            for name, each in sums.items()
+        ],
+        "price": price,
         "usage": billed_in_words(usage),
         "asked": [asked_in_words(event, final) for event in asked],
         "impossible": [f"Turn {e['turn']}: {impossible_in_words(e)}." for e in run.impossible],

@@ -1,9 +1,10 @@
 """Prices of input tokens by model, including prompt caching, from ``prices.json`` with source and date; and of a rewrite.
 
 Promise: every name has a price. Dollar amounts exist only for models in the table, by name or dated name; other models
-have only the caching rule of their provider. On a self-hosted engine a cached prefix costs nothing. Whether a rewrite of
-what is cached pays is plain arithmetic on tokens, and every number that decided is in the result: see
-docs/decisions/0014-price-of-a-rewrite.md.
+have only the caching rule of their provider. On a self-hosted engine a cached prefix costs nothing. Nothing else in the project
+computes with a price: bills, metrics, pages, benchmarks and the doctor ask here, so that they agree; where nobody says how much
+was cached, the cost is unknown and not that of an uncached request. Whether a rewrite of what is cached pays is plain arithmetic
+on tokens, and every number that decided is in the result: see docs/decisions/0014-price-of-a-rewrite.md.
 """
 
 import math
@@ -12,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple, overload
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
@@ -21,6 +22,7 @@ from autogen_context.tokens.limits import ancestor, known_rows, squash, variant_
 OTHER = "other"  # the rule for providers without one
 LOCAL = "llama.cpp"  # the rule for unknown self-hosted engines
 
+MILLION = 1_000_000  # tokens that a price in dollars is for
 LEAST_FRACTION = 0.1  # of the window; smaller savings are not worth any loss
 
 CostReason = Literal[
@@ -62,8 +64,17 @@ class Rates:
             return 0
         return shared_tokens // self.block_tokens * self.block_tokens
 
-    def cost_tokens(self, tokens: int, cached_tokens: int) -> float:
-        """Return the cost of a request with this many cached tokens, in uncached input tokens."""
+    @overload
+    def cost_tokens(self, tokens: int, cached_tokens: int) -> float: ...
+
+    @overload
+    def cost_tokens(self, tokens: int, cached_tokens: None) -> float | None: ...
+
+    def cost_tokens(self, tokens: int, cached_tokens: int | None) -> float | None:
+        """Return the cost of a request in uncached input tokens; ``None`` if it depends on how many were cached and that is unknown."""
+        if cached_tokens is None:
+            known = self.cached_fraction == self.write_fraction == 1
+            return self.cost_tokens(tokens, 0) if known else None
         is_written = tokens >= max(self.minimum_prefix_tokens, self.block_tokens)
         new = (tokens - cached_tokens) * (self.write_fraction if is_written else 1)
         return cached_tokens * self.cached_fraction + new
@@ -93,6 +104,16 @@ class Price(Rates):
     tokens_per_s: Money | None = None  # prefill speed of a self-hosted engine, uncached tokens
     source: Annotated[str, Field(min_length=1)]
     checked: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")]
+
+    def dollars(self, cost_tokens: float | None) -> float | None:
+        """Return what a cost in uncached input tokens is in dollars; ``None`` if either is unknown."""
+        if cost_tokens is None or self.input_per_million is None:
+            return None
+        return cost_tokens * self.input_per_million / MILLION
+
+    def seconds(self, cost_tokens: float) -> float | None:
+        """Return how long an engine of one's own reads for this cost; ``None`` if its speed is unknown."""
+        return cost_tokens / self.tokens_per_s if self.tokens_per_s else None
 
 
 class PriceTable(NamedTuple):

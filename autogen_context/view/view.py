@@ -50,7 +50,8 @@ class BilledUsage:
     Attributes:
         requests: number of billed requests.
         prompt_tokens: input tokens of all requests.
-        cached_tokens: part of ``prompt_tokens`` read from the provider's prompt cache; ``None`` if no bill said how many.
+        cached_tokens: part of ``prompt_tokens`` read from the provider's prompt cache; of the requests whose bill said how many, and
+            ``None`` if none did, which is not 0.
     """
 
     requests: int = 0

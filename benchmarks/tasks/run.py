@@ -26,12 +26,13 @@ from autogen_context.testing import (
     Usage,
 )
 from autogen_context.testing.usage import compact
+from autogen_context.tokens.prices import Rates
 from tasks.managers import MODEL, Closed, Manager, Setting
 from tasks.sight import Sight
 from tasks.summariser import summary
 from tasks.task import Task, Tool
 
-CACHED_PRICE = 0.1  # of a cached token, beside one that is not
+RATES = Rates(cached_fraction=0.1)  # a cached token at a tenth of one that is not
 ENDS = "TERMINATE"  # the word by which chats of classic agents end
 GIVES_UP = "I cannot finish this."
 LARGEST_MESSAGE = 900  # tokens: what tasks promise of a single one
@@ -80,7 +81,7 @@ class Billed(ScriptedModel):
     @property
     def cost_tokens(self) -> float:
         """All prompts, cached tokens at a tenth."""
-        return sum(b.prompt_tokens - (1 - CACHED_PRICE) * b.cached_tokens for b in self.bills)
+        return sum(RATES.cost_tokens(b.prompt_tokens, b.cached_tokens) for b in self.bills)
 
 
 async def run(task: Task, manager: Manager, window: int) -> Outcome:

@@ -104,7 +104,7 @@ class Bill:
                 name=name,
                 requests=requests,
                 rejected=sum(request.tokens > self._window for request in requests),
-                dollars=sum(request.dollars or 0.0 for request in requests),
+                dollars=sum(map(dollars_of, requests)),
                 kept=there / sum(map(len, needed)),
             )
 
@@ -151,6 +151,13 @@ class Bill:
             results = tuple(replace(result, name="") for result in read.results)
             self._counted[id(message)] = self._counter.message(replace(read, results=results))
         return self._counted[id(message)]
+
+
+def dollars_of(request: BilledRequest) -> float:
+    """The price of a request; what is not known is not 0."""
+    if request.dollars is None:
+        raise ValueError("the demo's model has no price in dollars; take one from prices.json")
+    return request.dollars
 
 
 def texts(message: LLMMessage) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import cycle, islice
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,10 +21,15 @@ from autogen_context.adapters.agentchat import (
 )
 from autogen_context.config import ContextConfig
 from autogen_context.errors import CompletionFailed
+from autogen_context.manager.event_log import EventLog
 from autogen_context.messages.tool_schema import RECALL_ARGUMENTS
+from autogen_context.report.bill import bill_of
 from autogen_context.testing import Call, Say, Step
+from autogen_context.testing.usage import CACHE_STEP, PromptCache, prompt_parts
+from autogen_context.tokens.prices import price_of
 from support.agentchat import client_of, model_info, said, serving
-from support.logs import MODEL
+from support.logs import MODEL, exact_tokens
+from support.runs import run_of
 
 WINDOW = 3_000
 PROMPT = "You are a careful engineer. Use the tools, one step at a time, and say when you are done."
@@ -107,6 +113,33 @@ async def test_reflections_are_measured_without_the_tools() -> None:
     assert server.rejected == []
     assert [bool(request.tools) for request in server.requests] == [True, False] * 4
     assert context.manager.usage.requests == len(server.requests)
+
+
+async def test_a_bill_of_reflections_has_cached_what_the_server_has_cached(tmp_path: Path) -> None:
+    """Every second request has no tools and so a prefix of its own; what nobody reports is unknown, and costs what is unknown."""
+    turn: list[Step] = [Call("read_log", {"lines": 25}), Say("It failed.")]
+    log = EventLog(tmp_path / "run.jsonl")
+    # A model whose cached input is cheaper; the server's cache has OpenAI's rule.
+    async with serving(*turn * 8, window_tokens=None, model="gpt-4o-2024-08-06") as (
+        server,
+        client,
+    ):
+        agent = coder(client, system_message=PROMPT * 60, reflect_on_tool_use=True)
+        context = registered(agent, window_tokens=60_000, events=log)
+        for _ in range(8):
+            await agent.run(task="What happened?")
+    cache, cached = PromptCache(), list[int]()
+    for request in server.requests:
+        parts = prompt_parts(request.messages, request.tools, count=exact_tokens)
+        cached.append(cache.cached_tokens(parts))
+    bill = [record.sent for record in bill_of(run_of(log)) if record.sent]
+    assert len(bill) == len(cached) == 16
+    assert sum(cached) > 0.8 * sum(request.prompt_tokens for request in server.requests)
+    for ours, theirs in zip(bill, cached, strict=True):
+        assert abs(ours.cached_tokens - theirs) <= CACHE_STEP
+    usage = context.manager.usage
+    assert usage.cached_tokens is None
+    assert price_of("gpt-4o").cost_tokens(usage.prompt_tokens, usage.cached_tokens) is None
 
 
 @pytest.mark.parametrize(

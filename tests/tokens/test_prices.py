@@ -145,3 +145,17 @@ def test_how_a_name_is_priced(model: str, row: tuple[str, float | None]) -> None
     if price.provider in TABLE.engines.values():
         assert price.cached_fraction == price.resend_cost_tokens(2_000) == 0
         assert price.cost_tokens(2_000, price.cached_tokens(1_600)) == 400
+
+
+@pytest.mark.parametrize(
+    ("model", "cost", "dollars"),
+    [("gpt-4o", None, None), ("gpt-4", 1_000.0, 0.03), ("no-such-model", None, None)],
+)
+def test_what_is_unknown_of_a_bill_is_not_free(
+    model: str, cost: float | None, dollars: float | None
+) -> None:
+    """Where nobody says how much was cached the cost is unknown, unless nothing is cached there; so is a price that is in no table."""
+    price = price_of(model)
+    assert price.cost_tokens(1_000, None) == cost
+    assert price.dollars(price.cost_tokens(1_000, None)) == dollars
+    assert price.dollars(None) is price_of("no-such-model").dollars(1_000.0) is None
