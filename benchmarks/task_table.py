@@ -83,7 +83,12 @@ def outcomes(asked: argparse.Namespace) -> list[Outcome]:
     with ProcessPoolExecutor(asked.workers) as pool:
         runs = {pool.submit(made, each): each for each in left}
         for done, future in enumerate(as_completed(runs), start=1):
-            outcome = known[runs[future]] = future.result()
+            try:
+                outcome = known[runs[future]] = future.result()
+            except Exception as error:
+                error.add_note(f"the run was {runs[future]}")
+                pool.shutdown(cancel_futures=True)  # what is in the file stays there
+                raise
             if path:
                 with path.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(asdict(outcome)) + "\n")

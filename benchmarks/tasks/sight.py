@@ -60,7 +60,7 @@ class Sight:
 
     def __init__(self, request: Request) -> None:
         self.messages = request.messages
-        self._tools = request.tools
+        self.tools = request.tools
 
     @cached_property
     def texts(self) -> list[SeenText]:
@@ -129,7 +129,7 @@ class Sight:
 
     @property
     def _functions(self) -> Iterator[Mapping[str, Any]]:
-        for tool in self._tools:
+        for tool in self.tools:
             yield tool.get("function", tool)
 
     @cached_property
