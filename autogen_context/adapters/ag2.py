@@ -13,6 +13,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
+from copy import copy
 from dataclasses import asdict, is_dataclass
 from functools import partial
 from types import MappingProxyType
@@ -116,13 +117,16 @@ class Ag2Context(AgentContext[BaseEvent], BaseMiddleware):
         """Send the model the prepared events and record the billed tokens, which calibrate the token count."""
         manager, prompt = await self._manager_in(context), "\n".join(context.prompt)
         given, tools = payloads_of(events), schemas_of(call_next)
-        messages, bill = await self.turn(manager, given, tools, prompt=prompt)
-        response: ModelResponse = await call_next(events_of(messages), context)
+        turn = await self.turn(manager, given, tools, prompt=prompt)
+        if turn.prompt != prompt:
+            context = copy(context)  # the agent's own is the turn's, and keeps its prompt
+            context.prompt = [turn.prompt]
+        response: ModelResponse = await call_next(events_of(turn.messages), context)
         usage = response.usage
         cached, billed = usage.cache_read_input_tokens, usage.prompt_tokens
         if billed and response.provider in CACHED_APART:
             billed += (cached or 0) + (usage.cache_creation_input_tokens or 0)
-        bill(billed, cached)
+        turn.bill(billed, cached)
         return response
 
     @override

@@ -146,12 +146,14 @@ class Run(ChatMiddleware):
             return
         given, tools = [*with_reasoning(context.messages)], schemas_in_options(options)
         prompt = "\n".join(map(str, several(options.get("instructions"))))
-        messages, bill = await self.context.turn(self.manager, given, tools, prompt=prompt)
-        context.messages = [named(message, self.context.agent.name) for message in messages]
+        turn = await self.context.turn(self.manager, given, tools, prompt=prompt)
+        context.messages = [named(message, self.context.agent.name) for message in turn.messages]
+        if turn.prompt != prompt:
+            context.options = {**options, "instructions": turn.prompt}
 
         def record(response: ChatResponse[Any]) -> ChatResponse[Any]:
             usage = response.usage_details or {}
-            bill(usage.get("input_token_count"), usage.get("cache_read_input_token_count"))
+            turn.bill(usage.get("input_token_count"), usage.get("cache_read_input_token_count"))
             return response
 
         if context.stream:

@@ -231,7 +231,8 @@ class ManagedChatCompletionClient(AgentContext[LLMMessage], ChatCompletionClient
     ) -> tuple[Request, Bill]:
         keeper = self._keeper_of(request)
         schemas = schemas_of([*tools, *answer_schema(options)])
-        return await keeper.turn(keeper.manager, request, schemas)
+        turn = await keeper.turn(keeper.manager, request, schemas)
+        return turn.messages, turn.bill
 
     def _keeper_of(self, request: Request) -> AgentContext[LLMMessage]:  # noqa: ARG002 - for those who keep several
         """Return whose manager prepares a request."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import is_
 from threading import get_ident
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 from typing_extensions import override
 
@@ -32,6 +32,7 @@ from autogen_context.models.completion import whole
 
 BEFORE_REPLY = "process_all_messages_before_reply"
 BEFORE_CALL, AFTER_CALL = "safeguard_llm_inputs", "safeguard_llm_outputs"  # as in autogen 0.14
+PROMPT = "_oai_system_message"  # of an agent; there is no hook for it
 OPENAI_TYPES = frozenset({"openai", "azure"})
 OF_THE_AGENT = frozenset({"tools", "functions", "tool_choice", "response_format", "cache_seed"})
 SELECTION_NAME = "speaker_selection_agent"  # the host's name for it
@@ -172,9 +173,18 @@ class AgentConversations(Conversations):
             config = agent.llm_config
         tools: list[Any] = [*(config.get("tools") or ()), *(config.get("functions") or ())]
         manager, prepared = self.prepare(messages, agent.system_message, tools)
+        attributes = cast("dict[str, list[ChatDict]]", vars(agent))
+        if manager.config.volatile == "behind" and type(attributes[PROMPT]) is not StablePrompt:
+            attributes[PROMPT] = StablePrompt(attributes[PROMPT], self)
         for each in answering:
             each.manager = manager
         return prepared
+
+    def prompt_of(self, messages: Sequence[ChatDict]) -> ChatDict | None:
+        """Return the system message that goes in front of a list if it is the one prepared last, but for its newest message."""
+        front, *own = self.last_prepared.messages if self.last_prepared else [{}]
+        is_ours = len(messages) == len(own) and all(map(is_, messages[:-1], own[:-1]))
+        return front if own and is_ours else None
 
     @override
     def _peer_of(self, messages: list[ChatDict]) -> object:
@@ -203,6 +213,26 @@ class AgentConversations(Conversations):
             if thread == get_ident() and prompt_tokens > 0:
                 manager.record_usage(prepared, prompt_tokens=prompt_tokens)
         return reply
+
+
+class StablePrompt(list[ChatDict]):
+    """The list in which an agent has its system message, which it puts in front of what it sends by adding the two.
+
+    A list that was prepared gets the prompt that was prepared with it; a copy is an ordinary list.
+    """
+
+    def __init__(self, own: Sequence[ChatDict], conversations: AgentConversations) -> None:
+        super().__init__(own)
+        self._conversations = conversations
+
+    @override
+    def __add__(self, messages: Any, /) -> Any:
+        front = self._conversations.prompt_of(messages)
+        return [*self, *messages] if front is None else [front, *messages]
+
+    @override
+    def __reduce__(self) -> tuple[type, tuple[list[ChatDict]]]:
+        return list, ([*self],)
 
 
 def peers_of(agent: Any) -> Iterator[Any]:

@@ -87,6 +87,14 @@ Bill = Callable[[float | None, float | None], None]
 """Records the billed tokens of a model call: all of its input, and those of it that were cached; ``None`` if it is not said."""
 
 
+class Turn(NamedTuple, Generic[Payload]):
+    """What a model call sends, what records its bill, and the system prompt, where the host keeps it apart."""
+
+    messages: list[Payload]
+    bill: Bill
+    prompt: str
+
+
 class AgentContext(Generic[Payload]):
     """The context of one agent.
 
@@ -115,14 +123,14 @@ class AgentContext(Generic[Payload]):
         tools: ToolSchemas,
         *,
         prompt: str = "",
-    ) -> tuple[list[Payload], Bill]:
+    ) -> Turn[Payload]:
         """Return what a model call sends, and what records its bill.
 
         Args:
             manager: that of its conversation, from now on the current one.
             messages: what the host would send.
             tools: the schemas that go with it.
-            prompt: the system prompt, where the host keeps it apart; it is counted, and not among what is returned.
+            prompt: the system prompt, where the host keeps it apart; it is counted, and not among the messages returned.
         """
         self.manager = manager
         prepared = await manager.prepare([Prompt(prompt), *messages] if prompt else messages, tools)
@@ -136,7 +144,10 @@ class AgentContext(Generic[Payload]):
                 )
 
         sent = self.last_prepared.messages
-        return sent[1:] if prompt else sent, bill
+        if not prompt:
+            return Turn(sent, bill, "")
+        front, *others = sent
+        return Turn(others, bill, front.text if isinstance(front, Prompt) else prompt)
 
     def pin(self, message: Payload) -> None:
         """Pin a message and its tool call or results: they are sent verbatim from now on."""

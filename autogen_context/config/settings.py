@@ -82,6 +82,7 @@ Reduce = Literal["auto", "off", "lossless", "lossy"]
 When = Literal["when_full", "when_cache_cold", "cost_based"]
 Orphans = Literal["repair", "report", "refuse"]
 OnRemoval = Literal["auto", "forget", "keep"]
+Volatile = Literal["report", "behind"]
 
 
 class Settings(BaseModel):
@@ -170,6 +171,9 @@ class Settings(BaseModel):
     """For models that require alternating user and assistant messages."""
     single_system: bool = False
     """For models that accept a single system message, at the start."""
+    volatile: Volatile = "report"
+    """What becomes of parts of the system prompt that change from turn to turn, such as a clock: `report` says so once;
+    `behind` sends them as a system message before the newest unit, so that what stands in front stays in the provider's cache."""
     enabled: bool = True
     """`false` passes all messages through unchanged."""
     default_window_tokens: Positive = 8192
@@ -273,6 +277,7 @@ class SettingArguments(TypedDict, total=False):
     on_host_removal: OnRemoval | None
     alternate_roles: bool | None
     single_system: bool | None
+    volatile: Volatile | None
     enabled: bool | None
 
     # limits of models

@@ -34,6 +34,7 @@ from autogen_context.manager.prepared import (
 )
 from autogen_context.manager.record import BEFORE, record_of, recorded_in
 from autogen_context.manager.room import RequestRoom, Rooms, Window, possible_rewrite
+from autogen_context.manager.volatile import PromptChanges, VolatilePrompt
 from autogen_context.messages.message import Message, as_message, handle_of
 from autogen_context.messages.origin import Declared
 from autogen_context.messages.piece import RoleRules, Written, messages_of
@@ -47,13 +48,13 @@ from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision, Decisions, Why
 from autogen_context.view.explanation import Reasoned
 from autogen_context.view.invariants import satisfied
+from autogen_context.view.prompt import SplitPrompt
 from autogen_context.view.view import ContextView
 
 if TYPE_CHECKING:
     from autogen_context.manager.compaction import CompactionPlanner, Plan
     from autogen_context.manager.finished import Finishing
 
-OFTEN = 3  # turns in a row with another system prompt
 LEAST_RETRIEVED = 64  # tokens; with less room nothing is retrieved
 
 logger = logging.getLogger(__name__)
@@ -71,6 +72,7 @@ class Engine:
         originals: OriginalStore,
         window: Window,
         digests: Sequence[bytes] = (),
+        prompts: int = 0,
     ) -> None:
         config, host = setup.config, setup.host
         handle_key = store_key(config.store_key or None)
@@ -79,6 +81,7 @@ class Engine:
             counter,
             orphans=config.orphans,
             digests=digests,
+            prompts=prompts,
             handle_key=handle_key,
             declared=Declared.of(config.people, config.program_output),
         )
@@ -100,8 +103,12 @@ class Engine:
         self._notices = NoticeWriter(counter, setup.compressor.shorten)
         self.rooms = Rooms(self.conversation, counter, self._notices, setup.budget, window)
         self.reasoned: Mapping[int, Reasoned] = {}  # why, of units that a compaction compared
-        # Of the system prompt: the turn of the last one, and how many turns in a row had one.
-        self._prompt_changes: tuple[int, int] = 0, 0
+        self._prompt_changes = PromptChanges()
+        self._volatile = (
+            VolatilePrompt(self.conversation, counter, in_front=config.single_system)
+            if config.volatile == "behind"
+            else None
+        )
         self._warned: tuple[frozenset[bytes], int] | None = None
         self.for_tools(())
 
@@ -128,8 +135,10 @@ class Engine:
         self, view: ContextView, payloads: Sequence[object]
     ) -> tuple[ContextView, Prepared[object]]:
         """Run the stages in their order; arguments and errors as of ``prepare``."""
-        clock, rewrites = self._setup.options.get("clock"), view.rewrites
+        clock = self._setup.options.get("clock")
         now_s = clock() if clock else None
+        view = self.with_prompt(view)
+        rewrites = view.rewrites
         view = self.opened(view)
         room = self.rooms.of(view)
         cost = self.estimate(view, room, now_s)
@@ -147,8 +156,24 @@ class Engine:
             compacted=compacted,
             cost_estimate=finished.cost_estimate if finished and finished.is_done else cost,
             finished=finished,
+            moved=view.prompt.moved,
         )
         return view, prepared
+
+    def with_prompt(self, view: ContextView) -> ContextView:
+        """Return the view with the newest system prompt, and what changes of it behind what is stable where that is set."""
+        if self._volatile is not None:
+            new = self._volatile.split(view, self.pinned(view))
+        elif view.prompt.stable:  # of a state with the setting
+            heads = range(self.conversation.system_messages)
+            whole = replace(view, prompt=SplitPrompt())
+            new = whole.with_heads(heads, self.conversation.candidates, why=Why.SYSTEM)
+        else:
+            return view
+        if new.decisions is not view.decisions:
+            self._writer.forget()
+            self.arrival.replace(view.decisions, new.decisions)
+        return new
 
     def opened(self, view: ContextView) -> ContextView:
         """Return the view with what a turn begins with: notices that still hold, a first preamble, or all anew after a change."""
@@ -207,15 +232,9 @@ class Engine:
 
     def _with_heads(self, view: ContextView, change: HostChange) -> ContextView:
         """Return the view after other system messages replaced leading ones; all else is as it was."""
-        turn, (last, before) = view.pace.turns, self._prompt_changes
-        times = before + 1 if turn - last <= 1 else 1  # in how many turns in a row
-        self._prompt_changes = turn, times
-        if times == OFTEN:
-            logger.warning(
-                "the system prompt changes from turn to turn, so that the provider's cache has nothing of the request; put what "
-                "changes into the newest message"
-            )
-        why = Why.VOLATILE if times >= OFTEN else None
+        if self._volatile is not None:
+            return view  # it is split in the turn
+        why = Why.VOLATILE if self._prompt_changes.noted(view.pace.turns) else None
         new = view.with_heads(change.heads, self.conversation.candidates, why=why)
         self._writer.replace_heads(max(change.heads), new.tokens - view.tokens)
         self.arrival.replace(view.decisions, new.decisions)
@@ -323,6 +342,8 @@ class Engine:
                 raise
             free, plan = 0, self._planned(view, next_room, other, pinned)
         self.reasoned = plan.reasoned
+        if self._volatile is not None:
+            view = self._volatile.placed(view)
         notices = view.notices.anew(overruled=plan.overruled, waits=not free)
         tokens = view.tokens
         view = self.rewritten(replace(view, notices=notices, sent=0), plan.decided)
@@ -336,6 +357,8 @@ class Engine:
     ) -> ContextView:
         """Return the view with changed decisions, none of a unit before ``since``; the originals of what leaves are kept."""
         conversation = self.conversation
+        if self._volatile is not None:
+            changes = self._volatile.with_reasons(changes)
         decisions = self.arrival.finalise(
             view.decisions,
             changes,

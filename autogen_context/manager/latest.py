@@ -1,10 +1,11 @@
 """What readers see of a conversation: values that nobody changes, as its last turn left them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autogen_context.errors import NotInHistory
 from autogen_context.view.conversation import Recorded
+from autogen_context.view.decision import Why
 from autogen_context.view.explanation import Explanation, Reasoned, explained
 from autogen_context.view.versions import Versions
 from autogen_context.view.view import ContextView
@@ -38,4 +39,7 @@ class Latest:
         if position is None:
             raise NotInHistory
         at = decisions.unit_at(position)
-        return explained(decisions[at], self.reasoned.get(at))
+        decision = decisions[at]
+        if decision.why is Why.SPLIT:
+            decision = replace(decision, detail=" ".join(self.view.prompt.moved))
+        return explained(decision, self.reasoned.get(at))

@@ -46,6 +46,7 @@ class Prepared(Generic[Payload]):
             ``enabled=False``. It is not compared by ``==``.
         finished: the finished work that a cost-based compaction cuts or, with ``dry_run``, would cut, and its price;
             ``None`` if there is none that pays.
+        moved: the parts of the system prompt that are sent behind what is stable, with ``volatile="behind"``.
     """
 
     messages: list[Payload]
@@ -54,6 +55,7 @@ class Prepared(Generic[Payload]):
     compacted: bool
     cost_estimate: "CostEstimate | None" = field(default=None, compare=False)
     finished: "FinishedEstimate | None" = field(default=None, compare=False)
+    moved: tuple[str, ...] = ()
 
 
 class CertifiedRequest(NamedTuple):
@@ -80,7 +82,7 @@ class RequestWriter:
         self._roles = roles
         self._decided = Decisions()
         self._final: list[Piece] = []  # pieces of all units but the newest
-        self._preamble = self._record = Written(message=as_message(""))
+        self._preamble = self._record = self._moved = Written(message=as_message(""))
         self._written: dict[int, Rewritten] = {}  # by id of the piece
         self.forget()
 
@@ -129,6 +131,10 @@ class RequestWriter:
             if text != self._preamble.message.text:  # an unchanged preamble stays the same object
                 self._preamble = Written(message=as_message(text))
             pieces = placed(pieces, self._preamble, at=at)
+        if moved := view.prompt.text:
+            if moved != self._moved.message.text:
+                self._moved = Written(message=Message(role="system", text=moved, own=True))
+            pieces = placed(pieces, self._moved, at=view.prompt.at)
         checked = self._check(self._roles.apply(pieces, messages), messages)
         tokens, overheads = checked.tokens + fixed.tokens, self._counter.overheads
         assumed = overheads.assumed(calls=checked.calls, results=checked.results)

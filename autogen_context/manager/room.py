@@ -72,7 +72,9 @@ class RequestRoom(NamedTuple):
 
     tokens: int
     used_tokens: int  # without notices that are to be sent
-    other_tokens: int  # of these: tools, format, preamble and record
+    other_tokens: (
+        int  # of these: tools, format, preamble, record and what is sent behind of the prompt
+    )
     due_tokens: int  # notices that are to be sent
     budget: TurnBudget
 
@@ -128,7 +130,7 @@ class Rooms:
     def other_tokens(self, view: ContextView) -> int:
         """Return the tokens of a request other than its units and notices that are to be sent."""
         tokens = self.fixed.tokens
-        for text in (view.preamble.text, view.record.text):
+        for text in (view.preamble.text, view.record.text, view.prompt.text):
             tokens += self._counter.own(text) if text else 0
         return tokens
 

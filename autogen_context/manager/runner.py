@@ -134,6 +134,7 @@ class TurnRunner:
             originals=self.originals,
             window=window,
             digests=state.digests if is_comparable else (),
+            prompts=len(state.view.prompt.stable),
         )
         self.window_tokens = window.window_tokens
         calibration = counter.calibration.resumed(state.view.calibration)

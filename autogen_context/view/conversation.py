@@ -49,10 +49,11 @@ class Conversation:
         *,
         orphans: Orphans = "repair",
         digests: Sequence[bytes] = (),
+        prompts: int = 0,
         handle_key: bytes = b"",
         declared: Declared = NOTHING_DECLARED,
     ) -> None:
-        self._handle_key = handle_key
+        self._handle_key, self._prompts = handle_key, prompts
         self.history = History(host, digests, declared)
         self.messages = self.history.messages  # the whole host list
         self.candidates: list[Candidate] = []
@@ -114,7 +115,7 @@ class Conversation:
         only_grew = change.only_grew
         if only_grew and not compared.messages:
             return change
-        same = change.known if heads else change.same
+        same = change.known if heads and candidates else change.same
         stable = len(candidates)
         while stable and candidates[stable - 1].unit.stop > same:
             stable -= 1
@@ -138,17 +139,23 @@ class Conversation:
         self.tokens += sum(map(TOKENS, new)) - sum(map(TOKENS, candidates[stable:]))
         candidates[stable:] = new
         for at, candidate in zip(heads, replaced, strict=True):
-            self.tokens += candidate.tokens - candidates[at].tokens
-            candidates[at] = candidate
+            self.put(at, candidate)
         if heads:
             self.index.replace(heads)
         self.index.follow(self.overview)
         return change
 
+    def put(self, unit: int, candidate: Candidate) -> None:
+        """Have another candidate for a unit: a system message of which another part is sent in front."""
+        self.tokens += candidate.tokens - self.candidates[unit].tokens
+        self.candidates[unit] = candidate
+
     def _heads(self, compared: "Compared") -> tuple[int, ...]:
         """Return the positions of leading system messages that replaced others, if that is all that the host changed."""
-        change, most = compared.change, self.system_messages
-        if any(run.old != run.new for run in change.runs) or not self.candidates:
+        change = compared.change
+        # Of a saved state it is known how many there were where they were compared from turn to turn.
+        most = self.system_messages if self.candidates else self._prompts
+        if any(run.old != run.new for run in change.runs):
             return ()
         gone = tuple(islice(change.gone(), most + 1))
         if len(gone) > most or gone[-1] >= most or change.same + len(compared.messages) < most:

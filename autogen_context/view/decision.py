@@ -32,6 +32,7 @@ class Why(StrEnum):
     CHANGED = "the host changed it"
     SYSTEM = "must stay: system"
     VOLATILE = "must stay: system; it changes from turn to turn, so nothing behind it is in the provider's cache"
+    SPLIT = "must stay: system; what changes of it is sent behind what is stable"
     PINNED = "must stay: pinned"
     MEMORY = "must stay: memory"
     PENDING = "must stay: pending"
@@ -61,10 +62,13 @@ class Candidate:
     repairs: tuple[Piece, ...] = ()  # sent instead of the messages if the unit arrived incomplete
     handle_key: bytes = field(default=b"", repr=False)
     is_orphan: bool = False  # it arrived incomplete, repaired or not
+    stable: tuple[Piece, ...] | None = None  # of a system prompt, what is sent in its place
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """Pieces of the whole unit, repaired if necessary."""
+        """Pieces of the whole unit, repaired if necessary; of a system prompt without what is sent behind."""
+        if self.stable is not None:
+            return self.stable
         return self.repairs or as_it_came(self.unit)
 
     @property

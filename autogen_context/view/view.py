@@ -25,6 +25,7 @@ from autogen_context.view.decision import (
 )
 from autogen_context.view.invariants import Checked, faults_of_decisions
 from autogen_context.view.notice import Notices, PreambleOffer
+from autogen_context.view.prompt import SplitPrompt
 
 
 def from_hex(value: object) -> bytes:
@@ -160,6 +161,7 @@ class ContextView:
         usage: the bills, added up.
         record: what still holds of messages that the host cut from the front.
         forgotten: messages that a host may still hand in, and how many of each.
+        prompt: which parts of the system prompt are sent in front, and which behind.
     """
 
     decisions: Decisions = field(default_factory=Decisions)
@@ -174,6 +176,7 @@ class ContextView:
     usage: BilledUsage = field(default_factory=BilledUsage)
     record: Record = field(default_factory=Record)
     forgotten: tuple[tuple[Digest, int], ...] = ()
+    prompt: SplitPrompt = field(default_factory=SplitPrompt)
 
     @property
     def tokens(self) -> int:
@@ -215,6 +218,7 @@ class ContextView:
             decisions=decisions,
             notices=self.notices.cut_back(messages) if has_notices else self.notices,
             preamble=replace(preamble, at=min(preamble.at, decisions.stop)),
+            prompt=replace(self.prompt, at=0),
             must_replan=True,
             # Messages that were read but not sent break no prefix.
             rewrites=self.rewrites + (messages < self.sent),
@@ -228,6 +232,7 @@ class ContextView:
             decisions=Decisions(),
             notices=self.notices.anew(),
             preamble=replace(self.preamble, at=0),
+            prompt=replace(self.prompt, at=0),
             must_replan=True,
             rewrites=self.rewrites + bool(self.sent),
             sent=0,
@@ -284,6 +289,7 @@ class ContextView:
             decisions=decisions,
             notices=notices,
             preamble=replace(self.preamble, at=at),
+            prompt=replace(self.prompt, at=0),
             must_replan=True,
             rewrites=self.rewrites + (change.same < self.sent),
             sent=min(change.stop_at(self.sent), decisions.stop),
@@ -298,7 +304,8 @@ class ContextView:
         changes = {
             i: kept(candidates[i], why or before.why)
             for i, before in known
-            if before.tokens_before != candidates[i].tokens or why not in (None, before.why)
+            if (before.tokens_before, before.pieces) != (candidates[i].tokens, candidates[i].pieces)
+            or why not in (None, before.why)
         }
         rewrites = self.rewrites + bool(self.sent)
         return replace(self, decisions=decisions.changed(changes), rewrites=rewrites)
