@@ -64,7 +64,7 @@ fuzz: $(VENV)/.installed
 	@PYTHONPATH=tests $(BIN)/python -m pytest -n 2 --dist load -q -m hypothesis --hypothesis-profile fuzz -p support.fuzzing --fuzz-seconds $(SECONDS) $(TESTS)
 
 # `make test` has the newest release of each host; these are the oldest that are taken, with AutoGen Studio, which wants one of them.
-OLDEST := autogenstudio==0.4.2.2 autogen-agentchat==0.5.7 pyautogen==0.9 ag2[openai]==1.2.0 agent-framework-core==1.19.0 agent-framework-openai==1.14.4
+OLDEST := autogenstudio==0.4.2.2 autogen-agentchat==0.5.7 pyautogen==0.9 ag2[openai]==1.2.0 agent-framework-core==1.19.0 agent-framework-openai==1.14.4 anthropic==0.125.0
 OLD := $(VENV)/oldest
 
 $(OLD)/.installed: pyproject.toml | $(VENV)/.python

@@ -1,4 +1,4 @@
-"""A real agent of each host with the host's own OpenAI client, and the managers that the host has of its own.
+"""A real agent of each host with the host's own client of OpenAI's or Anthropic's, and the managers that the host has of its own.
 
 Promise: an agent is built the same way whoever manages its context; ``restart`` goes on with nothing but what was JSON.
 """
@@ -14,7 +14,7 @@ from typing import Any
 from ag2 import Agent as Ag2Agent
 from ag2 import KnowledgeConfig
 from ag2.compact import CompactTrigger, TailWindowCompact
-from ag2.config import OpenAIConfig
+from ag2.config import ModelConfig, OpenAIConfig
 from ag2.knowledge import EventLogWriter, MemoryKnowledgeStore
 from ag2.policies import SlidingWindowPolicy, TokenBudgetPolicy
 from ag2.stream import MemoryStream
@@ -41,6 +41,7 @@ from autogen_core.model_context import (
     HeadAndTailChatCompletionContext,
     TokenLimitedChatCompletionContext,
 )
+from autogen_core.models import ChatCompletionClient, ModelInfo
 from autogen_ext.models.openai import OpenAIChatCompletionClient
 from httpx2 import AsyncClient
 from long_work import PROMPT, TURNS_PER_TASK
@@ -81,6 +82,8 @@ class Job:
     name: str = "clerk"
     prompt: str = PROMPT
     model: str = MODEL
+    is_claude: bool = False  # its model is asked through Anthropic's API
+    is_streamed: bool = False  # where the host's agents can, answers come in parts
     ours: Mapping[str, Any] = field(default_factory=lambda: {"window_tokens": WINDOW})
     own: Options | None = None
 
@@ -122,8 +125,28 @@ class AgentchatAgent(HostAgent):
 
     def __init__(self, job: Job) -> None:
         super().__init__(job)
-        self._client = OpenAIChatCompletionClient(model=job.model, api_key="none", base_url=job.url)
+        self.client = self._claude() if job.is_claude else self._gpt()
         self._begin()
+
+    def _gpt(self) -> ChatCompletionClient:
+        job = self.job
+        return OpenAIChatCompletionClient(model=job.model, api_key="none", base_url=job.url)
+
+    def _claude(self) -> ChatCompletionClient:
+        from autogen_ext.models.anthropic import AnthropicChatCompletionClient  # noqa: PLC0415 - optional
+
+        job = self.job
+        info = ModelInfo(
+            vision=False,
+            function_calling=True,
+            json_output=False,
+            structured_output=False,
+            multiple_system_messages=False,
+            family="claude-4-sonnet",
+        )
+        return AnthropicChatCompletionClient(
+            model=job.model, api_key="none", base_url=job.url, model_info=info
+        )
 
     @override
     async def ask(self, text: str) -> str:
@@ -140,15 +163,16 @@ class AgentchatAgent(HostAgent):
 
     @override
     async def aclose(self) -> None:
-        await self._client.close()
+        await self.client.close()
 
     def _begin(self) -> None:
         job = self.job
         given: dict[str, Any] = {"max_tool_iterations": MOST_STEPS} if SEVERAL_CALLS else {}
         given |= job.own() if job.own else {}
+        given |= {"model_client_stream": True} if job.is_streamed else {}
         tools: list[Any] = list(job.tools)
         self.managed(
-            AssistantAgent(job.name, self._client, tools=tools, system_message=job.prompt, **given)
+            AssistantAgent(job.name, self.client, tools=tools, system_message=job.prompt, **given)
         )
 
 
@@ -189,7 +213,9 @@ class ClassicAgent(HostAgent):
 
     def _begin(self) -> ConversableAgent:
         job = self.job
-        entry = {"model": job.model, "api_key": "none", "price": [0, 0], "base_url": job.url}
+        entry: dict[str, Any] = {"model": job.model, "api_key": "none", "base_url": job.url}
+        entry |= {"api_type": "anthropic"} if job.is_claude else {"price": [0, 0]}
+        entry |= {"stream": True} if job.is_streamed else {}
         agent = self._one(job.name, {"config_list": [entry], "cache_seed": None})
         user = self._one("user", False)  # noqa: FBT003 - the host's own word for none
         for tool in job.tools:
@@ -250,7 +276,14 @@ class Ag2OneAgent(HostAgent):
         job = self.job
         knowledge = KnowledgeConfig(store=self._store, expose_tool=False)
         given: dict[str, Any] = job.own() if job.own else {"knowledge": knowledge}
-        config = OpenAIConfig(job.model, api_key="none", base_url=job.url, http_client=self._http)
+        given_here: dict[str, Any] = {"api_key": "none", "base_url": job.url}
+        given_here |= {"http_client": self._http, "streaming": job.is_streamed}
+        kind: Callable[..., ModelConfig] = OpenAIConfig
+        if job.is_claude:
+            from ag2.config import AnthropicConfig  # noqa: PLC0415 - optional
+
+            kind = AnthropicConfig
+        config = kind(job.model, **given_here)
         self.managed(Ag2Agent(job.name, job.prompt, config=config, tools=list(job.tools), **given))
 
 
@@ -259,14 +292,16 @@ class FrameworkAgent(HostAgent):
 
     def __init__(self, job: Job) -> None:
         super().__init__(job)
-        self._client = AsyncOpenAI(api_key="none", base_url=job.url)
+        self._client = self._provider()
         self._begin()
         self.session: AgentSession = self.agent.create_session()
 
     @override
     async def ask(self, text: str) -> str:
-        response = await self.agent.run(text, session=self.session)
-        return str(response.text)
+        if not self.job.is_streamed:
+            return str((await self.agent.run(text, session=self.session)).text)
+        stream = self.agent.run(text, session=self.session, stream=True)
+        return str((await stream.get_final_response()).text)
 
     @override
     async def restart(self) -> None:
@@ -279,13 +314,24 @@ class FrameworkAgent(HostAgent):
     async def aclose(self) -> None:
         await self._client.close()
 
+    def _provider(self) -> Any:
+        job = self.job
+        if not job.is_claude:
+            return AsyncOpenAI(api_key="none", base_url=job.url)
+        from anthropic import AsyncAnthropic  # noqa: PLC0415 - optional
+
+        return AsyncAnthropic(api_key="none", base_url=job.url)
+
     def _begin(self) -> None:
         job = self.job
-        client = FrameworkClient(
-            job.model,
-            async_client=self._client,
-            function_invocation_configuration={"max_iterations": MOST_STEPS},
-        )
+        most: dict[str, Any] = {"function_invocation_configuration": {"max_iterations": MOST_STEPS}}
+        client: Any
+        if job.is_claude:
+            from agent_framework_anthropic import AnthropicClient  # noqa: PLC0415 - optional
+
+            client = AnthropicClient(model=job.model, anthropic_client=self._client, **most)
+        else:
+            client = FrameworkClient(job.model, async_client=self._client, **most)
         given = job.own() if job.own else {}
         self.managed(Agent(client, job.prompt, name=job.name, tools=list(job.tools), **given))
 

@@ -33,7 +33,7 @@ pytest_plugins = (
 # Files that take longest are begun first, so that at the end no worker waits for another one.
 LONGEST = (
     "test_linear", "test_attacks", "test_forgetting", "test_whose_words", "test_demo", "test_embedder", "test_distributed",
-    "test_promises", "test_page", "test_prompt_changes", "test_faithful",
+    "test_promises", "test_page", "test_prompt_changes", "test_faithful", "test_claude",
 )  # fmt: skip
 
 

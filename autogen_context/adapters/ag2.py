@@ -121,7 +121,8 @@ class Ag2Context(AgentContext[BaseEvent], BaseMiddleware):
         if turn.prompt != prompt:
             context = copy(context)  # the agent's own is the turn's, and keeps its prompt
             context.prompt = [turn.prompt]
-        response: ModelResponse = await call_next(events_of(turn.messages), context)
+        with self.calls.of(manager, client_of(call_next)).scope():
+            response: ModelResponse = await call_next(events_of(turn.messages), context)
         usage = response.usage
         cached, billed = usage.cache_read_input_tokens, usage.prompt_tokens
         if billed and response.provider in CACHED_APART:
@@ -234,6 +235,13 @@ def schemas_of(ask: object) -> list[Mapping[str, object]]:
     schemas = [plain(tool) for tool in given.get("tools", ())]
     answer = getattr(given.get("response_schema"), "json_schema", None)
     return [*schemas, {"json_schema": answer}] if answer else schemas
+
+
+def client_of(ask: object) -> object:
+    """Return the client of a model call, around which AG2 builds partials."""
+    while isinstance(ask, partial):
+        ask = ask.func if "tools" in ask.keywords or not ask.args else ask.args[0]
+    return ask
 
 
 def plain(schema: ToolSchema) -> Mapping[str, object]:

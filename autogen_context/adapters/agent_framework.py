@@ -134,6 +134,7 @@ class Run(ChatMiddleware):
     def __init__(self, context: AgentFrameworkContext, session: AgentSession | None) -> None:
         self.context = context
         self.manager = context.manager_of(session)
+        self._call = context.calls.of(self.manager, context.agent.client)
         self._is_whole = session is None
 
     @override
@@ -151,9 +152,13 @@ class Run(ChatMiddleware):
         if turn.prompt != prompt:
             context.options = {**options, "instructions": turn.prompt}
 
+        self._call.billed = None
+
         def record(response: ChatResponse[Any]) -> ChatResponse[Any]:
             usage = response.usage_details or {}
-            turn.bill(usage.get("input_token_count"), usage.get("cache_read_input_token_count"))
+            cached = usage.get("cache_read_input_token_count")
+            # The framework leaves out what Anthropic bills apart.
+            turn.bill(*(self._call.billed or (usage.get("input_token_count"), cached)))
             return response
 
         if context.stream:
@@ -164,10 +169,11 @@ class Run(ChatMiddleware):
 
     @contextmanager
     def scope(self) -> Generator[None]:
-        """Make this the run whose tools are called."""
+        """Make this the run whose tools are called, and whose requests its provider's client sends."""
         token = RUN.set(self)
         try:
-            yield
+            with self._call.scope():
+                yield
         finally:
             RUN.reset(token)
 

@@ -31,6 +31,7 @@ from autogen_context.adapters.agentchat_context import (
     with_completion,
 )
 from autogen_context.adapters.agentchat_format import AgentChatFormat
+from autogen_context.adapters.provider_calls import within
 from autogen_context.adapters.register import REGISTERED, AgentContext, Bill, completed
 from autogen_context.config.config import ContextConfig
 from autogen_context.manager.options import ManagerOptions, takes_options
@@ -41,6 +42,7 @@ from autogen_context.messages.tool_schema import (
     answer_recall,
     recall_tool_schema,
 )
+from autogen_context.models.provider_call import ProviderCall
 
 __all__ = [
     "AgentChatFormat",
@@ -210,33 +212,38 @@ class ManagedChatCompletionClient(AgentContext[LLMMessage], ChatCompletionClient
     @override
     async def create(self, messages: Request, *, tools: Tools = (), **options: Any) -> CreateResult:
         """Send a request; raise ``ContextWindowExceeded`` if system prompt, tools and protected messages do not fit."""
-        request, bill = await self._turn(messages, tools, options)
-        result = await self._client.create(request, tools=tools, **options)
-        bill(billed(result), None)
-        return result
+        request, bill, call = await self._turn(messages, tools, options)
+        with call.scope():
+            result = await self._client.create(request, tools=tools, **options)
+        return recorded(result, call, bill)
 
     @override
     async def create_stream(
         self, messages: Request, *, tools: Tools = (), **options: Any
     ) -> AsyncGenerator[str | CreateResult, None]:
         """Send a request like ``create``; yield chunks of text, then the result."""
-        request, bill = await self._turn(messages, tools, options)
-        async for chunk in self._client.create_stream(request, tools=tools, **options):
-            if isinstance(chunk, CreateResult):
-                bill(billed(chunk), None)
-            yield chunk
+        request, bill, call = await self._turn(messages, tools, options)
+        async for chunk in within(
+            call, self._client.create_stream(request, tools=tools, **options)
+        ):
+            yield recorded(chunk, call, bill) if isinstance(chunk, CreateResult) else chunk
 
     async def _turn(
         self, request: Request, tools: Tools, options: Mapping[str, Any]
-    ) -> tuple[Request, Bill]:
+    ) -> tuple[Request, Bill, ProviderCall]:
         keeper = self._keeper_of(request)
         schemas = schemas_of([*tools, *answer_schema(options)])
+        call = keeper.calls.of(keeper.manager, self._client, grows=self._grows(keeper))
         turn = await keeper.turn(keeper.manager, request, schemas)
-        return turn.messages, turn.bill
+        return turn.messages, turn.bill, call
 
     def _keeper_of(self, request: Request) -> AgentContext[LLMMessage]:  # noqa: ARG002 - for those who keep several
         """Return whose manager prepares a request."""
         return self
+
+    def _grows(self, keeper: AgentContext[LLMMessage]) -> bool:  # noqa: ARG002 - likewise
+        """Return True if the next request goes on from this one."""
+        return True
 
     # Everything else is delegated to the wrapped client.
 
@@ -293,6 +300,10 @@ class RegisteredClient(ManagedChatCompletionClient):
     def _keeper_of(self, request: Request) -> AgentContext[LLMMessage]:
         return self._context if self._context.is_sent_in(request) else self
 
+    @override
+    def _grows(self, keeper: AgentContext[LLMMessage]) -> bool:
+        return keeper is self._context
+
 
 def said_by(client: ChatCompletionClient) -> dict[str, object]:
     """Return the settings a client declares for its model; no reserve, since every request is measured in full."""
@@ -304,9 +315,18 @@ def said_by(client: ChatCompletionClient) -> dict[str, object]:
     return {"model": model, "single_system": not several, "reserve_tokens": 0}
 
 
-def billed(result: CreateResult) -> int:
-    """Return the prompt tokens of an answer; 0 for one that came out of a cache."""
-    return 0 if result.cached else result.usage.prompt_tokens
+def recorded(result: CreateResult, call: ProviderCall, bill: Bill) -> CreateResult:
+    """Record what an answer was billed, nothing for one that came out of a cache, and return it with all of its prompt tokens.
+
+    AutoGen's client for Claude leaves out those that were read from the provider's cache or written to it.
+    """
+    known = None if result.cached else call.billed
+    if known is None:
+        bill(0 if result.cached else result.usage.prompt_tokens, None)
+        return result
+    bill(*known)
+    usage = RequestUsage(known.prompt_tokens, result.usage.completion_tokens)
+    return result if usage == result.usage else result.model_copy(update={"usage": usage})
 
 
 def answer_schema(options: Mapping[str, Any]) -> Sequence[ToolSchema]:

@@ -29,11 +29,13 @@ from autogen_context.messages.tool_schema import (
     recall_tool_schema,
 )
 from autogen_context.models.completion import whole
+from autogen_context.models.provider_call import Billed, ProviderCall
 
 BEFORE_REPLY = "process_all_messages_before_reply"
 BEFORE_CALL, AFTER_CALL = "safeguard_llm_inputs", "safeguard_llm_outputs"  # as in autogen 0.14
 PROMPT = "_oai_system_message"  # of an agent; there is no hook for it
-OPENAI_TYPES = frozenset({"openai", "azure"})
+CLAUDE = "anthropic"  # whose usage, as the host sums it up, leaves out cached input
+BILLED_TYPES = frozenset({"openai", "azure", CLAUDE})
 OF_THE_AGENT = frozenset({"tools", "functions", "tool_choice", "response_format", "cache_seed"})
 SELECTION_NAME = "speaker_selection_agent"  # the host's name for it
 SELECTION = "_speaker_selection_transforms"  # what a group adds to each of its selection agents
@@ -144,7 +146,7 @@ class AgentConversations(Conversations):
 
     Usage is recorded only for the prepared list: a call's tokens are the increase of the client's usage, and the messages
     of the call must be the prepared objects themselves. Ignored are calls outside the conversation (such as a summary at
-    the end of a chat), cached replies, clients other than OpenAI's (their usage may exclude cached input), and lists
+    the end of a chat), cached replies, clients other than OpenAI's and Anthropic's (their usage may exclude cached input), and lists
     changed after the transform. Source: autogen 0.14.1, ``generate_oai_reply``.
     """
 
@@ -152,6 +154,7 @@ class AgentConversations(Conversations):
         super().__init__(options, partial(peers_of, agent))
         self._agent = agent
         self._call: tuple[int, int, IncrementalContextManager, Prepared[ChatDict]] | None = None
+        self._calls: Sequence[ProviderCall] = ()  # of the current turn
 
     def hook_into(self, agent: Any) -> None:
         """Add the hooks to an agent."""
@@ -173,6 +176,7 @@ class AgentConversations(Conversations):
             config = agent.llm_config
         tools: list[Any] = [*(config.get("tools") or ()), *(config.get("functions") or ())]
         manager, prepared = self.prepare(messages, agent.system_message, tools)
+        self._calls = [self.calls.bind(manager, client) for client in clients_of(agent)]
         attributes = cast("dict[str, list[ChatDict]]", vars(agent))
         if manager.config.volatile == "behind" and type(attributes[PROMPT]) is not StablePrompt:
             attributes[PROMPT] = StablePrompt(attributes[PROMPT], self)
@@ -197,21 +201,32 @@ class AgentConversations(Conversations):
         prepared, self._call = self.last_prepared, None
         if prepared is None:
             return messages
+        for call in self._calls:
+            call.billed = None
         sent, own = messages[1:], prepared.messages[1:]  # without the agent's system message
         is_ours = len(sent) == len(own) > 0 and all(map(is_, sent, own))
         types = {each.get("api_type") or "openai" for each in models_of(self._agent.llm_config)}
-        if is_ours and types <= OPENAI_TYPES:
+        if is_ours and types <= BILLED_TYPES:
             self._call = get_ident(), billed(self._agent), self.manager, prepared
         return messages
+
+    @property
+    def _is_claudes(self) -> bool:
+        """Whether Anthropic may answer."""
+        return any(each.get("api_type") == CLAUDE for each in models_of(self._agent.llm_config))
 
     def after_call(self, reply: object) -> object:
         """Record the tokens this call added, including those of a concurrent call on another thread."""
         call, self._call = self._call, None
         if call is not None:
             thread, before, manager, prepared = call
-            prompt_tokens = billed(self._agent) - before
-            if thread == get_ident() and prompt_tokens > 0:
-                manager.record_usage(prepared, prompt_tokens=prompt_tokens)
+            known = next((each.billed for each in self._calls if each.billed), None)
+            if known is None and not self._is_claudes:
+                known = Billed(billed(self._agent) - before, None)
+            if thread == get_ident() and known and known.prompt_tokens > 0:
+                manager.record_usage(
+                    prepared, prompt_tokens=known.prompt_tokens, cached_tokens=known.cached_tokens
+                )
         return reply
 
 
@@ -233,6 +248,11 @@ class StablePrompt(list[ChatDict]):
     @override
     def __reduce__(self) -> tuple[type, tuple[list[ChatDict]]]:
         return list, ([*self],)
+
+
+def clients_of(agent: Any) -> Iterable[Any]:
+    """Return the clients of an agent's models; the host makes new ones when its tools change."""
+    return getattr(agent.client, "_clients", ()) if agent.client is not None else ()
 
 
 def peers_of(agent: Any) -> Iterator[Any]:
@@ -372,6 +392,7 @@ async def complete_with(agent: Any, prompt: str, /) -> str:
         for config in client._config_list  # noqa: SLF001 - as above
     ]
     asked = [{"role": "user", "content": prompt}]
-    response = await asyncio.to_thread(client.create, messages=asked, cache_seed=None)
+    with ProviderCall().scope():  # none of the conversation's
+        response = await asyncio.to_thread(client.create, messages=asked, cache_seed=None)
     said = client.extract_text_or_completion_object(response)[0]
     return whole(said, response.choices[0].finish_reason)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Unpack, cast
 
 from typing_extensions import override
 
+from autogen_context.adapters.provider_calls import ProviderCalls
 from autogen_context.argument import wrong_argument
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import StateError
@@ -100,6 +101,7 @@ class AgentContext(Generic[Payload]):
 
     Attributes:
         manager: the manager of the current conversation, for the rest of the API.
+        calls: how its model calls use the provider's prompt cache.
         last_prepared: the last request with its certificate and decisions; ``None`` before the first.
     """
 
@@ -109,6 +111,7 @@ class AgentContext(Generic[Payload]):
         self._options: ManagerOptions = {"limits": limits_of(config), **options, "events": log}
         self._new_manager = partial(IncrementalContextManager, host=host, **self._options)
         self.manager = self._new_manager()
+        self.calls = ProviderCalls(config)
         self.last_prepared: Prepared[Payload] | None = None
 
     @override

@@ -38,8 +38,9 @@ from autogen_context.messages.message import Message
 from autogen_context.models.completion import CompletionClient
 from autogen_context.models.embedder import Embedder, OpenAIEmbedder, SentenceTransformerEmbedder
 from autogen_context.recall.facts import Fact, Facts
+from autogen_context.testing.record import ServedRequest
 from autogen_context.testing.script import ScriptedModel
-from autogen_context.testing.server import LoopbackServer, ServedRequest
+from autogen_context.testing.server import LoopbackServer
 from autogen_context.text.quote import bracketed
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Decision, Why

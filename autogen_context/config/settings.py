@@ -83,6 +83,8 @@ When = Literal["when_full", "when_cache_cold", "cost_based"]
 Orphans = Literal["repair", "report", "refuse"]
 OnRemoval = Literal["auto", "forget", "keep"]
 Volatile = Literal["report", "behind"]
+CacheMarking = Literal["auto", "1h", "off"]
+CacheKey = Literal["auto", "on", "off"]
 
 
 class Settings(BaseModel):
@@ -132,6 +134,13 @@ class Settings(BaseModel):
     model's provider; 0 for a local engine, as indicated by `prefill_tokens_per_s` or a name such as `ollama/llama3.1`."""
     prefill_tokens_per_s: AboveZero | None = None
     """Uncached input tokens that a local engine evaluates per second, above 0; reports then show costs in seconds."""
+    cache_marks: CacheMarking = "auto"
+    """Whether `register` marks requests to Claude for Anthropic's prompt cache, without which all input is billed at its full
+    price. `auto`: with its lifetime of 5 minutes. `1h`: with one of an hour, whose writing costs twice the price of input
+    instead of 1.25 times. `off`: no marks but those of the host."""
+    prompt_cache_key: CacheKey = "auto"
+    """Whether `register` sends OpenAI a `prompt_cache_key`, a digest that is the same for all requests of a conversation, so
+    that they are routed to where its prefix is cached. `auto`: to `api.openai.com` only, since others may refuse the field."""
     dry_run: bool = False
     """Report in `Prepared.finished` which finished work `cost_based` would cut, and at what price, without cutting it."""
     enable_subtask_detection: bool = True
@@ -258,6 +267,8 @@ class SettingArguments(TypedDict, total=False):
     compaction: When | None
     cached_input_fraction: float | None
     prefill_tokens_per_s: float | None
+    cache_marks: CacheMarking | None
+    prompt_cache_key: CacheKey | None
     dry_run: bool | None
     enable_subtask_detection: bool | None
     enable_intent_detection: bool | None

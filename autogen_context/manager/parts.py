@@ -115,6 +115,7 @@ def setup_of(
         config.model,
         cached_fraction=config.cached_input_fraction,
         tokens_per_s=config.prefill_tokens_per_s,
+        is_hour=config.cache_marks == "1h",
     )
     log = turn_log(config, rates, options)
     cuts = cuts_finished(config, options.get("triggers"))

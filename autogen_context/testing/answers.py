@@ -59,17 +59,18 @@ def _usage(usage: Usage) -> dict[str, Json]:
 def _deltas(answer: Answer) -> Iterator[Mapping[str, Json]]:
     """Yield the text in chunks, then each tool call: its id and name, followed by its arguments in chunks."""
     yield {"role": "assistant", "content": None if answer.text is None else "", "refusal": None}
-    for piece in _pieces(answer.text or ""):
+    for piece in pieces(answer.text or ""):
         yield {"content": piece}
     for index, call in enumerate(answer.calls):
         opening: dict[str, Json] = {"name": call.name, "arguments": ""}
         head: Json = {"index": index, "id": call.id, "type": "function", "function": opening}
         yield {"tool_calls": [head]}
-        for piece in _pieces(call.arguments):
+        for piece in pieces(call.arguments):
             yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
 
 
-def _pieces(text: str) -> list[str]:
+def pieces(text: str) -> list[str]:
+    """Return a text in the chunks in which it is streamed."""
     size = max(SHORTEST_PIECE, -(-len(text) // PIECES))
     return [text[start : start + size] for start in range(0, len(text), size)]
 

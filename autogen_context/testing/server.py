@@ -4,21 +4,19 @@ Promise: every request is recorded before the reply is sent; rejection depends o
 the script; nothing keeps running after the ``with`` block.
 """
 
-import asyncio
-import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from http import HTTPStatus
-from threading import Event, Lock
-from typing import Self
+from dataclasses import replace
+
+from typing_extensions import override
 
 from autogen_context.testing.answers import Fault, completion, completion_events, faulty_reply
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.embeddings import embeddings
+from autogen_context.testing.listening import Answering, ListeningServer, json_object
+from autogen_context.testing.record import ServedRequest
 from autogen_context.testing.responses import RESPONSES_PATH, StoredResponses
 from autogen_context.testing.script import Answer, ScriptedModel, ScriptEnded
-from autogen_context.testing.transport import ReceivedRequest, Transport
+from autogen_context.testing.transport import ReceivedRequest
 from autogen_context.testing.usage import tools_tokens
 from autogen_context.testing.wire import (
     ApiError,
@@ -31,26 +29,9 @@ from autogen_context.testing.wire import (
 )
 
 CHAT_PATH = "/v1/chat/completions"
-# The status nginx logs for a client that closed the connection before the response.
-CLIENT_GONE = 499
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServedRequest:
-    """A request received by the server; ``status`` is 499 if the client disconnected before a slow answer."""
-
-    number: int
-    path: str
-    status: int = 200
-    error: str = ""  # OpenAI's error message, if the request was rejected
-    messages: Sequence[ChatMessage] = ()
-    tools: Sequence[ChatMessage] = ()
-    prompt_tokens: int = 0  # of the whole request, by the model's counter
-    streamed: bool = False
-    fault: Fault | None = None
-
-
-class LoopbackServer:
+class LoopbackServer(ListeningServer[ServedRequest]):
     """A server for ``/v1/chat/completions``, ``/v1/responses`` (not streamed), ``/v1/embeddings`` and ``/v1/models``, used in ``with`` or ``async with``.
 
     Args:
@@ -76,96 +57,50 @@ class LoopbackServer:
     ) -> None:
         if window_tokens is not None and window_tokens < 1:
             raise ValueError(f"window_tokens: 1 or more, or None for no limit, not {window_tokens}")
+        super().__init__(ServedRequest, faults)
         self._model = model
         self._window_tokens = window_tokens
         self._strict_roles = strict_roles
         self._model_names = tuple(model_names)
-        self._faults = dict(faults or {})
-        self._queued: list[Fault] = []
-        self._served: dict[int, ServedRequest] = {}
-        self._arrived = 0
-        self._lock = Lock()
-        self._stopping = Event()
-        self._transport: Transport | None = None
         self._stored = StoredResponses()
 
     @property
     def base_url(self) -> str:
         """The ``base_url`` for a client, with ``/v1``; raises ``RuntimeError`` if the server is not running."""
-        if self._transport is None:
-            raise RuntimeError("the server is not running; use it in a with or async with block")
-        return f"http://127.0.0.1:{self._transport.port}/v1"
+        return f"{self.origin}/v1"
 
-    @property
-    def requests(self) -> list[ServedRequest]:
-        """All requests recorded so far, in order of arrival."""
-        with self._lock:
-            return [self._served[number] for number in sorted(self._served)]
+    @override
+    def _read(
+        self, arrival: ReceivedRequest, record: ServedRequest
+    ) -> tuple[ServedRequest, Answering[ServedRequest]]:
+        body = json_object(arrival.body) if arrival.method != "GET" else {}
+        if body is None:
+            raise ApiError("We could not parse the JSON body of your request.")
+        record = replace(record, body=body)
+        chat = self._stored.chat_body(body) if record.path == RESPONSES_PATH else body
+        if record.path in (CHAT_PATH, RESPONSES_PATH):
+            messages, tools = _objects(chat.get("messages")), _objects(chat.get("tools"))
+            tokens = self._model.prompt_tokens(messages, tools=tools)
+            record = replace(record, messages=messages, tools=tools, prompt_tokens=tokens)
+            record = replace(record, streamed=bool(body.get("stream")))
 
-    @property
-    def rejected(self) -> list[ServedRequest]:
-        """The requests rejected as invalid (status 400)."""
-        return [request for request in self.requests if request.status == HTTPStatus.BAD_REQUEST]
+        def answer(known: ServedRequest) -> tuple[ServedRequest, Reply]:
+            reply = self._faulty(known, arrival) or self._reply(arrival, known, body, chat)
+            return known, reply
 
-    def inject(self, *faults: Fault) -> None:
-        """Queue faults; each of the next requests without a fault of its own in ``faults`` gets one."""
-        with self._lock:
-            self._queued.extend(faults)
+        return record, answer
 
-    def __enter__(self) -> Self:
-        """Start listening on a free port; raise ``RuntimeError`` if the server is already running."""
-        if self._transport is not None:
-            raise RuntimeError("the server is running already")
-        self._stopping.clear()
-        self._transport = Transport(self._serve)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close all connections and end all threads."""
-        self._stopping.set()
-        if self._transport is not None:
-            self._transport.close()
-        self._transport = None
-
-    async def __aenter__(self) -> Self:
-        """Start listening on a free port."""
-        return self.__enter__()
-
-    async def __aexit__(self, *_: object) -> None:
-        """Close all connections and end all threads without blocking the event loop."""
-        await asyncio.to_thread(self.__exit__)
-
-    def _serve(self, arrival: ReceivedRequest) -> Reply:
-        with self._lock:
-            self._arrived += 1
-            fault = self._faults.get(self._arrived)
-            if fault is None and self._queued:
-                fault = self._queued.pop(0)
-            record = ServedRequest(number=self._arrived, path=arrival.path, fault=fault)
-        try:
-            body = _json(arrival.body) if arrival.method != "GET" else {}
-            chat = self._stored.chat_body(body) if record.path == RESPONSES_PATH else body
-            if record.path in (CHAT_PATH, RESPONSES_PATH):
-                messages, tools = _objects(chat.get("messages")), _objects(chat.get("tools"))
-                tokens = self._model.prompt_tokens(messages, tools=tools)
-                record = replace(record, messages=messages, tools=tools, prompt_tokens=tokens)
-                record = replace(record, streamed=bool(body.get("stream")))
-            reply = self._faulty(record, arrival) or self._reply(arrival, record, body, chat)
-        except Exception as failure:  # noqa: BLE001  reported to the client, where the test fails
-            refused = _refusal(failure)
-            reply = refused.reply()
-            record = replace(record, error=refused.message)
-        with self._lock:
-            self._served[record.number] = replace(record, status=reply.status)
-        return reply
+    @override
+    def _refused(self, record: ServedRequest, failure: Exception) -> tuple[ServedRequest, Reply]:
+        refused = _refusal(failure)
+        return replace(record, error=refused.message), refused.reply()
 
     def _faulty(self, record: ServedRequest, arrival: ReceivedRequest) -> Reply | None:
         """Return the reply for the request's fault, or ``None`` to answer normally; a slow answer is delayed here."""
         if record.fault is None:
             return None
         if record.fault.kind == "slow":
-            gone = self._stopping.wait(record.fault.seconds) or arrival.hung_up()
-            return Reply(status=CLIENT_GONE, cut="start") if gone else None
+            return self._delayed(record.fault, arrival)
         return faulty_reply(record.fault, chat=record.path == CHAT_PATH, streamed=record.streamed)
 
     def _reply(
@@ -217,14 +152,6 @@ class LoopbackServer:
             param="messages",
             code="context_length_exceeded",
         )
-
-
-def _json(text: bytes) -> dict[str, Json]:
-    with suppress(ValueError, RecursionError):
-        body: Json = json.loads(text)
-        if isinstance(body, dict):
-            return body
-    raise ApiError("We could not parse the JSON body of your request.")
 
 
 def _objects(value: Json) -> list[ChatMessage]:

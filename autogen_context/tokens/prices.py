@@ -23,6 +23,7 @@ OTHER = "other"  # the rule for providers without one
 LOCAL = "llama.cpp"  # the rule for unknown self-hosted engines
 
 MILLION = 1_000_000  # tokens that a price in dollars is for
+HOUR_S = 3600.0
 LEAST_FRACTION = 0.1  # of the window; smaller savings are not worth any loss
 
 CostReason = Literal[
@@ -101,6 +102,7 @@ class Price(Rates):
 
     provider: str  # "other" if unknown
     input_per_million: Money | None = None  # uncached tokens, in dollars
+    hour_write_fraction: Money | None = None  # a token written with a lifetime of an hour
     tokens_per_s: Money | None = None  # prefill speed of a self-hosted engine, uncached tokens
     source: Annotated[str, Field(min_length=1)]
     checked: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")]
@@ -154,9 +156,20 @@ def engine_of(name: str) -> str:
     return prices().engines.get(squash(name), "")
 
 
-def priced_at(model: str, *, cached_fraction: float | None, tokens_per_s: float | None) -> Price:
-    """Return the price of a model with the given overrides; a given ``tokens_per_s`` means a self-hosted engine."""
+def priced_at(
+    model: str,
+    *,
+    cached_fraction: float | None,
+    tokens_per_s: float | None,
+    is_hour: bool = False,
+) -> Price:
+    """Return the price of a model with the given overrides; a given ``tokens_per_s`` means a self-hosted engine.
+
+    ``is_hour``: what is cached is written with a lifetime of an hour, where the provider has such a price.
+    """
     price, table = price_of(model), prices()
+    if is_hour and price.hour_write_fraction is not None:
+        price = replace(price, write_fraction=price.hour_write_fraction, cache_ttl_s=HOUR_S)
     if tokens_per_s and price.provider not in table.engines.values():
         price = table.providers[LOCAL]
     price = replace(price, tokens_per_s=tokens_per_s)

@@ -408,7 +408,7 @@ def test_leaving_leaves_nothing() -> None:
 def test_guide_runs() -> None:
     """Every Python example of the guide does what it says."""
     examples = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
-    assert len(examples) == 4
+    assert len(examples) == 5
     for example in examples:
         exec(compile(example, str(GUIDE), "exec"), {"__name__": "guide"})  # noqa: S102  our own text
 

@@ -117,6 +117,20 @@ def test_who_reads_so_many_tokens_a_second_is_an_engine() -> None:
     assert priced_at("gpt-4o", cached_fraction=None, tokens_per_s=None) == price_of("gpt-4o")
 
 
+def test_what_is_cached_for_an_hour_costs_more_to_write() -> None:
+    """Where the provider has such a price, and by the setting; others have one lifetime."""
+    short, lasting = (
+        priced_at("claude-sonnet-5", cached_fraction=None, tokens_per_s=None, is_hour=is_hour)
+        for is_hour in (False, True)
+    )
+    assert (short.write_fraction, lasting.write_fraction) == (1.25, 2.0)
+    assert short.is_cold(idle_s=301)
+    assert not lasting.is_cold(idle_s=3_600)
+    assert lasting.is_cold(idle_s=3_601)
+    other = priced_at("gpt-4o", cached_fraction=None, tokens_per_s=None, is_hour=True)
+    assert other == price_of("gpt-4o")
+
+
 ROWS: dict[str, tuple[str, float | None]] = {
     "gpt-4o-2024-11-20": ("OpenAI", 2.5),
     "gpt-4o-2024-05-13": ("OpenAI", 5.0),
