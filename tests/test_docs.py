@@ -59,6 +59,8 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     assert log.flush()
     for name in ("conversation.jsonl", "run.json"):
         tmp_path.joinpath(name).write_text(json.dumps(messages))
+    sent = [json.dumps({"messages": messages[: 2 * n]}) for n in range(1, 6)]
+    tmp_path.joinpath("requests.jsonl").write_text("\n".join(sent))
     tmp_path.joinpath("notes").mkdir()
     tmp_path.joinpath("notes", "pump.md").write_text("# The pump\n\nIt costs 7 euros.\n")
     tmp_path.joinpath(".git").mkdir()

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from autogen_context.cli import one_of, print_json, print_lines, remark, waiting
+from autogen_context.report.bill import because
 from autogen_context.report.events import DAMAGED, Run, read_events, runs_of
 from autogen_context.report.explained import Explained, KeepingCost, explained
 
@@ -64,6 +65,12 @@ def said(found: Explained) -> Iterator[str]:
         yield from cost_of(found.keeping)
     if last["handle"]:
         yield f"the original: recall_context(handle={last['handle']!r})"
+    if found.lost:
+        again, tokens = found.lost["again"], found.lost["tokens"]
+        yield (
+            f"the request of this turn: {again:,} tokens were sent again, {tokens:,} of them no longer cached, since "
+            f"{because(found.lost)}"
+        )
     yield "history:"
     for each in found.life:
         yield f"- turn {each['turn']}: {each['action']}, {each['after']:,} tokens; {each['reason']}"

@@ -1,6 +1,6 @@
 """The ``autogen-context`` command: its subcommands with their options.
 
-Promise: the exit code is 0, 1 if a check found damage, 2 for an error that the user can fix, or 130 for Ctrl-C, without a
+Promise: the exit code is 0, 1 if a check found damage or a broken prefix, 2 for an error that the user can fix, or 130 for Ctrl-C, without a
 traceback. A subcommand's dependencies are imported only when it runs, so that the command starts fast.
 """
 
@@ -28,7 +28,7 @@ EventLog = Annotated[Path, Argument(metavar="RUN", help="The event log.")]
 
 app = Typer(
     help="Keeps AutoGen agents inside their context window.",
-    epilog="Exit codes: 0 done, 1 a check found damage, 2 something to put right, 130 Ctrl-C.",
+    epilog="Exit codes: 0 done, 1 a check found something, 2 something to put right, 130 Ctrl-C.",
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -180,6 +180,39 @@ def report(
     from autogen_context.cli.report import make_report
 
     return partial(make_report, file, output, as_json=as_json)
+
+
+@app.command()
+def doctor(
+    *,
+    file: Annotated[str, Argument(metavar="FILE", help="Requests as sent; - is standard input.")],
+    min_tokens: Annotated[
+        int, Option(metavar="N", min=0, help="Leave out what lost fewer tokens.")
+    ] = 0,
+    min_cost: Annotated[
+        float, Option(metavar="USD", min=0, help="Leave out what cost less, where that is known.")
+    ] = 0.0,
+    ignore: Annotated[
+        list[str] | None, Option(metavar="CAUSE", help="Leave out a cause; may be repeated.")
+    ] = None,
+    as_json: AsJson = False,
+) -> Action:
+    """Find what broke the prompt cache: the cause, the turn, the tokens no longer cached, what they cost, what to do.
+
+    FILE contains requests as they were sent (JSON or JSONL; chats of OpenAI, Responses, Messages of Anthropic, with their usage
+    and time if known, or a gateway's log of them), or is an event log. Exits with 1 if something that can be avoided broke a prefix; a
+    compaction of this package is reported and is none.
+    """
+    from autogen_context.cli.doctor import show_diagnosis
+
+    return partial(
+        show_diagnosis,
+        file,
+        min_tokens=min_tokens,
+        min_cost=min_cost,
+        ignored=tuple(ignore or ()),
+        as_json=as_json,
+    )
 
 
 @app.command()

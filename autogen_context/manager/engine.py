@@ -425,7 +425,10 @@ class Engine:
 
     def for_tools(self, tools: Sequence[Mapping[str, object]]) -> None:
         """Count the tools of the next request; ``reduce="auto"`` depends on the recall tool."""
-        which = digest_of(tools) if tools and self._setup.log is not None else ""
+        log = self._setup.log
+        which = digest_of(tools) if tools and log is not None else ""
+        if log is not None:
+            log.know_tools(which, tools)
         self.rooms.for_tools(tools, which)
         mode = self._setup.config.reduce
         if mode == "auto":

@@ -53,6 +53,16 @@ class PriceEvent(TypedDict):
     tokens_per_s: float | None
 
 
+class LostEvent(TypedDict):
+    """What a request lost of the provider's cache: sent before, and sent again behind a change."""
+
+    cause: str  # as `autogen-context doctor` names it
+    where: str  # the changed part; no text of it
+    tokens: int  # no longer cached, by the provider's rule
+    again: int  # sent again, whatever the provider caches of them
+    cost: float  # that they cost more, in uncached input tokens
+
+
 class QualityEvent(TypedDict):
     """Quality measures of a compaction; ``None`` where there was nothing to measure."""
 
@@ -85,6 +95,8 @@ class TurnEvent(Header):
     tools: NotRequired[str]
     history: Size
     sent: SentTokens
+    # What broke the prefix; null where nothing did, and absent in logs of earlier releases.
+    lost: NotRequired[LostEvent | None]
     compacted: bool
     estimate: CostEstimate | None
     price: PriceEvent

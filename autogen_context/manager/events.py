@@ -5,7 +5,7 @@ are new or have a new decision, so that all events together hold every decision;
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -18,8 +18,16 @@ from uuid import uuid4
 from autogen_context.cache.values import Cache, Counting
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import ContextWindowExceeded
+from autogen_context.manager.broken import Broken, lost_in, parts_of
 from autogen_context.manager.event_log import Event, EventBuilder, EventLog, Writer
-from autogen_context.manager.event_schema import Header, QualityEvent, Size, TurnEvent, UnitEvent
+from autogen_context.manager.event_schema import (
+    Header,
+    LostEvent,
+    QualityEvent,
+    Size,
+    TurnEvent,
+    UnitEvent,
+)
 from autogen_context.manager.injected import OPENING
 from autogen_context.manager.prepared import Prepared
 from autogen_context.messages.identifiers import is_distinctive, values_of
@@ -32,6 +40,7 @@ from autogen_context.messages.message import (
 )
 from autogen_context.messages.piece import Piece, Written, messages_of, shifted
 from autogen_context.messages.segment import Unit
+from autogen_context.messages.tool_schema import ToolText, texts_of
 from autogen_context.models.completion import Complete
 from autogen_context.tokens.prices import Price
 from autogen_context.view.conversation import Conversation
@@ -58,9 +67,13 @@ class TurnTaken(NamedTuple):
     compaction_ms: float
     same: int  # leading units unchanged since the previous turn
     new: Sequence[Candidate]  # the remaining units
+    heads: Mapping[
+        int, Unit
+    ]  # other system messages in front, which took the places of those before
     preamble_tokens: int
     pinned: frozenset[int]
     before: Mapping[int, tuple[int, int]]  # tokens of notices and retrieved content before a unit
+    tools: Mapping[str, Sequence[ToolText]]  # of all lists so far, by their digests
 
 
 class TurnLog:
@@ -82,9 +95,16 @@ class TurnLog:
         self._events = TurnEvents(rates, record_text=log is not None and log.record_text)
         self._cache: Counting | None = None
         self._cache_counts = (0, 0, 0)
+        self.tools: Mapping[str, Sequence[ToolText]] = {}  # by the digest of a list
         self._known: list[Candidate] = []
         self._decisions = Decisions()
         self._certificates: deque[tuple[Certificate, int]] = deque(maxlen=16)
+
+    def know_tools(self, which: str, tools: Sequence[Mapping[str, object]]) -> None:
+        """Note the tools of the next request, by their digest, as they are written into it."""
+        if which not in self.tools:
+            newest = [*self.tools.items()][-MOST_TOOL_LISTS:]
+            self.tools = {**dict(newest), which: texts_of(tools)}
 
     def turn(
         self,
@@ -103,6 +123,11 @@ class TurnLog:
         same = min(len(known), len(candidates))
         while same and known[same - 1] is not candidates[same - 1]:
             same -= 1
+        heads = {
+            i: candidates[i].unit
+            for i in range(min(same, conversation.system_messages))
+            if known[i] is not candidates[i]
+        }
         # If the view only grew, only the newest unit can have new pieces before it.
         goes_on = same == len(known) and decisions.continues(self._decisions)
         looked = range(len(decisions))[-1:] if goes_on else decisions.live
@@ -117,12 +142,16 @@ class TurnLog:
             compaction_ms=milliseconds(now_s - planned_s) if prepared.compacted else 0.0,
             same=same,
             new=candidates[same:],
+            heads=heads,
             preamble_tokens=count(as_message(text)) if text else 0,
             pinned=pinned,
             before={i: injected(decisions[i].before, count) for i in looked},
+            tools=self.tools,
         )
         if self._put(partial(self._events.event, taken)):
             known[same:], self._decisions = taken.new, decisions
+            for i in heads:
+                known[i] = candidates[i]
         if self._cache and (counts := self._cache.counts) != self._cache_counts:
             since = map(sub, counts, self._cache_counts)
             names = ("hits", "misses", "invalidated")
@@ -243,6 +272,8 @@ class SentBefore(NamedTuple):
 
     preamble: Preamble
     same: int  # first unit that is sent differently since, or is new
+    counted: int  # its tokens
+    why: Broken | None = None  # cause and place of what changed since
 
 
 class TurnEvents:
@@ -274,8 +305,10 @@ class TurnEvents:
     def _made(self, turn: TurnTaken) -> TurnEvent:
         prepared, certificate = turn.prepared, turn.prepared.certificate
         price, before = self._price, self._units[: turn.same] if prepared.compacted else []
+        sent, last = dict(self._sent), list(self._units)
         units, first = self._updated(turn)
         counted, prefix = certificate.counted_tokens, self._prefix(turn, first)
+        lost = self._lost(turn, sent, last, prefix)
         cached = price.cached_tokens(prefix)
         sections = {name: self._sections[name] for name in SECTIONS}
         sections["notices"] += turn.preamble_tokens
@@ -297,6 +330,7 @@ class TurnEvents:
                 "cached": cached,
                 "cost": round(price.cost_tokens(counted, cached), 1),
             },
+            "lost": lost,
             "compacted": prepared.compacted,
             "estimate": prepared.cost_estimate,
             "price": {
@@ -312,6 +346,41 @@ class TurnEvents:
             "compaction_ms": turn.compaction_ms,
             "quality": self._quality(before, units) if prepared.compacted else None,
         }
+
+    def _lost(
+        self, turn: TurnTaken, sent: dict[str, SentBefore], last: Sequence[UnitSent], prefix: int
+    ) -> LostEvent | None:
+        """Return what broke the prefix: of the last request with these tools, or of the last one where these tools are others."""
+        certificate = turn.prepared.certificate
+        tools, known = certificate.tools, sent.get(certificate.tools)
+        newest = next(reversed(sent), "")
+        if known is None and not (tools and newest):  # a first request, or one on the side
+            return None
+        before = known or sent[newest]
+        if before.counted <= prefix:
+            return None
+        named, fixed = turn.tools, certificate.fixed_tokens
+        past = self._last[0].view.preamble if self._last else turn.view.preamble
+        lost = lost_in(
+            parts_of(named.get(tools if known else newest, ()), fixed, sent_of(last, past)),
+            parts_of(
+                named.get(tools, ()),
+                fixed,
+                sent_of(self._units, turn.view.preamble, turn.preamble_tokens),
+            ),
+            prefix=prefix,
+            counted=certificate.counted_tokens,
+            price=self._price,
+            is_compacted=turn.prepared.compacted,
+            earlier=known.why if known else None,
+        )
+        if lost is not None:
+            why = Broken(lost["cause"], lost["where"])
+            self._sent = {
+                each: one if each == tools else one._replace(why=one.why or why)
+                for each, one in self._sent.items()
+            }
+        return lost
 
     def _quality(self, before: Sequence[UnitSent], units: Sequence[UnitEvent]) -> QualityEvent:
         """Measure a compaction: ``before`` are the units before it, ``units`` those it decided on."""
@@ -349,15 +418,15 @@ class TurnEvents:
             self._named = {value: i for value, i in self._named.items() if i < same}
         del known[same:]
         is_pinned_alike = turn.pinned == self._pinned
-        goes_on = decisions.continues(self._decisions) and is_pinned_alike
+        goes_on = decisions.continues(self._decisions) and is_pinned_alike and not turn.heads
         start = min(len(known), max(0, len(self._decisions) - 1)) if goes_on else 0
         changed, first = list[UnitEvent](), len(decisions)
         for i in range(start, len(decisions)):
             decision, old = decisions[i], known[i] if i < len(known) else None
-            if old and old.decision is decision and is_pinned_alike:
+            if old and old.decision is decision and is_pinned_alike and i not in turn.heads:
                 continue
             before = turn.before.get(i, old.before if old else (0, 0))
-            unit = old.unit if old else turn.new[i - same].unit
+            unit = turn.heads.get(i) or (old.unit if old else turn.new[i - same].unit)
             new = self._unit_sent(unit, decision, turn.pinned, before)
             known[i : i + 1] = [new]
             self._sections.update(new.tokens)
@@ -366,7 +435,7 @@ class TurnEvents:
                 self._named |= dict.fromkeys(values_of(said), i)
             else:
                 self._sections.subtract(old.tokens)
-            if old is None or old.decision.sent != decision.sent:
+            if old is None or old.decision.sent != decision.sent or i in turn.heads:
                 first = min(first, i)
             if old is None or old.event != new.event:
                 changed.append(new.event)
@@ -415,7 +484,9 @@ class TurnEvents:
             tools: before._replace(same=min(before.same, first))
             for tools, before in [*self._sent.items()][-MOST_TOOL_LISTS:]
         }
-        self._sent[certificate.tools] = SentBefore(now, len(units))
+        self._sent[certificate.tools] = SentBefore(
+            now, len(units), turn.prepared.certificate.counted_tokens
+        )
         if known is None:
             return 0
         past, first = known.preamble, min(known.same, first)
@@ -428,6 +499,19 @@ class TurnEvents:
         if is_same and not any(map(stands_before, units[first : first + 1])):
             return fixed + turn.preamble_tokens + turn.view.tokens - tokens_of(units[first:])
         return fixed + tokens_of(takewhile(stands_before, units[:first]))
+
+
+def sent_of(
+    units: Iterable[UnitSent], preamble: Preamble, preamble_tokens: int = 0
+) -> Iterator[tuple[Message, int]]:
+    """Yield the messages of a request with their tokens, those of a unit with its first one."""
+    said = bool(preamble.text)
+    for unit in units:
+        if said and unit.event["section"] != "system" and unit.event["unit"] >= preamble.at:
+            said = False
+            yield as_message(preamble.text), preamble_tokens
+        for at, message in enumerate(unit.messages):
+            yield message, 0 if at else unit.decision.tokens_after
 
 
 def tokens_of(units: Iterable[UnitSent]) -> int:

@@ -42,6 +42,7 @@ INSTRUMENTS: Mapping[str, tuple[InstrumentKind, str, str]] = {
     "cost": ("counter", "{token}", "Estimated price of what was sent, in uncached input tokens"),
     "cost.dollars": ("counter", "USD", "The same in dollars, if the model's price is known"),
     "cached_tokens": ("counter", "{token}", "Billed input tokens that the provider had cached"),
+    "lost_tokens": ("counter", "{token}", "Tokens no longer cached by the provider, by cause"),
     "compactions": ("counter", "{compaction}", "Compactions, by reason"),
     "impossible_turns": ("counter", "{turn}", "Turns whose protected messages exceeded the window"),
     "cache.lookups": ("counter", "{lookup}", "ContextCache look-ups, by hit or miss"),
@@ -217,6 +218,8 @@ def measurements_of_turn(turn: "TurnEvent") -> "Iterator[tuple[str, float, Attri
         yield "cost", cost, {"cache": state}
         if (dollars := price.dollars(cost)) is not None:
             yield "cost.dollars", dollars, {"cache": state}
+    if lost := turn.get("lost"):
+        yield "lost_tokens", lost["tokens"], {"cause": lost["cause"]}
     yield "turn.duration", turn["ms"] / 1_000, {}
     if history:
         yield "memory.fraction", sent["tokens"] / history, {}

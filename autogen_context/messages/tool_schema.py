@@ -6,7 +6,7 @@ list of schemas is refused before it is counted.
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
 from autogen_context.argument import listed, wrong_argument
 from autogen_context.messages.message import content_digest
@@ -67,6 +67,27 @@ def has_recall_tool(tools: Sequence[Mapping[str, object]]) -> bool:
         for function in functions
         if isinstance(function, Mapping)
     )
+
+
+class ToolText(NamedTuple):
+    """A tool schema as it is written into a request, with the tool's name."""
+
+    name: str
+    text: str
+
+
+def texts_of(tools: Sequence[Mapping[str, object]]) -> list[ToolText]:
+    """Return schemas as they are written into a request."""
+    return [ToolText(name_of(tool), json.dumps(tool, ensure_ascii=False)) for tool in tools]
+
+
+def name_of(tool: Mapping[str, object]) -> str:
+    """Return the name in a schema; empty if it has none."""
+    function = tool.get("function", tool)
+    name = (
+        cast("Mapping[str, object]", function).get("name") if isinstance(function, Mapping) else ""
+    )
+    return name if isinstance(name, str) else ""
 
 
 def digest_of(tools: Sequence[Mapping[str, object]]) -> str:

@@ -10,14 +10,16 @@ from dataclasses import asdict, dataclass
 from itertools import accumulate, islice, takewhile
 
 from autogen_context.manager import event_schema
-from autogen_context.manager.event_schema import ImpossibleEvent, TurnEvent, UnitEvent
+from autogen_context.manager.event_schema import ImpossibleEvent, LostEvent, TurnEvent, UnitEvent
 from autogen_context.report.events import Run
 from autogen_context.tokens.prices import Price, price_of
+from autogen_context.tokens.prompt_change import SHORT
 
 HOLD = "hold"
 READABLE_ROWS = 40
 CUT = {"drop": "dropped", "shorten": "shortened"}
 LOST_FRACTION = 0.05  # of the previous request; larger losses of cached tokens are reported
+CHANGED = "earlier content changed"
 WHY = {
     "forced": "the window was full",
     "pays": "it pays",
@@ -190,10 +192,19 @@ def in_words(turn: TurnEvent, new: Mapping[str, int], before_tokens: int) -> tup
         done.insert(0, f"compacted: {said or 'nothing more dropped'}")
         since = f"since {WHY.get(why, why)}, " if why else ""
         return ", ".join(done), f"{since}{lost:,} tokens no longer cached"
+    if recorded := turn.get("lost"):
+        done.append(f"{recorded['again']:,} tokens no longer cached")
+        return ", ".join(done), f"since {because(recorded)}"
     if lost > LOST_FRACTION * before_tokens:
         done.append(f"{lost:,} tokens no longer cached")
-        return ", ".join(done), "since earlier content changed"
+        return ", ".join(done), f"since {CHANGED}"
     return ", ".join(done) or HOLD, ""
+
+
+def because(lost: LostEvent) -> str:
+    """Say what broke the prefix of a request, and where."""
+    said = next((words for cause, words in SHORT.items() if cause == lost["cause"]), CHANGED)
+    return f"{said} ({lost['where']})" if lost["where"] else said
 
 
 def sliding_window(run: Run, price: Price, *, scale: float = 1.0) -> Iterator[BilledRequest]:

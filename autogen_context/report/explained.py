@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from autogen_context.manager.event_schema import TurnEvent, UnitEvent, price_in
+from autogen_context.manager.event_schema import LostEvent, TurnEvent, UnitEvent, price_in
 from autogen_context.report.events import Run
 
 
@@ -44,6 +44,7 @@ class Explained:
     since: int  # the turn of the current action
     life: Sequence[Change]  # of its unit, which is decided on as a whole, oldest first
     keeping: KeepingCost | None  # of sending it in full; None if it is
+    lost: LostEvent | None = None  # what this turn's request lost of the provider's cache, and why
 
 
 def explained(run: Run, *, message: int, turn: int | None = None) -> Explained:
@@ -72,6 +73,7 @@ def explained(run: Run, *, message: int, turn: int | None = None) -> Explained:
         since=since,
         life=life,
         keeping=None if is_whole else keeping(unit, now, requests),
+        lost=now.get("lost"),
     )
 
 

@@ -35,7 +35,10 @@ class LangChainAgent(HostAgent):
 
     @override
     async def ask(self, text: str) -> str:
-        config = {"configurable": {"thread_id": "1"}, "recursion_limit": 2 * NODES_PER_STEP * MOST_STEPS}
+        config = {
+            "configurable": {"thread_id": "1"},
+            "recursion_limit": 2 * NODES_PER_STEP * MOST_STEPS,
+        }
         said = {"messages": [{"role": "user", "content": text}]}
         state = await self.agent.ainvoke(said, config)
         return str(state["messages"][-1].content)

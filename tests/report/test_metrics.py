@@ -103,6 +103,8 @@ def test_they_say_what_the_log_says(tmp_path: Path) -> None:
     assert numbers["autogen_context.recalls"] == {"True": 1}
     compacted = [turn for turn in run.turns if turn["compacted"]]
     assert numbers["autogen_context.compactions"] == {"forced": len(compacted)}
+    lost = sum(each["tokens"] for turn in compacted if (each := turn.get("lost")))
+    assert numbers["autogen_context.lost_tokens"] == ({"compaction": lost} if lost else {})
     for name, value in (compacted[-1]["quality"] or {}).items():
         assert numbers[f"autogen_context.quality.{name}"] == {"": value}
         assert value
