@@ -36,24 +36,52 @@ class ContextWindowExceeded(ContextError):
         limit_tokens: maximum size of a request, in tokens.
         least_tokens: minimum size of the protected content, in tokens.
         parts: breakdown of ``least_tokens`` (``"system"``, ``"pinned"``, ``"newest"`` …), in tokens.
+        tools: number of tools in the request.
+        tools_tokens: tokens of their schemas, which are part of ``"tools and format"``.
     """
 
-    def __init__(self, *, limit_tokens: int, least_tokens: int, parts: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        *,
+        limit_tokens: int,
+        least_tokens: int,
+        parts: Mapping[str, int],
+        tools: int = 0,
+        tools_tokens: int = 0,
+    ) -> None:
         self.limit_tokens = limit_tokens
         self.least_tokens = least_tokens
         self.parts = dict(parts)
+        self.tools, self.tools_tokens = tools, tools_tokens
         listed = ", ".join(f"{name} {tokens}" for name, tokens in self.parts.items())
+        needed = f"need {least_tokens} tokens and the limit is {limit_tokens} ({listed})"
+        if tools_tokens and least_tokens - tools_tokens <= limit_tokens:
+            super().__init__(
+                f"the protected messages and {tools} tools {needed}; the schemas of the tools take {tools_tokens} of them, and "
+                "without these all fits: send fewer or shorter ones, or have them deferred behind find_tools, as register(agent) "
+                "does and find_tools_schema() among the tools of prepare (docs/guides/tools.md); or raise window_tokens"
+            )
+            return
         super().__init__(
-            f"the protected messages need {least_tokens} tokens and the limit is {limit_tokens} ({listed}); "
+            f"the protected messages {needed}; "
             "raise window_tokens, lower reserve_tokens, shorten the system prompt, or unpin messages"
         )
 
-    def within(self, limit_tokens: int, others: Mapping[str, int]) -> "ContextWindowExceeded":
+    def within(
+        self,
+        limit_tokens: int,
+        others: Mapping[str, int],
+        *,
+        tools: int = 0,
+        tools_tokens: int = 0,
+    ) -> "ContextWindowExceeded":
         """Return the error for the whole request: its non-message parts added, against the full limit."""
         return ContextWindowExceeded(
             limit_tokens=limit_tokens,
             least_tokens=self.least_tokens + sum(others.values()),
             parts={**self.parts, **others},
+            tools=tools,
+            tools_tokens=tools_tokens,
         )
 
 

@@ -5,7 +5,7 @@ scripted policy, which sees nothing but its request, plays the model (``tasks/``
 are not made again.
 
     python benchmarks/task_table.py [--families rules edits] [--seeds 20] [--windows 4000 12000] [--managers ours sliding]
-                                    [--hosts] [--out runs.jsonl] [--picture runs.svg] [--workers 2]
+                                    [--hosts] [--out runs.jsonl] [--picture runs.svg] [--workers 2] [--extra-tools 120]
 """
 
 import argparse
@@ -39,6 +39,7 @@ class Wanted(NamedTuple):
     window: int  # tokens
     manager: str
     host: str = ""
+    extra_tools: int = 0
 
 
 def made(wanted: Wanted) -> Outcome:
@@ -49,7 +50,7 @@ def made(wanted: Wanted) -> Outcome:
     manager = managers[wanted.host or wanted.manager]
     task = FAMILIES[wanted.family](wanted.seed)
     with uncopied():
-        return asyncio.run(run(task, manager, wanted.window))
+        return asyncio.run(run(task, manager, wanted.window, extra_tools=wanted.extra_tools))
 
 
 def wanted_of(asked: argparse.Namespace) -> Iterator[Wanted]:
@@ -61,13 +62,16 @@ def wanted_of(asked: argparse.Namespace) -> Iterator[Wanted]:
             windows = (0,) if name == EVERYTHING.name else asked.windows
             for window in windows:
                 hosts = ON_HOSTS if asked.hosts and name == "ours" else ("",)
-                yield from (Wanted(family, seed, window, name, host) for host in hosts)
+                for host in hosts:
+                    yield Wanted(family, seed, window, name, host, asked.extra_tools)
 
 
 def key_of(outcome: Outcome, *, by_host: bool) -> Wanted:
     """The run that an outcome is of."""
     host = outcome.host if by_host and outcome.manager == "ours" else ""
-    return Wanted(outcome.family, outcome.seed, outcome.window, outcome.manager, host)
+    return Wanted(
+        outcome.family, outcome.seed, outcome.window, outcome.manager, host, outcome.extra_tools
+    )
 
 
 def outcomes(asked: argparse.Namespace) -> list[Outcome]:
@@ -107,6 +111,9 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=20, help="how many tasks of each family")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--hosts", action="store_true", help="ours on each of four hosts")
+    parser.add_argument(
+        "--extra-tools", type=int, default=0, help="so many that no task needs, at most 120"
+    )
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--out", help="a file of outcomes, a JSON line each, which is continued")
     parser.add_argument("--picture", help="an SVG file to write")

@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from copy import copy
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, is_dataclass, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Self, cast
@@ -29,11 +29,23 @@ from ag2.tools.tool import Tool
 from typing_extensions import override
 
 from autogen_context.adapters.ag2_format import Ag2Format, events_of, payloads_of
-from autogen_context.adapters.register import REGISTERED, AgentContext, completed, take_up
+from autogen_context.adapters.register import (
+    REGISTERED,
+    AgentContext,
+    completed,
+    sent_of,
+    take_up,
+)
 from autogen_context.config import ContextConfig
 from autogen_context.errors import CompletionFailed
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.options import ManagerOptions
+from autogen_context.messages.find_tools import (
+    FIND_DESCRIPTION,
+    FIND_TOOLS_NAME,
+    answer_find,
+    find_tools_schema,
+)
 from autogen_context.messages.message import Origin
 from autogen_context.messages.tool_schema import (
     RECALL_DESCRIPTION,
@@ -116,13 +128,15 @@ class Ag2Context(AgentContext[BaseEvent], BaseMiddleware):
     ) -> ModelResponse:
         """Send the model the prepared events and record the billed tokens, which calibrate the token count."""
         manager, prompt = await self._manager_in(context), "\n".join(context.prompt)
-        given, tools = payloads_of(events), schemas_of(call_next)
-        turn = await self.turn(manager, given, tools, prompt=prompt)
+        given, schemas = payloads_of(events), schemas_of(call_next)
+        turn = await self.turn(manager, given, schemas, prompt=prompt)
         if turn.prompt != prompt:
             context = copy(context)  # the agent's own is the turn's, and keeps its prompt
             context.prompt = [turn.prompt]
+        tools = sent_of(tools_in(call_next), schemas, turn.tools, redescribed)
         with self.calls.of(manager, client_of(call_next)).scope():
-            response: ModelResponse = await call_next(events_of(turn.messages), context)
+            ask = with_tools(call_next, tools)
+            response: ModelResponse = await ask(events_of(turn.messages), context)
         usage = response.usage
         cached, billed = usage.cache_read_input_tokens, usage.prompt_tokens
         if billed and response.provider in CACHED_APART:
@@ -188,6 +202,21 @@ class Ag2Context(AgentContext[BaseEvent], BaseMiddleware):
             schema=function["parameters"],
         )
 
+    def find_tool(self) -> Tool:
+        """Return the ``find_tools`` tool, which finds deferred tools for the conversation that calls it."""
+
+        async def find_tools(context: Context, query: Any = "") -> str:
+            manager = self.manager_of(self._conversation_in(context))
+            return await asyncio.to_thread(answer_find, manager, {"query": query})
+
+        function: Any = find_tools_schema()["function"]
+        return tool(
+            find_tools,
+            name=FIND_TOOLS_NAME,
+            description=FIND_DESCRIPTION,
+            schema=function["parameters"],
+        )
+
 
 def register_ag2(agent: Agent, model: str | None, options: ManagerOptions) -> Ag2Context:
     """Keep an AG2 1.x agent within its context window; see ``autogen_context.register``."""
@@ -198,7 +227,10 @@ def register_ag2(agent: Agent, model: str | None, options: ManagerOptions) -> Ag
     options = completed(options, model, said=said, client=partial(complete_with, agent))
     context = Ag2Context(agent, options)
     if agent.tools:
+        names = {each.name for each in agent.tools}
         agent.add_tool(context.recall_tool())
+        if FIND_TOOLS_NAME not in names:
+            agent.add_tool(context.find_tool())
     agent.add_middleware(context)
     return context
 
@@ -227,13 +259,34 @@ def store_in(context: Context) -> KnowledgeStore | None:
     return store if isinstance(store, KnowledgeStore) else None
 
 
-def schemas_of(ask: object) -> list[Mapping[str, object]]:
-    """Return the tool and response schemas of a model call, in the form the API takes, read from the innermost partial."""
+def innermost(ask: object) -> Mapping[str, Any]:
+    """Return what the innermost partial of a model call gives the client."""
     while isinstance(ask, partial) and "tools" not in ask.keywords and ask.args:
         ask = ask.args[0]
-    given = ask.keywords if isinstance(ask, partial) else {}
-    schemas = [plain(tool) for tool in given.get("tools", ())]
-    answer = getattr(given.get("response_schema"), "json_schema", None)
+    return ask.keywords if isinstance(ask, partial) else {}
+
+
+def tools_in(ask: object) -> Sequence[ToolSchema]:
+    """Return the tools of a model call."""
+    return tuple(innermost(ask).get("tools", ()))
+
+
+def with_tools(ask: Any, tools: Sequence[ToolSchema]) -> Any:
+    """Return a model call with these tools in place of its own."""
+    if not isinstance(ask, partial):
+        return ask
+    if "tools" in ask.keywords:
+        return partial(ask.func, *ask.args, **{**ask.keywords, "tools": list(tools)})
+    if not ask.args:
+        return ask
+    inner, *rest = ask.args
+    return partial(ask.func, with_tools(inner, tools), *rest, **ask.keywords)
+
+
+def schemas_of(ask: object) -> list[Mapping[str, object]]:
+    """Return the tool and response schemas of a model call, in the form the API takes."""
+    schemas = [plain(tool) for tool in tools_in(ask)]
+    answer = getattr(innermost(ask).get("response_schema"), "json_schema", None)
     return [*schemas, {"json_schema": answer}] if answer else schemas
 
 
@@ -242,6 +295,13 @@ def client_of(ask: object) -> object:
     while isinstance(ask, partial):
         ask = ask.func if "tools" in ask.keywords or not ask.args else ask.args[0]
     return ask
+
+
+def redescribed(schema: ToolSchema, description: str) -> ToolSchema:
+    """Return the schema of a function with another description."""
+    changed: Any = copy(schema)
+    changed.function = replace(changed.function, description=description)
+    return cast("ToolSchema", changed)
 
 
 def plain(schema: ToolSchema) -> Mapping[str, object]:

@@ -36,9 +36,23 @@ from agent_framework import (
 from typing_extensions import override
 
 from autogen_context.adapters.agent_framework_format import AgentFrameworkFormat
-from autogen_context.adapters.register import REGISTERED, AgentContext, completed, take_up
+from autogen_context.adapters.register import (
+    REGISTERED,
+    AgentContext,
+    completed,
+    sent_of,
+    take_up,
+)
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.options import ManagerOptions
+from autogen_context.messages.find_tools import (
+    FIND_DESCRIPTION,
+    FIND_TOOLS_NAME,
+    answer_find,
+    chosen_in,
+    find_tools_schema,
+    is_find_tool,
+)
 from autogen_context.messages.tool_schema import (
     RECALL_DESCRIPTION,
     RECALL_TOOL_NAME,
@@ -113,11 +127,7 @@ class AgentFrameworkContext(AgentContext[Message], ChatMiddleware):
         """Return the ``recall_context`` tool, which retrieves originals for the run that calls it."""
 
         async def recall_context(ctx: FunctionInvocationContext, **arguments: object) -> str:
-            run = RUN.get()
-            if run is None or run.context is not self:  # it is called outside a run
-                run = Run(self, ctx.session) if ctx.session else None
-            manager = run.manager if run else None
-            return await asyncio.to_thread(answer_recall, manager, arguments)
+            return await asyncio.to_thread(answer_recall, self._manager_in(ctx), arguments)
 
         function: Any = recall_tool_schema()["function"]
         return FunctionTool(
@@ -126,6 +136,27 @@ class AgentFrameworkContext(AgentContext[Message], ChatMiddleware):
             func=recall_context,
             input_model=function["parameters"],
         )
+
+    def find_tool(self) -> FunctionTool:
+        """Return the ``find_tools`` tool, which finds deferred tools for the run that calls it."""
+
+        async def find_tools(ctx: FunctionInvocationContext, **arguments: object) -> str:
+            return await asyncio.to_thread(answer_find, self._manager_in(ctx), arguments)
+
+        function: Any = find_tools_schema()["function"]
+        return FunctionTool(
+            name=FIND_TOOLS_NAME,
+            description=FIND_DESCRIPTION,
+            func=find_tools,
+            input_model=function["parameters"],
+        )
+
+    def _manager_in(self, ctx: FunctionInvocationContext) -> IncrementalContextManager | None:
+        """Return the manager of the run that calls a tool; ``None`` outside a run and without a session."""
+        run = RUN.get()
+        if run is None or run.context is not self:  # it is called outside a run
+            run = Run(self, ctx.session) if ctx.session else None
+        return run.manager if run else None
 
 
 class Run(ChatMiddleware):
@@ -141,16 +172,26 @@ class Run(ChatMiddleware):
     async def process(self, context: ChatContext, call_next: Callable[[], Awaitable[None]]) -> None:
         """Prepare one of its model requests, and record its billed tokens."""
         options = context.options or {}
+        own = several(options.get("tools"))
         if options.get("conversation_id"):
             warnings.warn(KEPT_BY_SERVICE, stacklevel=2)
+            all_tools = [each for each in own if not is_find_tool(schema_of(each))]
+            context.options = {**options, "tools": all_tools} if own else options
             await call_next()
             return
         given, tools = [*with_reasoning(context.messages)], schemas_in_options(options)
         prompt = "\n".join(map(str, several(options.get("instructions"))))
-        turn = await self.context.turn(self.manager, given, tools, prompt=prompt)
+        required = chosen_in(options.get("tool_choice"))
+        turn = await self.context.turn(
+            self.manager, given, tools, prompt=prompt, required=required
+        )
         context.messages = [named(message, self.context.agent.name) for message in turn.messages]
+        changed: dict[str, object] = {}
         if turn.prompt != prompt:
-            context.options = {**options, "instructions": turn.prompt}
+            changed["instructions"] = turn.prompt
+        if own:
+            changed["tools"] = sent_of(own, tools, turn.tools, redescribed)
+        context.options = {**options, **changed} if changed else options
 
         self._call.billed = None
 
@@ -241,7 +282,9 @@ def register_agent_framework(
         client.get_response = ManagedCalls(client.get_response)
     tools: list[Any] = agent.default_options.get("tools") or []
     if tools:
-        agent.default_options["tools"] = [*tools, context.recall_tool()]
+        names = {getattr(each, "name", "") for each in tools}
+        find = [] if FIND_TOOLS_NAME in names else [context.find_tool()]
+        agent.default_options["tools"] = [*tools, context.recall_tool(), *find]
     return context
 
 
@@ -294,6 +337,13 @@ def schema_of(given: object) -> Mapping[str, object]:
         return cast("Mapping[str, object]", given)
     schema = cast("Schema | None", getattr(given, "model_json_schema", None))  # of a pydantic model
     return schema() if schema else {"schema": str(given)}
+
+
+def redescribed(tool: object, description: str) -> object:
+    """Return a tool with another description."""
+    changed: Any = copy(tool)
+    changed.description = description
+    return cast("object", changed)
 
 
 def several(given: object) -> Sequence[object]:

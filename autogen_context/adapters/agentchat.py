@@ -6,7 +6,7 @@ agent sets at most three attributes (named below), all of them or none.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Any, Unpack, cast
 
 from autogen_core import CancellationToken, ComponentModel
@@ -32,12 +32,17 @@ from autogen_context.adapters.agentchat_context import (
 )
 from autogen_context.adapters.agentchat_format import AgentChatFormat
 from autogen_context.adapters.provider_calls import within
-from autogen_context.adapters.register import REGISTERED, AgentContext, Bill, completed
+from autogen_context.adapters.register import (
+    REGISTERED,
+    AgentContext,
+    Bill,
+    completed,
+    sent_of,
+)
 from autogen_context.config.config import ContextConfig
 from autogen_context.manager.options import ManagerOptions, takes_options
+from autogen_context.messages.find_tools import FIND_TOOLS_NAME, answer_find, find_tools_schema
 from autogen_context.messages.tool_schema import (
-    RECALL_ARGUMENTS,
-    RECALL_DESCRIPTION,
     RECALL_TOOL_NAME,
     answer_recall,
     recall_tool_schema,
@@ -47,6 +52,7 @@ from autogen_context.models.provider_call import ProviderCall
 __all__ = [
     "AgentChatFormat",
     "AgentTool",
+    "FindTool",
     "ManagedChatCompletionClient",
     "ManagedChatCompletionContext",
     "RecallTool",
@@ -103,10 +109,12 @@ def register_agentchat(
     benches = attributes.get(TOOLS)
     if client.model_info["function_calling"] and takes_tools(benches, attributes):
         strict = attributes.get("_output_content_type") is not None
+        finds = FIND_TOOLS_NAME not in names_in(benches)
         if isinstance(benches, list):
-            changed[TOOLS] = [*benches, RecallWorkbench(context, strict=strict)]
+            changed[TOOLS] = [*benches, RecallWorkbench(context, strict=strict, finds=finds)]
         else:  # agentchat 0.5 has a single workbench
-            changed[TOOLS] = RecallWorkbench(context, tools_of(benches), strict=strict)
+            own = tools_of(benches)
+            changed[TOOLS] = RecallWorkbench(context, own, strict=strict, finds=finds)
     attributes.update(changed)
     return context
 
@@ -165,15 +173,19 @@ def takes_tools(benches: Any, attributes: Mapping[str, Any]) -> bool:
 
     An agent that has no tools and ends its run with the first tool result would answer with a recalled original.
     """
-    several, is_one = benches, not isinstance(benches, list)
-    if is_one and not hasattr(benches, "_tools"):
+    if not isinstance(benches, list) and not hasattr(benches, "_tools"):
         return False
-    several = [benches] if is_one else benches
-    own = [tool for bench in several for tool in tools_of(bench)]
-    if any(getattr(tool, "name", "") == RECALL_TOOL_NAME for tool in own):
+    own = names_in(benches)
+    if RECALL_TOOL_NAME in own:
         return False
     goes_on = attributes.get("_max_tool_iterations", 1) > 1
     return bool(own or goes_on or attributes.get("_reflect_on_tool_use"))
+
+
+def names_in(benches: Any) -> list[str]:
+    """Return the names of the tools of one or several workbenches; that of a workbench that lists them later is empty."""
+    several: list[Any] = benches if isinstance(benches, list) else [benches]
+    return [getattr(tool, "name", "") for bench in several for tool in tools_of(bench)]
 
 
 def tools_of(bench: Any) -> list[Any]:
@@ -212,9 +224,9 @@ class ManagedChatCompletionClient(AgentContext[LLMMessage], ChatCompletionClient
     @override
     async def create(self, messages: Request, *, tools: Tools = (), **options: Any) -> CreateResult:
         """Send a request; raise ``ContextWindowExceeded`` if system prompt, tools and protected messages do not fit."""
-        request, bill, call = await self._turn(messages, tools, options)
+        request, sent, bill, call = await self._turn(messages, tools, options)
         with call.scope():
-            result = await self._client.create(request, tools=tools, **options)
+            result = await self._client.create(request, tools=sent, **options)
         return recorded(result, call, bill)
 
     @override
@@ -222,20 +234,27 @@ class ManagedChatCompletionClient(AgentContext[LLMMessage], ChatCompletionClient
         self, messages: Request, *, tools: Tools = (), **options: Any
     ) -> AsyncGenerator[str | CreateResult, None]:
         """Send a request like ``create``; yield chunks of text, then the result."""
-        request, bill, call = await self._turn(messages, tools, options)
+        request, sent, bill, call = await self._turn(messages, tools, options)
         async for chunk in within(
-            call, self._client.create_stream(request, tools=tools, **options)
+            call, self._client.create_stream(request, tools=sent, **options)
         ):
             yield recorded(chunk, call, bill) if isinstance(chunk, CreateResult) else chunk
 
     async def _turn(
         self, request: Request, tools: Tools, options: Mapping[str, Any]
-    ) -> tuple[Request, Bill, ProviderCall]:
+    ) -> tuple[Request, Tools, Bill, ProviderCall]:
+        """Return what is sent of a request and of its tools, what records its bill, and the call of its client."""
         keeper = self._keeper_of(request)
-        schemas = schemas_of([*tools, *answer_schema(options)])
+        schemas = [*schemas_of(tools), *answer_schema(options)]
         call = keeper.calls.of(keeper.manager, self._client, grows=self._grows(keeper))
-        turn = await keeper.turn(keeper.manager, request, schemas)
-        return turn.messages, turn.bill, call
+        required = self._required(tools, options)
+        turn = await keeper.turn(keeper.manager, request, schemas, required=required)
+        return turn.messages, sent_of(tools, schemas, turn.tools, redescribed), turn.bill, call
+
+    def _required(self, tools: Tools, options: Mapping[str, Any]) -> Sequence[str]:  # noqa: ARG002 - for those who know more
+        """Return the names of the tools that a request must have: that which the caller demands."""
+        choice: object = options.get("tool_choice")
+        return (choice.name,) if isinstance(choice, Tool) else ()
 
     def _keeper_of(self, request: Request) -> AgentContext[LLMMessage]:  # noqa: ARG002 - for those who keep several
         """Return whose manager prepares a request."""
@@ -304,6 +323,12 @@ class RegisteredClient(ManagedChatCompletionClient):
     def _grows(self, keeper: AgentContext[LLMMessage]) -> bool:
         return keeper is self._context
 
+    @override
+    def _required(self, tools: Tools, options: Mapping[str, Any]) -> Sequence[str]:
+        """Return the same, and the agent's handoffs, which are the only tools that it hands on as such."""
+        handoffs = [tool.name for tool in tools if isinstance(tool, Tool)]
+        return [*super()._required(tools, options), *handoffs]
+
 
 def said_by(client: ChatCompletionClient) -> dict[str, object]:
     """Return the settings a client declares for its model; no reserve, since every request is measured in full."""
@@ -329,55 +354,88 @@ def recorded(result: CreateResult, call: ProviderCall, bill: Bill) -> CreateResu
     return result if usage == result.usage else result.model_copy(update={"usage": usage})
 
 
-def answer_schema(options: Mapping[str, Any]) -> Sequence[ToolSchema]:
+def answer_schema(options: Mapping[str, Any]) -> Sequence[Mapping[str, object]]:
     """Return the structured-output schema, if any; a provider counts it like a tool schema."""
     wanted: object = options.get("json_output")
     if not (isinstance(wanted, type) and issubclass(wanted, BaseModel)):
         return ()
-    parameters: Any = wanted.model_json_schema()  # AutoGen's type declares only some of its keys
-    return (ToolSchema(name=wanted.__name__, parameters=parameters),)
+    schema = {"name": wanted.__name__, "schema": wanted.model_json_schema()}
+    return ({"type": "json_schema", "json_schema": schema},)
+
+
+def redescribed(tool: Tool | ToolSchema, description: str) -> Tool | ToolSchema:
+    """Return the schema of a tool with another description."""
+    schema = tool.schema if isinstance(tool, Tool) else tool
+    return cast("ToolSchema", {**schema, "description": description})
 
 
 class Arguments(BaseModel, extra="allow"):
     """Whatever a model calls the tool with; the answer says what is wrong with it."""
 
 
-class RecallTool(BaseTool[Arguments, Any]):  # a text
-    """The recall tool for the agent that owns a context, and therefore not dumpable; ``register(agent)`` adds it by itself.
+class ContextTool(BaseTool[Arguments, Any]):  # a text
+    """A tool of the agent that owns a context, and therefore not dumpable; ``register(agent)`` adds it by itself.
 
     With structured output OpenAI's client accepts only strict tools, whose arguments are all required.
     """
 
-    def __init__(self, context: ManagedChatCompletionContext, *, strict: bool = False) -> None:
-        super().__init__(Arguments, str, RECALL_TOOL_NAME, RECALL_DESCRIPTION, strict=strict)
-        self._context = context
+    def __init__(
+        self,
+        context: ManagedChatCompletionContext,
+        make: Callable[[], Mapping[str, object]],
+        *,
+        strict: bool,
+    ) -> None:
+        function = cast("ToolSchema", make()["function"])
+        name, description = function["name"], function.get("description", "")
+        super().__init__(Arguments, str, name, description, strict=strict)
+        self._context, self._make = context, make
 
     @property
     @override
     def schema(self) -> ToolSchema:
-        schema = cast("ToolSchema", recall_tool_schema()["function"])
+        schema = cast("ToolSchema", self._make()["function"])
         if self._strict and "parameters" in schema:
             schema["strict"] = True
-            schema["parameters"]["required"] = [*RECALL_ARGUMENTS]
+            schema["parameters"]["required"] = [*schema["parameters"]["properties"]]
             schema["parameters"]["additionalProperties"] = False
         return schema
+
+    @override
+    def dump_component(self) -> ComponentModel:
+        """Raise ``NotImplementedError``: a dumped function would have no context."""
+        raise NotImplementedError(
+            f"{self.name} belongs to the context of a running agent: dump the agent without it, and give "
+            f"{type(self).__name__}(context) to the agent that was loaded"
+        )
+
+
+class RecallTool(ContextTool):
+    """The tool ``recall_context`` for the agent that owns a context."""
+
+    def __init__(self, context: ManagedChatCompletionContext, *, strict: bool = False) -> None:
+        super().__init__(context, recall_tool_schema, strict=strict)
 
     @override
     async def run(self, args: Arguments, cancellation_token: CancellationToken) -> str:
         """Answer a call of the tool."""
         return await asyncio.to_thread(answer_recall, self._context.manager, args.model_dump())
 
+
+class FindTool(ContextTool):
+    """The tool ``find_tools`` for the agent that owns a context, whose client must be registered."""
+
+    def __init__(self, context: ManagedChatCompletionContext, *, strict: bool = False) -> None:
+        super().__init__(context, find_tools_schema, strict=strict)
+
     @override
-    def dump_component(self) -> ComponentModel:
-        """Raise ``NotImplementedError``: a dumped function would have no context."""
-        raise NotImplementedError(
-            "recall_context belongs to the context of a running agent: dump the agent without it, and give "
-            "RecallTool(context) to the agent that was loaded"
-        )
+    async def run(self, args: Arguments, cancellation_token: CancellationToken) -> str:
+        """Answer a call of the tool."""
+        return await asyncio.to_thread(answer_find, self._context.manager, args.model_dump())
 
 
 class RecallWorkbench(StaticWorkbench):
-    """A workbench with the recall tool and the agent's own tools; a dump omits the recall tool, bound to its context."""
+    """A workbench with our tools and the agent's own; a dump omits ours, bound to its context."""
 
     def __init__(
         self,
@@ -385,8 +443,10 @@ class RecallWorkbench(StaticWorkbench):
         own: Sequence[BaseTool[Any, Any]] = (),
         *,
         strict: bool = False,
+        finds: bool = True,
     ) -> None:
-        super().__init__([*own, RecallTool(context, strict=strict)])
+        find = [FindTool(context, strict=strict)] if finds else []
+        super().__init__([*own, RecallTool(context, strict=strict), *find])
         self._own = [*own]
 
     @override

@@ -22,6 +22,13 @@ from autogen_context.errors import CompletionFailed
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.options import ManagerOptions, takes_options
 from autogen_context.manager.prepared import Prepared
+from autogen_context.messages.find_tools import (
+    FIND_TOOLS_NAME,
+    answer_find,
+    chosen_in,
+    find_tools_schema,
+    name_of,
+)
 from autogen_context.messages.tool_schema import (
     RECALL_TOOL_NAME,
     answer_recall,
@@ -172,16 +179,21 @@ class AgentConversations(Conversations):
         answering: Sequence[Answering] = ()
         # The model is asked next.
         if config.get("tools") and isinstance(last, dict) and not is_call:
-            answering = give_recall_tool(agent, self._peer_of(messages))
+            answering = give_tools(agent, self._peer_of(messages))
             config = agent.llm_config
-        tools: list[Any] = [*(config.get("tools") or ()), *(config.get("functions") or ())]
-        manager, prepared = self.prepare(messages, agent.system_message, tools)
+        own, functions = list(config.get("tools") or ()), list(config.get("functions") or ())
+        find = [find_tools_schema()] if answering and can_send_fewer(agent, answering) else []
+        required = *chosen_in(config.get("tool_choice")), *map(name_of, functions)
+        tools = [*own, *find, *functions]
+        manager, prepared = self.prepare(messages, agent.system_message, tools, required)
         self._calls = [self.calls.bind(manager, client) for client in clients_of(agent)]
         attributes = cast("dict[str, list[ChatDict]]", vars(agent))
         if manager.config.volatile == "behind" and type(attributes[PROMPT]) is not StablePrompt:
             attributes[PROMPT] = StablePrompt(attributes[PROMPT], self)
         for each in answering:
             each.manager = manager
+        if find and self.last_prepared is not None:
+            send_tools(agent, [t for t in self.last_prepared.tools if t not in functions])
         return prepared
 
     def prompt_of(self, messages: Sequence[ChatDict]) -> ChatDict | None:
@@ -272,8 +284,26 @@ def billed(agent: Any) -> int:
     return sum(of["prompt_tokens"] for key, of in usage.items() if key != "total_cost")
 
 
-def give_recall_tool(agent: Any, peer: object) -> "Sequence[Answering]":
-    """Add the recall tool to an agent with tools, and its function to their executors; return what answers in this chat.
+def can_send_fewer(agent: Any, answering: "Sequence[Answering]") -> bool:
+    """Whether tools can be deferred: all who run them answer ``find_tools``, and the client has its settings where they are known."""
+    settings: object = getattr(agent.client, "_config_list", None)
+    return all(each.finds for each in answering) and isinstance(settings, list)
+
+
+def send_tools(agent: Any, tools: Sequence[Mapping[str, object]]) -> None:
+    """Have an agent's client send these tools; those of the agent's own settings stay as they are."""
+    client, sent = agent.client, list(tools)
+    settings: Sequence[Mapping[str, Any]] = client._config_list  # noqa: SLF001 - the host adds the tools to each call from here
+    if any(each.get("tools", sent) != sent for each in settings):
+        client._config_list = [  # noqa: SLF001 - as above
+            {**each, "tools": sent} if "tools" in each else each for each in settings
+        ]
+
+
+def give_tools(agent: Any, peer: object) -> "Sequence[Answering]":
+    """Add the recall tool to an agent with tools, and our functions to their executors; return what answers in this chat.
+
+    The schema of ``find_tools`` is no tool of the agent: it is sent while others are deferred.
 
     In classic AutoGen tool calls are not run by the agent that asks the model but by its peer, or in a group by any member
     with the function. The executors are known before the agent's reply.
@@ -292,6 +322,10 @@ def give_recall_tool(agent: Any, peer: object) -> "Sequence[Answering]":
                 stacklevel=3,
             )
             return ()
+        if executor.function_map.get(FIND_TOOLS_NAME) is None:
+            executor.register_function({FIND_TOOLS_NAME: answering.find_tools})
+        found: object = getattr(executor.function_map[FIND_TOOLS_NAME], "__self__", None)
+        answering.finds = found is answering
         several.append(answering)
     if not has_recall_tool(agent.llm_config["tools"]):
         agent.update_tool_signature(recall_tool_schema(), is_remove=False)
@@ -307,13 +341,23 @@ def executors_of(agent: Any, peer: object) -> Iterator[Any]:
 
 
 class Answering:
-    """The recall function of one executor; it is not told the caller and answers for the chat in which it was asked last."""
+    """Our functions of one executor; they are not told the caller and answer for the chat in which it was asked last.
+
+    Attributes:
+        manager: of that chat.
+        finds: whether ``find_tools`` is ours, and no function of the executor's own.
+    """
 
     manager: IncrementalContextManager | None = None
+    finds = False
 
     def recall_context(self, **arguments: object) -> str:
         """Answer a tool call; for the arguments see ``RECALL_ARGUMENTS``."""
         return answer_recall(self.manager, arguments)
+
+    def find_tools(self, **arguments: object) -> str:
+        """Answer a tool call; for the arguments see ``FIND_ARGUMENTS``."""
+        return answer_find(self.manager, arguments)
 
 
 class SpeakerSelection(AgentConversations):

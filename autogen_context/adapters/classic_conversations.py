@@ -50,9 +50,16 @@ class Conversations(AgentContext[ChatDict]):
         self._waits |= is_awaited(options.get("prioritizer"))
 
     def prepare(
-        self, messages: list[ChatDict], system: str | None = None, tools: ToolSchemas = ()
+        self,
+        messages: list[ChatDict],
+        system: str | None = None,
+        tools: ToolSchemas = (),
+        required: Iterable[str] = (),
     ) -> tuple[IncrementalContextManager, list[ChatDict]]:
-        """Return the conversation's manager and the list to send; ``system``, which the host adds itself, is counted but not included."""
+        """Return the conversation's manager and the list to send.
+
+        ``system``, which the host adds itself, is counted but not included; of the tools those that are ``required`` are sent.
+        """
         if not messages:
             return self.manager, messages
         with self._lock:
@@ -65,9 +72,9 @@ class Conversations(AgentContext[ChatDict]):
                 ]
             given = [*own, *messages]
             self.last_prepared = (
-                self._waiting.run(manager.prepare(given, tools))
+                self._waiting.run(manager.prepare(given, tools, required_tools=required))
                 if self._waits
-                else manager.prepare_nowait(given, tools)
+                else manager.prepare_nowait(given, tools, required_tools=required)
             )
             return manager, self.last_prepared.messages[len(own) :]
 

@@ -6,11 +6,11 @@ Promise: for an unsupported agent the error names the supported hosts; only the 
 import json
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Unpack, cast
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, Unpack, cast
 
 from typing_extensions import override
 
@@ -23,6 +23,7 @@ from autogen_context.manager.options import ManagerOptions, divided, takes_optio
 from autogen_context.manager.parts import limits_of, opened
 from autogen_context.manager.prepared import Payload, Prepared
 from autogen_context.manager.runner import ToolSchemas
+from autogen_context.messages.find_tools import description_of, is_find_tool
 from autogen_context.messages.message import HostFormat, Message
 from autogen_context.models.completion import ModelClient
 
@@ -50,6 +51,7 @@ class Host(NamedTuple):
     needed: str = ""
 
 
+T = TypeVar("T")
 ADAPTERS = __package__
 AGENTCHAT = f"{ADAPTERS}.agentchat:register_agentchat"
 CLASSIC = f"{ADAPTERS}.classic:register_classic"
@@ -89,11 +91,12 @@ Bill = Callable[[float | None, float | None], None]
 
 
 class Turn(NamedTuple, Generic[Payload]):
-    """What a model call sends, what records its bill, and the system prompt, where the host keeps it apart."""
+    """What a model call sends, what records its bill, the system prompt, where the host keeps it apart, and the tools to send."""
 
     messages: list[Payload]
     bill: Bill
     prompt: str
+    tools: ToolSchemas
 
 
 class AgentContext(Generic[Payload]):
@@ -126,6 +129,7 @@ class AgentContext(Generic[Payload]):
         tools: ToolSchemas,
         *,
         prompt: str = "",
+        required: Iterable[str] = (),
     ) -> Turn[Payload]:
         """Return what a model call sends, and what records its bill.
 
@@ -134,9 +138,11 @@ class AgentContext(Generic[Payload]):
             messages: what the host would send.
             tools: the schemas that go with it.
             prompt: the system prompt, where the host keeps it apart; it is counted, and not among the messages returned.
+            required: names of tools that are sent in any case.
         """
         self.manager = manager
-        prepared = await manager.prepare([Prompt(prompt), *messages] if prompt else messages, tools)
+        given = [Prompt(prompt), *messages] if prompt else messages
+        prepared = await manager.prepare(given, tools, required_tools=required)
         self.last_prepared = cast("Prepared[Payload]", prepared)
 
         def bill(prompt_tokens: float | None, cached_tokens: float | None) -> None:
@@ -146,11 +152,11 @@ class AgentContext(Generic[Payload]):
                     prepared, prompt_tokens=int(prompt_tokens), cached_tokens=cached
                 )
 
-        sent = self.last_prepared.messages
+        sent, tools = self.last_prepared.messages, self.last_prepared.tools
         if not prompt:
-            return Turn(sent, bill, "")
+            return Turn(sent, bill, "", tools)
         front, *others = sent
-        return Turn(others, bill, front.text if isinstance(front, Prompt) else prompt)
+        return Turn(others, bill, front.text if isinstance(front, Prompt) else prompt, tools)
 
     def pin(self, message: Payload) -> None:
         """Pin a message and its tool call or results: they are sent verbatim from now on."""
@@ -186,7 +192,8 @@ def register(
     """Keep an agent within its context window from its next request on, without losing what it will need.
 
     System prompt and tools are measured, and the tokens billed by the provider calibrate the count. An agent that takes
-    tools gets ``recall_context``, which retrieves originals that left its window.
+    tools gets ``recall_context``, which retrieves originals that left its window, and ``find_tools``, which is sent where
+    the schemas of its tools take more than ``tools_fraction`` of the window: they are deferred until they are found or called.
 
     Args:
         agent: an ``AssistantAgent`` of autogen-agentchat 0.5.7 to 0.7 (its ``_model_client``, ``_model_context`` and
@@ -252,6 +259,32 @@ def entry_of(host: Host) -> "HostEntry":
         raise ValueError(
             f"agent: the release of its host that is installed does not have all that is used of it ({error}){way_out}"
         ) from error
+
+
+def sent_of(
+    given: Sequence[T],
+    schemas: Sequence[Mapping[str, object]],
+    sent_schemas: ToolSchemas,
+    redescribed: Callable[[T, str], T],
+) -> list[T]:
+    """Return of a host's tools those that are sent, in their order.
+
+    Args:
+        given: the host's tools.
+        schemas: those of these tools, in their order; perhaps with more that are no tools.
+        sent_schemas: of these very schemas those to send, with ``find_tools`` written anew.
+        redescribed: returns ``find_tools`` with another description.
+    """
+    places = {id(schema): at for at, schema in enumerate(schemas[: len(given)])}
+    find = next((at for at, schema in enumerate(schemas[: len(given)]) if is_find_tool(schema)), 0)
+    sent: list[T] = []
+    for schema in sent_schemas:
+        at = places.get(id(schema))
+        if at is not None:
+            sent.append(given[at])
+        elif is_find_tool(schema):
+            sent.append(redescribed(given[find], description_of(schema)))
+    return sent
 
 
 def take_up(

@@ -157,6 +157,9 @@ class Settings(BaseModel):
     """For `cost_based`: number of turns without a proposal after which older turns count as finished; 0 for never."""
     project_fraction: Inner = 0.15
     """The most of the window for the project context; above 0, below 1."""
+    tools_fraction: Full = 0.2
+    """Fraction of the window above which schemas of tools are deferred behind `find_tools`, where an agent has that tool and
+    more than ten others; above 0, at most 1, which defers only what does not fit at all."""
     attention_threshold: UnitFraction = 0.15
     """For `attention_filter()`: lowest relevance, 0 to 1, of a part that is kept."""
     attention_top_k: Positive | None = None
@@ -279,6 +282,7 @@ class SettingArguments(TypedDict, total=False):
 
     # what is shown and kept
     project_fraction: float | None
+    tools_fraction: float | None
     versions: int | None
 
     # what the messages are

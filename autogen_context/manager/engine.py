@@ -25,6 +25,7 @@ from autogen_context.manager.injected import (
     has_place,
     with_preamble,
 )
+from autogen_context.manager.offered_tools import GivenTools, Loaded, OfferedTools
 from autogen_context.manager.parts import Setup
 from autogen_context.manager.prefetch import Prefetcher
 from autogen_context.manager.prepared import (
@@ -110,7 +111,9 @@ class Engine:
             else None
         )
         self._warned: tuple[frozenset[bytes], int] | None = None
-        self.for_tools(())
+        fraction = config.tools_fraction if config.enabled else None
+        self.tools = OfferedTools(counter, fraction=fraction)
+        self.for_tools(ContextView(), GivenTools())
 
     # The stages of a turn
 
@@ -128,6 +131,7 @@ class Engine:
             if before is None:
                 raise
         # A single wrong bill must not block all further turns: use the calibration before it.
+        self._count_tools(view)
         view, prepared = self.turn(replace(view, calibration=before), payloads)
         return replace(view, calibration=believed), prepared
 
@@ -157,6 +161,8 @@ class Engine:
             cost_estimate=finished.cost_estimate if finished and finished.is_done else cost,
             finished=finished,
             moved=view.prompt.moved,
+            tools=self.tools.sent(view.loaded_tools),
+            deferred_tools=self.tools.deferred(view.loaded_tools),
         )
         return view, prepared
 
@@ -268,12 +274,14 @@ class Engine:
             self._originals.put_all(originals)
 
     def with_new(self, view: ContextView) -> ContextView:
-        """Return the view with decisions on all units that are new or have grown, reduced on arrival."""
+        """Return the view with decisions on all units that are new or have grown, reduced on arrival, and the tools that they load."""
         conversation, before = self.conversation, view.decisions
         decisions = self.arrival.extended(
             before, conversation.candidates, conversation.messages, spared=self.pinned(view)
         )
-        return view if decisions is before else replace(view, decisions=decisions)
+        new = view if decisions is before else replace(view, decisions=decisions)
+        loaded = self.tools.loaded(view.loaded_tools, conversation.candidates, before.stop)
+        return self._with_loaded(new, loaded)
 
     def with_new_preamble(
         self, view: ContextView, budget: TurnBudget, others_tokens: int
@@ -322,6 +330,29 @@ class Engine:
 
     def compacted(
         self, view: ContextView, room: RequestRoom, extra_tokens: int = 0
+    ) -> tuple[ContextView, RequestRoom]:
+        """Return the view after a compaction, and its room; where nothing fits, more tools are deferred."""
+        candidates = self.conversation.candidates
+        smaller = self.tools.fewer(view.loaded_tools, candidates)
+        if view.loaded_tools:
+            protected = self.conversation.protected(self.pinned(view))
+            needed = sum(candidates[i].tokens for i in protected) + extra_tokens
+            while (
+                needed + self.rooms.other_tokens(view) > self.rooms.of(view, rewritten=True).tokens
+            ):
+                if (loaded := next(smaller, None)) is None:
+                    break
+                view = self._deferred(view, loaded)
+        while True:
+            try:
+                return self._compacted(view, room, extra_tokens)
+            except ContextWindowExceeded:
+                if (loaded := next(smaller, None)) is None:
+                    raise
+                view = self._deferred(view, loaded)
+
+    def _compacted(
+        self, view: ContextView, room: RequestRoom, extra_tokens: int
     ) -> tuple[ContextView, RequestRoom]:
         """Return the view after a compaction, with the newest preamble as far as protected messages leave room for it."""
         pinned, candidates, budget = self.pinned(view), self.conversation.candidates, room.budget
@@ -423,17 +454,38 @@ class Engine:
 
     # Queries about a view
 
-    def for_tools(self, tools: Sequence[Mapping[str, object]]) -> None:
+    def for_tools(self, view: ContextView, given: GivenTools) -> None:
         """Count the tools of the next request; ``reduce="auto"`` depends on the recall tool."""
-        log = self._setup.log
-        which = digest_of(tools) if tools and log is not None else ""
-        if log is not None:
-            log.know_tools(which, tools)
-        self.rooms.for_tools(tools, which)
+        self.tools.give(given, self.rooms.window.limit_tokens)
+        self._count_tools(view)
         mode = self._setup.config.reduce
         if mode == "auto":
-            mode = "lossy" if tools and has_recall_tool(tools) else "lossless"
+            is_lossy = given.schemas and has_recall_tool(given.schemas)
+            mode = "lossy" if is_lossy else "lossless"
         self.arrival.mode = mode
+
+    def _count_tools(self, view: ContextView) -> None:
+        sent, log = self.tools.sent(view.loaded_tools), self._setup.log
+        which = digest_of(sent) if sent and log is not None else ""
+        if log is not None:
+            log.know_tools(which, sent)
+        self.rooms.for_tools(self.tools.tokens(view.loaded_tools), which)
+
+    def _deferred(self, view: ContextView, loaded: Loaded | None) -> ContextView:
+        """Return the view with fewer tools loaded; the bills so far had others."""
+        fewer = self._with_loaded(view, loaded)
+        if fewer is view:
+            return view
+        calibration = view.calibration.with_fixed(self.rooms.fixed.tokens)
+        return replace(fewer, calibration=calibration)
+
+    def _with_loaded(self, view: ContextView, loaded: Loaded | None) -> ContextView:
+        """Return the view with these tools loaded, and count them."""
+        if loaded == view.loaded_tools:
+            return view
+        view = replace(view, loaded_tools=loaded)
+        self._count_tools(view)
+        return view
 
     def pinned(self, view: ContextView) -> frozenset[int]:
         """Return the positions of pinned messages."""
@@ -492,7 +544,10 @@ class Engine:
             bound = window.bound(view.calibration, counted, view.rewrites + 1).tokens
             parts = {"tools and format": fixed_tokens}
             parts |= {"calibration": bound - counted} if bound > counted else {}
-            raise error.within(window.limit_tokens, parts) from None
+            tools, tokens = self.tools.number(view.loaded_tools), self.rooms.fixed.assumed
+            raise error.within(
+                window.limit_tokens, parts, tools=tools, tools_tokens=tokens
+            ) from None
 
     def _request(self, view: ContextView) -> CertifiedRequest:
         pinned, rooms = self.pinned(view), self.rooms

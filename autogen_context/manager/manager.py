@@ -26,6 +26,7 @@ from autogen_context.errors import ManagerClosed
 from autogen_context.forks import when_forked
 from autogen_context.language.phrases import load_languages
 from autogen_context.manager.change import ContextChange, UpdatedContext
+from autogen_context.manager.offered_tools import GivenTools
 from autogen_context.manager.options import ManagerOptions, divided, takes_options
 from autogen_context.manager.parts import setup_of
 from autogen_context.manager.prefetch import discovered
@@ -133,7 +134,11 @@ class IncrementalContextManager:
         return f"<{type(self).__name__} {kept}, messages={messages}, tokens={tokens}>"
 
     async def prepare(
-        self, messages: Sequence[Payload], tools: ToolSchemas | None = ()
+        self,
+        messages: Sequence[Payload],
+        tools: ToolSchemas | None = (),
+        *,
+        required_tools: Iterable[str] = (),
     ) -> Prepared[Payload]:
         """Prepare a turn, waiting for what helps it; the first one waits for the tokenizer up to ``tokenizer_timeout_s``.
 
@@ -142,7 +147,7 @@ class IncrementalContextManager:
         prioritizer of yours that is ``async``, up to ``prioritizer_timeout_s``. A turn that reads many
         messages or compacts runs in a thread, off the event loop. Arguments, result and errors as of ``prepare_nowait``.
         """
-        given = self._given(messages, tools)
+        given = self._given(messages, tools, required_tools)
         await self._look_up()
         if self.config.enabled and self._runner.awaits:
             begun = await self._turns.take(
@@ -163,16 +168,22 @@ class IncrementalContextManager:
                 scored.append(await due.awaited(self.config.prioritizer_timeout_s))
 
     def prepare_nowait(
-        self, messages: Sequence[Payload], tools: ToolSchemas | None = ()
+        self,
+        messages: Sequence[Payload],
+        tools: ToolSchemas | None = (),
+        *,
+        required_tools: Iterable[str] = (),
     ) -> Prepared[Payload]:
         """Prepare a turn with what is ready; waits for nothing but a turn of another caller that is under way.
 
         Args:
             messages: the whole history, oldest first; messages handed in before must not be edited in place.
-            tools: schemas of the tools sent with the request, to be counted; ``None`` means none.
+            tools: schemas of the tools sent with the request, to be counted; ``None`` means none. With ``find_tools_schema()``
+                among them, schemas may be deferred: send ``Prepared.tools``.
+            required_tools: names of those that are sent in any case, such as that of a tool choice.
 
         Returns:
-            The list to send, its certificate and the decisions.
+            The list to send, its certificate and the decisions, and the tools to send.
 
         Raises:
             InvalidTranscript: a message cannot be read, or there are orphans and ``orphans="refuse"``.
@@ -180,7 +191,7 @@ class IncrementalContextManager:
             ManagerClosed: the manager is closed.
             ValueError: ``messages`` or ``tools`` has another type.
         """
-        given = self._given(messages, tools)
+        given = self._given(messages, tools, required_tools)
         with self._turns.lock:
             self._discover()
             try:
@@ -192,13 +203,19 @@ class IncrementalContextManager:
             return cast("Prepared[Payload]", self._handed(prepared))
 
     def _given(
-        self, messages: Sequence[object], tools: ToolSchemas | None
-    ) -> tuple[Sequence[object], ToolSchemas]:
+        self,
+        messages: Sequence[object],
+        tools: ToolSchemas | None,
+        required_tools: Iterable[str],
+    ) -> tuple[Sequence[object], GivenTools]:
         """Check the arguments of a turn."""
+        names = (required_tools,) if isinstance(required_tools, str) else tuple(required_tools)
+        for at, name in enumerate(names):
+            require_text(f"required_tools[{at}]", name)
         if self._is_closed:
             raise ManagerClosed
         payloads = listed("messages", messages, give=MESSAGES)
-        return payloads, schemas_in(tools) if tools else ()
+        return payloads, GivenTools(schemas_in(tools) if tools else (), names)
 
     def _handed(self, prepared: PreparedT) -> PreparedT:
         """Note what is handed out."""
@@ -328,6 +345,14 @@ class IncrementalContextManager:
             lines: lines of the original: ``"120-180"``, ``"120-"``, ``"-40"`` or ``"150"``.
         """
         return self._runner.recall_context(as_text(handle), as_text(query), as_text(lines))
+
+    def find_tools(self, query: str = "") -> str:
+        """Answer a call of the tool ``find_tools``; the answer is always a text, and the next turn loads what it found.
+
+        Args:
+            query: names of tools, or what they should do; several separated by commas.
+        """
+        return self._runner.find_tools(as_text(query))
 
     def save_state(self) -> dict[str, object]:
         """Return the state as JSON data, from which another manager continues to the byte; without the host's messages.

@@ -4,7 +4,7 @@ Promise: the certificate describes exactly its pieces. In a list that only grew,
 again, and each rewritten message is written once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
@@ -47,6 +47,9 @@ class Prepared(Generic[Payload]):
         finished: the finished work that a cost-based compaction cuts or, with ``dry_run``, would cut, and its price;
             ``None`` if there is none that pays.
         moved: the parts of the system prompt that are sent behind what is stable, with ``volatile="behind"``.
+        tools: the schemas to send, the caller's own objects, all of them unless some are deferred; ``find_tools`` is among them
+            only then, with a description that names what there is.
+        deferred_tools: names of the tools that are not sent, and that ``find_tools`` finds.
     """
 
     messages: list[Payload]
@@ -56,6 +59,8 @@ class Prepared(Generic[Payload]):
     cost_estimate: "CostEstimate | None" = field(default=None, compare=False)
     finished: "FinishedEstimate | None" = field(default=None, compare=False)
     moved: tuple[str, ...] = ()
+    tools: Sequence[Mapping[str, object]] = ()
+    deferred_tools: tuple[str, ...] = ()
 
 
 class CertifiedRequest(NamedTuple):
@@ -236,6 +241,7 @@ def untouched(
     counter: MessageCounter,
     window: Window,
     fixed: Fixed,
+    tools: Sequence[Mapping[str, object]],
 ) -> Prepared[Payload]:
     """Return the list unchanged, measured as far as it can be read; no message is refused."""
     readable: list[Message] = []
@@ -250,4 +256,10 @@ def untouched(
         counted_tokens=tokens,
         broken=("pairs_closed",) if checked.orphans else (),
     )
-    return Prepared(messages=list(payloads), certificate=certificate, decisions=(), compacted=False)
+    return Prepared(
+        messages=list(payloads),
+        certificate=certificate,
+        decisions=(),
+        compacted=False,
+        tools=tools,
+    )

@@ -3,7 +3,7 @@
 Promise: a value, worked out of a view once it is made; stages hand it on with the view.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -105,13 +105,12 @@ class Rooms:
         self.window = window
         self._calibration = Calibration()
         self._limits: dict[int, int] = {}  # of a request in our own count, by number of rewrites
-        self.for_tools(())
+        self.for_tools(0)
 
-    def for_tools(self, tools: Sequence[Mapping[str, object]], which: str = "") -> None:
-        """Count the tools of the next request; ``which`` they are is noted."""
-        counter = self._counter
-        tokens = counter.tools(tools) if tools else 0
-        self.fixed = Fixed(tokens + counter.overheads.per_request, assumed=tokens, tools=which)
+    def for_tools(self, tokens: int, which: str = "") -> None:
+        """Take the tokens of the tools of the next request; ``which`` they are is noted."""
+        per_request = self._counter.overheads.per_request
+        self.fixed = Fixed(tokens + per_request, assumed=tokens, tools=which)
 
     def resize(self, window_tokens: int) -> None:
         """Use another window from the next turn on."""

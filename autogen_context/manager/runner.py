@@ -42,6 +42,7 @@ from autogen_context.manager.engine import Engine
 from autogen_context.manager.forgetting import Forgetting, Forgotten, Leaving
 from autogen_context.manager.injected import messages_due, offered
 from autogen_context.manager.latest import Latest
+from autogen_context.manager.offered_tools import GivenTools
 from autogen_context.manager.parts import (
     Setup,
     keeps_outside,
@@ -360,7 +361,7 @@ class TurnRunner:
         self._scheme = DIGEST_SCHEME
         return same
 
-    def _read_if_little(self, payloads: Sequence[object], tools: ToolSchemas) -> bool:
+    def _read_if_little(self, payloads: Sequence[object], tools: GivenTools) -> bool:
         """Read the list if a turn on it is little work, and return whether it is; never after something was forgotten."""
         if self.view.forgotten:
             return False
@@ -370,17 +371,17 @@ class TurnRunner:
         compared = conversation.compared(payloads)
         if not compared.change.only_grew or sum(map(chars_of, compared.messages)) > MANY_CHARS:
             return False
-        self.engine.for_tools(tools)
+        self.engine.for_tools(self.view, tools)
         self._read(payloads, compared)
         return self.engine.is_little(self.view)
 
-    def begin(self, payloads: Sequence[object], tools: ToolSchemas) -> Begun:
+    def begin(self, payloads: Sequence[object], tools: GivenTools) -> Begun:
         """Update the view to the host's list; return what to await before its turn."""
         with self._changing():
             self._follow(self._present(payloads), tools)
             return self._begun(self.engine.rooms.of(self.view))
 
-    def quick_begin(self, payloads: Sequence[object], tools: ToolSchemas) -> Begun | None:
+    def quick_begin(self, payloads: Sequence[object], tools: GivenTools) -> Begun | None:
         """Do the same if it is little work."""
         with self._changing():
             if not self._read_if_little(payloads, tools):
@@ -401,13 +402,13 @@ class TurnRunner:
         await self.providers.before_turn(begun.providers)
         await self.prefetcher.before_turn(begun.prefetch)
 
-    def _follow(self, payloads: Sequence[object], tools: ToolSchemas) -> None:
+    def _follow(self, payloads: Sequence[object], tools: GivenTools) -> None:
         """Update the view to the host's list."""
-        self.engine.for_tools(tools)
+        self.engine.for_tools(self.view, tools)
         self._read(payloads)
         self.view = self.engine.with_new(self.view)
 
-    def turn(self, payloads: Sequence[object], tools: ToolSchemas) -> Prepared[object]:
+    def turn(self, payloads: Sequence[object], tools: GivenTools) -> Prepared[object]:
         """Prepare a turn; raises what ``Engine.prepare`` does."""
         started_s = time.perf_counter()
         if not self.setup.config.enabled:
@@ -417,7 +418,7 @@ class TurnRunner:
             self._follow(present, tools)
             return self._prepared(present, started_s)
 
-    def quick_turn(self, payloads: Sequence[object], tools: ToolSchemas) -> Prepared[object] | None:
+    def quick_turn(self, payloads: Sequence[object], tools: GivenTools) -> Prepared[object] | None:
         """Prepare a turn if it is little work."""
         started_s = time.perf_counter()
         if not self.setup.config.enabled:
@@ -428,14 +429,15 @@ class TurnRunner:
             self.view = self.engine.with_new(self.view)
             return self._prepared(payloads, started_s)
 
-    def _untouched(self, payloads: Sequence[object], tools: ToolSchemas) -> Prepared[object]:
-        self.engine.for_tools(tools)
+    def _untouched(self, payloads: Sequence[object], tools: GivenTools) -> Prepared[object]:
+        self.engine.for_tools(self.view, tools)
         return untouched(
             payloads,
             host=self.setup.host,
             counter=self.counter,
             window=self.engine.rooms.window,
             fixed=self.engine.rooms.fixed,
+            tools=self.engine.tools.sent(None),
         )
 
     def _prepared(self, payloads: Sequence[object], started_s: float) -> Prepared[object]:
@@ -521,6 +523,11 @@ class TurnRunner:
         if self._log is not None:
             self._log.asked_back(handle, query, found=answer.is_found)
         return answer.text
+
+    def find_tools(self, query: str) -> str:
+        """Return the answer of the tool ``find_tools``."""
+        with self._asking, self.memo.in_use():
+            return self.engine.tools.answer(query, self.latest.view.loaded_tools)
 
     def record(self, kind: str, summary: str) -> Version:
         """Record the current view as a version."""

@@ -181,21 +181,29 @@ class MessageCounter:
             tokens += over.image.tokens(image)
         return tokens
 
-    def tools(self, tools: Sequence[Mapping[str, object]]) -> int:
-        """Return an upper bound on the tokens of tool schemas; raise ``ValueError`` if one is not JSON-serializable.
+    def tool(self, text: str) -> int:
+        """Return an upper bound on the tokens of a tool schema written as JSON.
 
         Providers write schemas more compactly than JSON without spaces.
         """
-        over = self.overheads
-        tokens = len(tools) * over.per_tool + (over.per_tool_list if tools else 0)
-        for at, tool in enumerate(tools):
-            try:
-                text = json.dumps(tool, ensure_ascii=False, separators=(",", ":"))
-            except (TypeError, ValueError) as error:
-                reason = f"tools[{at}] cannot be written as JSON ({error}); pass plain dicts"
-                raise ValueError(reason) from error
-            tokens += self.text(text)
-        return tokens
+        return self.overheads.per_tool + self.text(text)
+
+    def tools(self, tools: Sequence[Mapping[str, object]]) -> int:
+        """Return an upper bound on the tokens of tool schemas; errors as of ``schema_texts``."""
+        tokens = sum(map(self.tool, schema_texts(tools)))
+        return tokens + (self.overheads.per_tool_list if tools else 0)
+
+
+def schema_texts(tools: Sequence[Mapping[str, object]]) -> list[str]:
+    """Return tool schemas as JSON texts; raise ``ValueError`` if one is not JSON-serializable."""
+    texts: list[str] = []
+    for at, tool in enumerate(tools):
+        try:
+            texts.append(json.dumps(tool, ensure_ascii=False, separators=(",", ":")))
+        except (TypeError, ValueError) as error:
+            reason = f"tools[{at}] cannot be written as JSON ({error}); pass plain dicts"
+            raise ValueError(reason) from error
+    return texts
 
 
 async def load_tokenizer(model: str, *, timeout_s: float) -> None:

@@ -162,6 +162,8 @@ class ContextView:
         record: what still holds of messages that the host cut from the front.
         forgotten: messages that a host may still hand in, and how many of each.
         prompt: which parts of the system prompt are sent in front, and which behind.
+        loaded_tools: names of the tools that are sent although schemas are deferred, in the order in which they were called or
+            found; ``None`` until schemas are deferred.
     """
 
     decisions: Decisions = field(default_factory=Decisions)
@@ -177,6 +179,7 @@ class ContextView:
     record: Record = field(default_factory=Record)
     forgotten: tuple[tuple[Digest, int], ...] = ()
     prompt: SplitPrompt = field(default_factory=SplitPrompt)
+    loaded_tools: tuple[Text, ...] | None = None
 
     @property
     def tokens(self) -> int:

@@ -7,12 +7,14 @@ provider does; with that the run is over.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from autogen_core.tools import FunctionTool
 from host_agents import COUNTER, HostAgent, Job
 from openai import BadRequestError
 from typing_extensions import override
 
+from autogen_context.messages.find_tools import FIND_TOOLS_NAME
 from autogen_context.testing import (
     Answer,
     Call,
@@ -27,6 +29,7 @@ from autogen_context.testing import (
 )
 from autogen_context.testing.usage import compact
 from autogen_context.tokens.prices import Rates
+from tasks.extra_tools import office_tools
 from tasks.managers import MODEL, Closed, Manager, Setting
 from tasks.sight import Sight
 from tasks.summariser import summary
@@ -57,6 +60,7 @@ class Outcome:
     largest_tokens: int  # of one request
     cost_tokens: int  # all prompts, those for summaries too; cached tokens at a tenth
     summaries: int  # requests for a summary
+    extra_tools: int = 0  # that the task does not need
 
 
 class Billed(ScriptedModel):
@@ -84,8 +88,8 @@ class Billed(ScriptedModel):
         return sum(RATES.cost_tokens(b.prompt_tokens, b.cached_tokens) for b in self.bills)
 
 
-async def run(task: Task, manager: Manager, window: int) -> Outcome:
-    """Work a task to its end, or to where a request is refused."""
+async def run(task: Task, manager: Manager, window: int, *, extra_tools: int = 0) -> Outcome:
+    """Work a task to its end, or to where a request is refused; with so many tools that it does not need."""
     asked: list[str] = []
     model = Billed(partial(decided, task, asked))
     summariser = Billed(summary)
@@ -96,7 +100,7 @@ async def run(task: Task, manager: Manager, window: int) -> Outcome:
         LoopbackServer(summariser) as second,
     ):
         for name, prompt in task.prompts.items():
-            tools = task.tools(name)
+            tools = [*office_tools(extra_tools), *task.tools(name)]
             setting = Setting(
                 window=window,
                 taken=model.count(prompt) + schema_tokens(tools, model),
@@ -132,6 +136,7 @@ async def run(task: Task, manager: Manager, window: int) -> Outcome:
         largest_tokens=max((bill.prompt_tokens for bill in model.bills), default=0),
         cost_tokens=round(model.cost_tokens + summariser.cost_tokens),
         summaries=len(summariser.bills),
+        extra_tools=extra_tools,
     )
 
 
@@ -153,7 +158,7 @@ def decided(task: Task, asked: list[str], request: Request) -> Step:
     if request.number > task.most_requests:
         return Say(f"{GIVES_UP} {ENDS}")
     sight = Sight(request)
-    step = task.decide(sight)
+    step = searched(task.decide(sight), request)
     parts = step if isinstance(step, Sequence) else [step]
     calls = [part for part in parts if isinstance(part, Call)]
     if tool := sight.look_up_tool:
@@ -161,6 +166,24 @@ def decided(task: Task, asked: list[str], request: Request) -> Step:
     if calls:
         return step
     return [Say(f"{part.text} {ENDS}") for part in parts if isinstance(part, Say)]
+
+
+def searched(step: Step, request: Request) -> Step:
+    """A step, or the search for tools that it calls and the request does not have; a search that was in vain is not repeated.
+
+    Who searches knows the words of a name, and the name itself only where the request has it.
+    """
+    parts = step if isinstance(step, Sequence) else [step]
+    functions: list[Any] = [tool["function"] for tool in request.tools]
+    there = [function["name"] for function in functions]
+    missing = [part.name for part in parts if isinstance(part, Call) and part.name not in there]
+    newest = request.messages[-1]
+    is_answer = str(newest.get("content")).startswith(("[Found", "[Can be called", "No tool"))
+    if not missing or FIND_TOOLS_NAME not in there or is_answer:
+        return step
+    text = compact([request.tools, request.messages])
+    words = (name if name in text else name.replace("_", " ") for name in missing)
+    return Call(FIND_TOOLS_NAME, {"query": ", ".join(dict.fromkeys(words))})
 
 
 def schema_tokens(tools: Sequence[Tool], model: ScriptedModel) -> int:

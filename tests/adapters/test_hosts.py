@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from host_agents import HostAgent
 from hosts import measure
+from tasks.extra_tools import office_tools
 from typing_extensions import override
 
 from autogen_context import ProjectContext, TokenBudgetManager
@@ -19,6 +20,7 @@ from autogen_context.cache.originals import DiskOriginals
 from autogen_context.cache.tier import Scope
 from autogen_context.compressor.reducers import Reduction
 from autogen_context.errors import ContextWindowExceeded
+from autogen_context.messages.find_tools import FIND_TOOLS_NAME
 from autogen_context.messages.message import ToolCall
 from autogen_context.messages.tool_schema import RECALL_DESCRIPTION, RECALL_TOOL_NAME
 from autogen_context.prioritizer.prioritizer import Need
@@ -100,6 +102,12 @@ def read(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return asyncio.run(read_by(host, tmp_path_factory.mktemp(host)))
 
 
+def names_of(request: ServedRequest) -> list[str]:
+    """The names of the tools of a request, in its order."""
+    functions: list[Any] = [tool["function"] for tool in request.tools]
+    return [function["name"] for function in functions]
+
+
 feature = pytest.mark.feature
 NO_HOOKS = {"classic 0.9": "there is no hook around a model's call"}
 
@@ -137,6 +145,44 @@ def test_another_agent_finds_what_left_the_window_of_the_first(read: Read) -> No
     """Of one scope, in one folder; it never read that log."""
     assert f"worker 2 wrote {ASKED_BACK}" not in str(read.other[0].messages)
     assert f"worker 2 wrote {ASKED_BACK}" in str(read.other[1].messages[-1])
+
+
+@feature(
+    "`find_tools`: schemas beyond a fraction of the window are deferred until they are found or called"
+)
+@on_every_host
+async def test_an_agent_finds_tools_that_are_deferred(host: str) -> None:
+    """Appended behind those that were there; one that is called by a guess is run, and sent from then on."""
+    tools = tuple(office_tools(30))
+    find = Call(FIND_TOOLS_NAME, {"query": "create an invoice, employee_export"})
+    steps = [find, *(Call(name, {"record": "R-1"}) for name in ("invoice_create", "ticket_search"))]
+    answers = (Say(DONE), Say(DONE))
+    async with working(host, *steps, *answers, tools=tools, tools_fraction=0.4) as (
+        server,
+        agent,
+    ):
+        await agent.ask("Set up a new invoice.")
+        await agent.ask("Thanks.")
+        requests = server.requests
+        assert server.rejected == []
+    sent = [names_of(request) for request in requests]
+    assert sent[0] == [RECALL_TOOL_NAME, FIND_TOOLS_NAME]
+    assert {"invoice_create", "employee_export"} <= {*sent[1]}
+    assert sent[2] == sent[1]
+    assert sent[3] == sent[4] == [*sent[1], "ticket_search"]
+    assert sent[1][:2] == sent[0]
+    assert "ticket_search of R-1 is done" in json.dumps(list(requests[-1].messages))
+    descriptions = {json.dumps(request.tools[1]) for request in requests}
+    assert len(descriptions) == 1
+    assert "invoice_cancel" in descriptions.pop()
+
+
+@on_every_host
+async def test_tools_that_fit_are_all_sent(host: str) -> None:
+    """And ours that finds is not."""
+    async with working(host, Say(DONE), tools=(read_log,)) as (server, agent):
+        await agent.ask("Well?")
+        assert names_of(server.requests[0]) == ["read_log", RECALL_TOOL_NAME]
 
 
 @feature("what cannot fit is an error with its numbers, and nothing is sent")
