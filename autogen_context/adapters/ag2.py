@@ -273,14 +273,15 @@ def tools_in(ask: object) -> Sequence[ToolSchema]:
 
 def with_tools(ask: Any, tools: Sequence[ToolSchema]) -> Any:
     """Return a model call with these tools in place of its own."""
+    call: Any = ask
     if not isinstance(ask, partial):
-        return ask
-    if "tools" in ask.keywords:
-        return partial(ask.func, *ask.args, **{**ask.keywords, "tools": list(tools)})
-    if not ask.args:
-        return ask
-    inner, *rest = ask.args
-    return partial(ask.func, with_tools(inner, tools), *rest, **ask.keywords)
+        return call
+    args, keywords = call.args, call.keywords
+    if "tools" in keywords:
+        keywords = {**keywords, "tools": list(tools)}
+    elif args:
+        args = (with_tools(args[0], tools), *args[1:])
+    return partial(call.func, *args, **keywords)
 
 
 def schemas_of(ask: object) -> list[Mapping[str, object]]:

@@ -184,7 +184,8 @@ def takes_tools(benches: Any, attributes: Mapping[str, Any]) -> bool:
 
 def names_in(benches: Any) -> list[str]:
     """Return the names of the tools of one or several workbenches; that of a workbench that lists them later is empty."""
-    several: list[Any] = benches if isinstance(benches, list) else [benches]
+    is_one = not isinstance(benches, list)
+    several = [benches] if is_one else benches
     return [getattr(tool, "name", "") for bench in several for tool in tools_of(bench)]
 
 

@@ -181,7 +181,8 @@ class AgentConversations(Conversations):
         if config.get("tools") and isinstance(last, dict) and not is_call:
             answering = give_tools(agent, self._peer_of(messages))
             config = agent.llm_config
-        own, functions = list(config.get("tools") or ()), list(config.get("functions") or ())
+        own: list[Any] = list(config.get("tools") or ())
+        functions: list[Any] = list(config.get("functions") or ())
         find = [find_tools_schema()] if answering and can_send_fewer(agent, answering) else []
         required = *chosen_in(config.get("tool_choice")), *map(name_of, functions)
         tools = [*own, *find, *functions]

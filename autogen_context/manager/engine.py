@@ -544,7 +544,7 @@ class Engine:
             bound = window.bound(view.calibration, counted, view.rewrites + 1).tokens
             parts = {"tools and format": fixed_tokens}
             parts |= {"calibration": bound - counted} if bound > counted else {}
-            tools, tokens = self.tools.number(view.loaded_tools), self.rooms.fixed.assumed
+            tools, tokens = len(self.tools.sent(view.loaded_tools)), self.rooms.fixed.assumed
             raise error.within(
                 window.limit_tokens, parts, tools=tools, tools_tokens=tokens
             ) from None

@@ -114,10 +114,6 @@ class OfferedTools:
         always = sum(self._tokens[at] for at in self._always)
         return always + self._find_tokens + per_list + self._tokens_of(self._present(loaded))
 
-    def number(self, loaded: Loaded | None) -> int:
-        """Return how many tools are sent."""
-        return len(self.sent(loaded))
-
     def answer(self, query: str, loaded: Loaded | None) -> str:
         """Return the answer of ``find_tools``."""
         if self.catalogue is None:
@@ -137,19 +133,19 @@ class OfferedTools:
     ) -> Loaded | None:
         """Return the names of what is loaded after the messages from position ``since`` on were read.
 
-        ``None`` until something is deferred; then all messages are read, and what they name is loaded first. Where another tool
+        ``None`` until something is deferred; then all messages are read, and what the first ones name is loaded. Where another tool
         exceeds the fraction, so that the provider's cache has nothing behind the tools in any case, half of it is deferred again.
         """
+        if not self.is_deferring:
+            return known
         if known is None:
-            if not self.is_deferring:
-                return None
             known, since = tuple(self._named(candidates)), 0
-        new = list(self.given.required) if self.is_deferring else []
+        new = list(self.given.required)
         for at in range(first_from(candidates, since), len(candidates)):
             new += [*called(candidates[at].unit), *found(candidates[at].unit)]
-        added = [name for name in dict.fromkeys(new) if name not in known]
+        added = [n for n in dict.fromkeys(new) if n in self._places and n not in known]
         loaded = (*known, *added)
-        if not (added and self.is_deferring) or self._tokens_of(loaded) <= self._room:
+        if not added or self._tokens_of(loaded) <= self._room:
             return loaded
         return self._kept(loaded, candidates, self._room // 2)
 

@@ -112,12 +112,12 @@ def words_of(schema: Mapping[str, object]) -> Iterator[str]:
         each = left.pop()
         if isinstance(each, Mapping):
             fields = cast("Mapping[object, object]", each)
-            for name, value in fields.items():
-                if name == "description" and isinstance(value, str):
-                    yield value
-                if name == "properties" and isinstance(value, Mapping):
-                    yield from map(str, cast("Mapping[object, object]", value))
-                left.append(value)
+            left += fields.values()
+            said, parameters = fields.get("description"), fields.get("properties")
+            if isinstance(said, str):
+                yield said
+            if isinstance(parameters, Mapping):
+                yield from map(str, cast("Mapping[object, object]", parameters))
         elif isinstance(each, list | tuple):
             left += cast("Sequence[object]", each)
 

@@ -11,7 +11,7 @@ from tasks.sight import Sight
 from tasks.task import Said, Task, Tool, Verdict
 from typing_extensions import override
 
-from autogen_context.testing import Call, LoopbackServer, Say, Step
+from autogen_context.testing import Call, LoopbackServer, Request, Say, Step
 from tasks import run as runs
 
 ITEMS = 12
@@ -140,3 +140,37 @@ async def test_summaries_of_agent_framework_last_over_turns(
         "Never count on Fridays" in str(m["content"]) for m in last if m["role"] == "assistant"
     )
     assert 2 <= outcome.summaries < ITEMS
+
+
+async def test_tools_that_a_task_does_not_need_change_nothing_but_the_price() -> None:
+    """They are deferred; what the task needs is searched for once and found."""
+    with uncopied():
+        bare = await runs.run(Count(0), MANAGERS["ours"], 8_000)
+        many = await runs.run(Count(0), MANAGERS["ours"], 8_000, extra_tools=60)
+    assert (many.solved, many.refused, many.extra_tools) == (True, 0, 60)
+    assert bare.requests <= many.requests <= bare.requests + 2
+
+
+@pytest.mark.parametrize(
+    ("there", "says", "query"),
+    [
+        (["count"], "Count.", None),
+        (["find_tools"], "Count.", "count"),
+        (["find_tools"], "[Found]", None),
+        (["other"], "Count.", None),
+    ],
+)
+def test_what_is_not_there_is_searched_for_once(
+    there: list[str], says: str, query: str | None
+) -> None:
+    """As a model does: it calls what its request has, where it can search."""
+    request = Request(
+        number=1,
+        model="m",
+        messages=[{"role": "tool", "content": says}],
+        tools=[{"type": "function", "function": {"name": name}} for name in there],
+    )
+    step = runs.searched(Call("count", {"number": 1}), request)
+    assert isinstance(step, Call)
+    assert step.name == ("count" if query is None else "find_tools")
+    assert query is None or step.arguments == {"query": query}
