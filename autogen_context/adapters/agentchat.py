@@ -184,9 +184,9 @@ def takes_tools(benches: Any, attributes: Mapping[str, Any]) -> bool:
 
 def names_in(benches: Any) -> list[str]:
     """Return the names of the tools of one or several workbenches; that of a workbench that lists them later is empty."""
-    is_one = not isinstance(benches, list)
-    several = [benches] if is_one else benches
-    return [getattr(tool, "name", "") for bench in several for tool in tools_of(bench)]
+    if not isinstance(benches, list):
+        return [getattr(tool, "name", "") for tool in tools_of(benches)]
+    return [name for bench in cast("Sequence[Any]", benches) for name in names_in(bench)]
 
 
 def tools_of(bench: Any) -> list[Any]:
