@@ -182,9 +182,7 @@ class Run(ChatMiddleware):
         given, tools = [*with_reasoning(context.messages)], schemas_in_options(options)
         prompt = "\n".join(map(str, several(options.get("instructions"))))
         required = chosen_in(options.get("tool_choice"))
-        turn = await self.context.turn(
-            self.manager, given, tools, prompt=prompt, required=required
-        )
+        turn = await self.context.turn(self.manager, given, tools, prompt=prompt, required=required)
         context.messages = [named(message, self.context.agent.name) for message in turn.messages]
         changed: dict[str, object] = {}
         if turn.prompt != prompt:
