@@ -236,9 +236,7 @@ class ManagedChatCompletionClient(AgentContext[LLMMessage], ChatCompletionClient
     ) -> AsyncGenerator[str | CreateResult, None]:
         """Send a request like ``create``; yield chunks of text, then the result."""
         request, sent, bill, call = await self._turn(messages, tools, options)
-        async for chunk in within(
-            call, self._client.create_stream(request, tools=sent, **options)
-        ):
+        async for chunk in within(call, self._client.create_stream(request, tools=sent, **options)):
             yield recorded(chunk, call, bill) if isinstance(chunk, CreateResult) else chunk
 
     async def _turn(
