@@ -1,6 +1,6 @@
 """How an agent's model calls use the prompt cache of its provider: Claude's marks, OpenAI's key, and bills that say what was cached.
 
-Promise: the words of a request never change; clients of other providers, and those that the settings leave out, are not touched.
+Promise: the words of a request never change; clients of other providers are not touched.
 """
 
 import warnings
@@ -55,8 +55,7 @@ class ProviderCalls:
         for provider, own in provider_clients(client):
             if self._has_key(provider, own):
                 call.cache_key = f"{self._config.tenant}\n{self._config.agent}"
-            if provider == "anthropic" or call.cache_key:
-                watch(own, provider)
+            watch(own, provider)
             return call
         self._warn_of(client)
         return call

@@ -20,6 +20,7 @@ LIFETIMES = ("5m", "1h")
 ROLES = ("user", "assistant")
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 THINKING = ("thinking", "redacted_thinking")
+CHOOSING = ("any", "tool")  # "auto" and "none" choose nothing, and are taken without tools
 NEEDED = ("model", "max_tokens", "messages")
 
 
@@ -126,7 +127,8 @@ def _check_tools(body: JsonObject) -> None:
             raise ApiError(f"tools.{index}.custom.input_schema: Field required")
     if tools:
         return
-    if body.get("tool_choice"):
+    choice = body.get("tool_choice")
+    if isinstance(choice, dict) and choice.get("type") in CHOOSING:
         raise ApiError("tool_choice: `tool_choice` may only be specified while providing `tools`.")
     for message in messages if is_object_list(messages) else []:
         kinds = {str(block.get("type")) for block in blocks_of(message.get("content"))}

@@ -116,7 +116,7 @@ async def test_reflections_are_measured_without_the_tools() -> None:
 
 
 async def test_a_bill_of_reflections_has_cached_what_the_server_has_cached(tmp_path: Path) -> None:
-    """Every second request has no tools and so a prefix of its own; what nobody reports is unknown, and costs what is unknown."""
+    """Every second request has no tools and so a prefix of its own; what the provider's client says of it is read there."""
     turn: list[Step] = [Call("read_log", {"lines": 25}), Say("It failed.")]
     log = EventLog(tmp_path / "run.jsonl")
     # A model whose cached input is cheaper; the server's cache has OpenAI's rule.
@@ -138,8 +138,10 @@ async def test_a_bill_of_reflections_has_cached_what_the_server_has_cached(tmp_p
     for ours, theirs in zip(bill, cached, strict=True):
         assert abs(ours.cached_tokens - theirs) <= CACHE_STEP
     usage = context.manager.usage
-    assert usage.cached_tokens is None
-    assert price_of("gpt-4o").cost_tokens(usage.prompt_tokens, usage.cached_tokens) is None
+    assert usage.cached_tokens == sum(cached)
+    cost = price_of("gpt-4o").cost_tokens(usage.prompt_tokens, usage.cached_tokens)
+    assert cost is not None
+    assert cost < 0.6 * usage.prompt_tokens
 
 
 @pytest.mark.parametrize(

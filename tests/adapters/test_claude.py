@@ -119,7 +119,10 @@ def test_claudes_users_have_their_conversation_cached(run: tuple[str, Run]) -> N
     assert done.cached > least_cached(host)
     assert {len(request.marks) for request in done.requests[1:]} <= {3, MOST_MARKS}
     largest = max(request.prompt_tokens for request in done.requests)
-    assert 0.4 * WINDOW < largest <= WINDOW
+    assert largest <= WINDOW
+    assert (
+        largest > 0.5 * WINDOW or column_of(host) == "classic 0.9"
+    )  # whose count nothing corrects
 
 
 async def test_without_marks_nothing_is_cached_and_the_words_are_the_same(

@@ -206,8 +206,7 @@ def test_bills_are_recorded(read: Read, request: pytest.FixtureRequest) -> None:
 
 @feature(
     "how much of a bill was cached is recorded",
-    **dict.fromkeys(("agentchat", "agentchat 0.5.7"), "`RequestUsage` has no such number"),
-    **dict.fromkeys(("classic", "classic 0.9"), "the client's usage has no such number"),
+    **NO_HOOKS,
 )
 def test_what_was_cached_is_recorded(read: Read, request: pytest.FixtureRequest) -> None:
     """Where the host says it; elsewhere it is not known, which is not the same as none."""

@@ -205,3 +205,44 @@ def test_objects_of_a_client_are_read_and_left_as_they_are() -> None:
     first, second = marks.marked(body), marks.marked(body)
     assert first["messages"][1]["content"] == [block]
     assert [place for place, _, _ in marks_of({**second, "messages": second["messages"][::2]})]
+
+
+def test_the_head_is_what_outlived_every_rewrite() -> None:
+    """The task, and not what is told of each rewrite; one that leaves more does not let the task expire, which the next one needs."""
+    billing, marks = Billing(), CacheMarks()
+    rewritten = [
+        (0, [0]),
+        (1, [10]),
+        (2, [20, 21]),
+        (2, [20, 30]),
+        (3, [40]),
+    ]  # what is told, and steps
+    for number, (notice, steps) in enumerate(rewritten):
+        for more in range(3):
+            kept = [
+                m for n in (*steps, *range(steps[-1] + 1, steps[-1] + 1 + more)) for m in step(n)
+            ]
+            told = user(f"[{notice} parts are left out]")
+            usage = billing.bill(
+                **marks.marked(request(user(LONG), told, *kept, system=SYSTEM, tools=[TOOL]))
+            )
+            assert usage.cache_read_input_tokens > 1_900 or number < 2
+            billing.now_s += 200
+
+
+UNMARKABLE: Sequence[Body] = (
+    {"type": "thinking", "thinking": "hm", "signature": "s"},
+    {"type": "redacted_thinking", "data": "x"},
+    text(" \n"),
+    {"type": "something_new"},
+)
+
+
+@pytest.mark.parametrize("block", UNMARKABLE, ids=[each["type"] for each in UNMARKABLE])
+def test_where_no_mark_is_taken_the_block_before_is_marked(block: Body) -> None:
+    """Of the same message, or of the one before it."""
+    body = request(user("Go."), {"role": "assistant", "content": [text("a"), block]})
+    body["messages"] += [{"role": "user", "content": [block]}] if block["type"] == "text" else []
+    places = [place for place, _, _ in marks_of(CacheMarks().marked(body))]
+    assert "messages.1.content.0" in places
+    assert not {"messages.1.content.1", "messages.2.content.0"} & {*places}

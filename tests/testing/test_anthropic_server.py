@@ -132,7 +132,7 @@ REFUSED: Sequence[tuple[str, dict[str, Any], str]] = (
         request(user("Go."), claude(use("a")), user(result("a"))),
         "must define tools",
     ),
-    ("a choice without tools", request(user("Go."), tool_choice={"type": "auto"}), "tool_choice"),
+    ("a choice without tools", request(user("Go."), tool_choice={"type": "any"}), "tool_choice"),
     (
         "five marks",
         request(*(m for n in range(5) for m in (user(text(f"{n}", MARK)), claude("Yes.")))),
