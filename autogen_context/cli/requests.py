@@ -8,6 +8,7 @@ Source: the references of OpenAI's chat completions and Responses, of Anthropic'
 """
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -25,6 +26,7 @@ from autogen_context.messages.message import SYSTEM_ROLES
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.tokens.prefix import SentPrompt
+from autogen_context.tokens.prices import HOUR_S
 from autogen_context.tokens.prompt_change import Place, PromptPart
 
 JsonObject = dict[str, object]
@@ -61,6 +63,8 @@ BEFORE_MESSAGES = ("tool_choice", "thinking")
 MARKS = ("cache_control", "cachePoint")  # where to cache, which is no content
 PROMPTS = ("system", "instructions", "system_instruction", "systemInstruction")
 MILLISECONDS_FROM = 1e11  # seconds in the year 5138
+LIFETIME = re.compile(r"(\d+)h")
+LIFETIME_OF_A_MARK = re.compile(r'"cache_control": \{[^{}]*"ttl": "(\d+)h"')
 EXPECTED = "expected are requests as they were sent, with 'messages', 'input' or 'contents'"
 
 
@@ -164,6 +168,7 @@ class Reader:
             prompt_tokens=prompt_tokens,
             cached_tokens=cached_tokens,
             remark=remark_of(body),
+            cache_ttl_s=ttl_of(body),
         )
 
     def _part(self, model: str, place: Place, name: str, text: str, value: object) -> PromptPart:
@@ -320,6 +325,13 @@ def remark_of(body: JsonObject) -> str:
         return "it has no cache_control mark, without which nothing is cached"
     key = text_in(body, "prompt_cache_key")
     return f"its prompt_cache_key is {key!r}" if key else ""
+
+
+def ttl_of(body: JsonObject) -> float:
+    """Return how long a request asks the provider to keep its prefix, in seconds: OpenAI by a field, Anthropic by its marks; else 0."""
+    if (found := LIFETIME.fullmatch(text_in(body, "prompt_cache_retention"))) is None:
+        found = LIFETIME_OF_A_MARK.search(as_text(body)) if is_anthropic(body) else None
+    return HOUR_S * float(found[1]) if found else 0.0
 
 
 # Bills

@@ -51,6 +51,10 @@ class PriceEvent(TypedDict):
     write_fraction: float
     input_per_million: float | None
     tokens_per_s: float | None
+    # Absent in logs of earlier releases:
+    minimum_prefix_tokens: NotRequired[int]
+    block_tokens: NotRequired[int]
+    cache_ttl_s: NotRequired[float]
 
 
 class LostEvent(TypedDict):
@@ -95,6 +99,10 @@ class TurnEvent(Header):
     tools: NotRequired[str]
     history: Size
     sent: SentTokens
+    # Of all that is sent but the tools, up to the newest unit, and of a run's first request up to each unit: nobody who has not all of
+    # that can tell a text from it. Absent in logs of earlier releases.
+    digest: NotRequired[str]
+    begins: NotRequired[list[str]]
     # What broke the prefix; null where nothing did, and absent in logs of earlier releases.
     lost: NotRequired[LostEvent | None]
     compacted: bool

@@ -18,7 +18,7 @@ from uuid import uuid4
 from autogen_context.cache.values import Cache, Counting
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import ContextWindowExceeded
-from autogen_context.manager.broken import Broken, lost_in, parts_of
+from autogen_context.manager.broken import Broken, lost_in, parts_of, text_of
 from autogen_context.manager.event_log import Event, EventBuilder, EventLog, Writer
 from autogen_context.manager.event_schema import (
     Header,
@@ -36,6 +36,7 @@ from autogen_context.messages.message import (
     SYSTEM_ROLES,
     Message,
     as_message,
+    content_digest,
     joined_text,
 )
 from autogen_context.messages.piece import Piece, Written, messages_of, shifted
@@ -267,6 +268,26 @@ class UnitSent:
         return messages_of((shifted(p, -start) for p in self.decision.pieces), self.unit.messages)
 
 
+class Chain:
+    """Digests of a request up to each of its units, each made of the one before it, so that equal ones have equal prefixes."""
+
+    def __init__(self) -> None:
+        self._front = ""
+        self._digests: list[bytes] = []
+
+    def after(self, units: Sequence[UnitSent], first: int, front: str) -> Sequence[bytes]:
+        """Return the digests of a request: units from ``first`` on are others than before, behind a ``front``."""
+        if front != self._front:
+            self._front, first = front, 0
+        del self._digests[first:]
+        last = self._digests[-1] if self._digests else front.encode("utf-8", "surrogatepass")
+        for unit in units[len(self._digests) :]:
+            texts = (f"{message.role}\n{text_of(message)}" for message in unit.messages)
+            last = content_digest(last, *texts)
+            self._digests.append(last)
+        return self._digests
+
+
 class SentBefore(NamedTuple):
     """What decides how much of an earlier request is the start of the next one with the same tools."""
 
@@ -290,6 +311,7 @@ class TurnEvents:
         self._sections: Counter[str] = Counter()
         self._cut: float | None = None
         self._named: dict[str, int] = {}  # value -> last unit in which the model used it
+        self._chain = Chain()
         self._sent: dict[str, SentBefore] = {}  # the last request with each list of tools
 
     def event(self, turn: TurnTaken, stretch: int) -> Event:
@@ -308,6 +330,7 @@ class TurnEvents:
         sent, last = dict(self._sent), list(self._units)
         units, first = self._updated(turn)
         counted, prefix = certificate.counted_tokens, self._prefix(turn, first)
+        digests = self._chain.after(self._units, first, turn.view.preamble.text)
         lost = self._lost(turn, sent, last, prefix)
         cached = price.cached_tokens(prefix)
         sections = {name: self._sections[name] for name in SECTIONS}
@@ -330,6 +353,8 @@ class TurnEvents:
                 "cached": cached,
                 "cost": round(price.cost_tokens(counted, cached), 1),
             },
+            "digest": digests[-1].hex() if digests else "",
+            "begins": [] if self._last else [digest.hex() for digest in digests],
             "lost": lost,
             "compacted": prepared.compacted,
             "estimate": prepared.cost_estimate,
@@ -338,6 +363,9 @@ class TurnEvents:
                 "write_fraction": price.write_fraction,
                 "input_per_million": price.input_per_million,
                 "tokens_per_s": price.tokens_per_s,
+                "minimum_prefix_tokens": price.minimum_prefix_tokens,
+                "block_tokens": price.block_tokens,
+                "cache_ttl_s": price.cache_ttl_s,
             },
             "sections": sections,
             "since": turn.new[0].unit.start if turn.new else turn.history["messages"],

@@ -82,6 +82,7 @@ class SentPrompt:
         time_s: when it was sent, in seconds; ``None`` if that is unknown.
         prompt_tokens: billed input tokens, cached ones included; ``None`` if that is unknown.
         cached_tokens: of these; ``None`` if that is not reported, which is not 0.
+        cache_ttl_s: how long it asks the provider to keep its prefix, in seconds; 0 if it says nothing of it.
         remark: what else may keep a provider from finding the prefix, in words.
     """
 
@@ -93,6 +94,7 @@ class SentPrompt:
     prompt_tokens: int | None = None
     cached_tokens: int | None = None
     remark: str = ""
+    cache_ttl_s: float = 0.0
 
     @property
     def tokens(self) -> int:
@@ -437,12 +439,20 @@ class Pair:
 
     @property
     def _is_cold(self) -> bool:
-        return self._idle_s is not None and self.price.is_cold(idle_s=self._idle_s)
+        return self._idle_s is not None and self._idle_s > self._ttl_s
 
     @property
     def _idle_in_words(self) -> str:
-        ttl = self.price.cache_ttl_s
-        return f"{self._idle_s or 0:,.0f} s passed since the last request, and the provider keeps a prefix for {ttl:,.0f} s"
+        return idle_in_words(self._idle_s or 0, self._ttl_s)
+
+    @property
+    def _ttl_s(self) -> float:
+        return max(self.earlier.cache_ttl_s, self.price.cache_ttl_s)
+
+
+def idle_in_words(idle_s: float, ttl_s: float) -> str:
+    """Say why a prefix has expired."""
+    return f"{idle_s:,.0f} s passed since the last request, and the provider keeps a prefix for {ttl_s:,.0f} s"
 
 
 def marked(result: Comparison, earlier: SentPrompt, prompt: SentPrompt) -> Iterator[PromptChange]:

@@ -209,6 +209,23 @@ def test_bills_of_providers(
     assert (prompt.prompt_tokens, prompt.cached_tokens) == billed
 
 
+@pytest.mark.parametrize(
+    ("asked", "cause"),
+    [
+        ({}, ["expired"]),
+        ({"prompt_cache_retention": "24h"}, []),
+        ({"prompt_cache_retention": "in_memory"}, ["expired"]),
+    ],
+    ids=str,
+)
+def test_a_pause_breaks_nothing_within_the_lifetime_that_was_asked_for(
+    asked: Mapping[str, object], cause: list[str]
+) -> None:
+    """Which a provider keeps longer than by its rule."""
+    sent = [{**request, **asked} for request in requests(PLANTS["a pause"][0])]
+    assert [each.cause for each in diagnosed(sent)] == cause
+
+
 # A provider's own count
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from autogen_context import IncrementalContextManager
+from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.manager.event_log import EventLog
 from autogen_context.report.bill import bill_of
-from autogen_context.report.breaks import breaks_of
-from autogen_context.report.events import Run
+from autogen_context.report.breaks import breaks_in, breaks_of
+from autogen_context.report.events import Run, read_events, runs_of
 from autogen_context.report.page import page_of
 from autogen_context.testing.conversation import conversation
 from autogen_context.testing.usage import PromptCache, prompt_parts
@@ -140,3 +140,46 @@ def test_requests_with_other_tools_share_the_cause(tmp_path: Path) -> None:
         (FROM + 1, "message edited"),
         (FROM + 2, "message edited"),
     ]
+
+
+def test_a_run_that_goes_on_from_another_one_is_compared_with_it(tmp_path: Path) -> None:
+    """With another model nothing is cached; with the same one all is, unless the bill says otherwise; another conversation is none."""
+    log = EventLog(tmp_path / "run.jsonl")
+    sent = [request["messages"] for request in requests()]
+
+    def run(model: str, lists: Iterable[list[Any]], cached: int | None = None) -> None:
+        manager = IncrementalContextManager(model, window_tokens=60_000, events=log)
+        for said in lists:
+            prepared = manager.prepare_nowait(said)
+            if cached is not None:
+                manager.record_usage(prepared, prompt_tokens=2_000, cached_tokens=cached)
+
+    run("gpt-4o", sent[:6])
+    run("gpt-4o", sent[6:7])
+    run("gpt-4o-mini", sent[7:])
+    run("gpt-4o", sent[6:7], cached=0)
+    run("gpt-4o", [conversation(turns=9, seed=7)])
+    assert log.flush(30)
+    found = breaks_in(runs_of(read_events(log.path)))
+    assert [(each.conversation, each.turn, each.cause) for each in found] == [
+        (3, 1, "model"),
+        (4, 1, "not cached"),
+    ]
+    assert (
+        found[0].evidence
+        == "'gpt-4o-mini' is asked, and 'gpt-4o' had the conversation in its cache"
+    )
+    assert found[0].lost_tokens > 1_024
+
+
+def test_a_bill_has_the_rules_of_an_engine_of_ones_own(tmp_path: Path) -> None:
+    """Whatever the name of the model: what is cached there, and for how long, is in the event."""
+    log = EventLog(tmp_path / "run.jsonl")
+    config = ContextConfig(model="gpt-4o", prefill_tokens_per_s=100.0, window_tokens=60_000)
+    manager = IncrementalContextManager(config=config, events=log)
+    for request in requests():
+        manager.prepare_nowait(request["messages"])
+    run = run_of(log)
+    for record, event in zip(bill_of(run), run.turns, strict=True):
+        assert record.sent
+        assert record.sent.cached_tokens == event["sent"].get("cached") == event["sent"]["prefix"]
