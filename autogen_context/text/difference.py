@@ -70,7 +70,7 @@ def loosest(text: str) -> str:
 
 
 def excerpt(old: str, new: str) -> Excerpt:
-    """Return the first difference of two texts, cut at words and at whole dates and times, ``SHOWN_CHARS`` of each."""
+    """Return what differs between the common start and the common end of two texts, cut at words and at whole dates and times."""
     start = common_start(old, new)
     stop = common_start(old[start:][::-1], new[start:][::-1])
     old_start, old_stop = _whole(old, start, len(old) - stop)
@@ -82,7 +82,7 @@ def excerpt(old: str, new: str) -> Excerpt:
     ):
         old_stop, new_stop = old_stop - 1, new_stop - 1
     line = new.count("\n", 0, start) + 1
-    return Excerpt(line, shown(old[start:old_stop]), shown(new[start:new_stop]))
+    return Excerpt(line, old[start:old_stop], new[start:new_stop])
 
 
 def shown(text: str) -> str:

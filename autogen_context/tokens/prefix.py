@@ -29,7 +29,7 @@ from autogen_context.tokens.prompt_change import (
 MOST_HEADS = 64  # of the newest conversations, with whose last requests one is compared
 LEAST_BILLED = 0.5  # fraction of what should be cached; a smaller one is not cached
 LEAST_KEPT = 0.25  # fraction of the messages that a cut leaves word for word
-MOST_FOUND = 0.9  # fraction from which on a provider had it after all, from another request
+MOST_FOUND = 0.9  # fraction of what the bytes lost from which on a provider had it after all, from another request
 OWN_MARK = re.compile(
     r"left out here to fit the context window|\[… [\d,]+ \w+ …\]|\[Added to the conversation:"
 )
@@ -350,7 +350,11 @@ class Pair:
         shared = min(known, max(self._shared(each) for each in [self.earlier, *self.cached]))
         should, does = self._cached_of(known), self._cached_of(shared)
         billed = self.prompt.cached_tokens
-        if known <= shared or (billed is not None and 0 < MOST_FOUND * should <= billed):
+        if known <= shared:
+            return None
+        # A smaller loss is within what the counts here and there differ by.
+        is_plain = does < MOST_FOUND * should
+        if billed is not None and is_plain and billed >= does + MOST_FOUND * (should - does):
             return None
         first, *others = changes
         also = [change.evidence for change in others]

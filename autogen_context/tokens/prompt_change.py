@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal, NamedTuple
 
-from autogen_context.text.difference import Nature, excerpt, loosest, nature_of, shown
+from autogen_context.text.difference import SHOWN_CHARS, Nature, excerpt, loosest, nature_of, shown
 
 Cause = Literal[
     "clock",
@@ -177,7 +177,7 @@ def setting_changes(old: Sequence[PromptPart], new: Sequence[PromptPart]) -> Ite
     for name in dict.fromkeys([*before, *now]):
         if before.get(name) != now.get(name):
             found = excerpt(before.get(name, ""), now.get(name, ""))
-            said = f"{name} is another one: {found.old or 'none'!r} -> {found.new or 'none'!r}"
+            said = f"{name} is another one: {shown(found.old) or 'none'!r} -> {shown(found.new) or 'none'!r}"
             yield PromptChange(cause="setting", place=name, evidence=said)
 
 
@@ -199,12 +199,12 @@ class Edit(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Old messages and the new ones that stand in their place, as ranges; ``moved`` are texts that stand elsewhere now."""
+    """Old messages and the new ones that stand in their place, as ranges; ``moved`` are messages that stand elsewhere now."""
 
     old: range
     new: range
     is_end: bool  # of the old list
-    moved: frozenset[str]
+    moved: frozenset[tuple[Place, str, str]]
 
 
 def message_changes(
@@ -217,10 +217,10 @@ def message_changes(
         return [], [*range(codes[0][4])]
     other = [code for code in codes if code[0] != "equal"]
     is_order = Counter(before) == Counter(now[: len(before)])
-    gone = {part.text for _, i, i_stop, _, _ in other for part in old[i:i_stop]}
+    gone = {part[:3] for _, i, i_stop, _, _ in other for part in old[i:i_stop]}
     # What is new at the end may say the same as what left: it did not move there.
     middle = other if is_order else [code for code in other if code[2] < len(old)]
-    come = {part.text for _, _, _, j, j_stop in middle for part in new[j:j_stop]}
+    come = {part[:3] for _, _, _, j, j_stop in middle for part in new[j:j_stop]}
     edits, known = list[Edit](), list[int]()
     for tag, i, i_stop, j, j_stop in codes:
         if tag == "equal":
@@ -239,13 +239,13 @@ def has_constant_end(
     old: Sequence[PromptPart],
     new: Sequence[PromptPart],
 ) -> bool:
-    """Whether the only change is that messages came in front of a reminder with which each request ends."""
+    """Whether the only change is that messages came in front of a reminder, or of the start of an answer, with which each request ends."""
     if [code[0] for code in codes] != ["equal", "insert", "equal"]:
         return False
     (_, stop, _, come, come_stop), (_, i, i_stop, _, _) = codes[1], codes[2]
-    end = {part.name for part in old[i:i_stop]}
+    end = [part.name for part in old[i:i_stop]]
     answers = {part.name for part in new[come:come_stop]} & OF_A_MODEL
-    return stop > 0 and not end & OF_A_MODEL and bool(answers)
+    return stop > 0 and (end == ["assistant"] or not {*end} & OF_A_MODEL) and bool(answers)
 
 
 def block_edits(
@@ -253,9 +253,9 @@ def block_edits(
 ) -> tuple[list[Edit], list[int]]:
     """Return what became of a block of messages, and which of the new ones are versions of old ones."""
     edits, known = versions(old, new, block)
-    gone = [n for n in block.old[len(known) :] if old[n].text not in block.moved]
-    come = [n for n in block.new[len(known) :] if new[n].text not in block.moved]
-    again = [n for n in block.new[len(known) :] if new[n].text in block.moved]
+    gone = [n for n in block.old[len(known) :] if old[n][:3] not in block.moved]
+    come = [n for n in block.new[len(known) :] if new[n][:3] not in block.moved]
+    again = [n for n in block.new[len(known) :] if new[n][:3] in block.moved]
     if again:
         edits.append(Edit("messages reordered", None, again[0]))
     if block.is_end:  # else a branch, or what stood at the end for one request only
@@ -277,7 +277,7 @@ def versions(
     alone = not block.is_end and len(block.old) == len(block.new)
     for i, j in zip(block.old, block.new, strict=False):
         x, y = old[i], new[j]
-        if {x.text, y.text} & block.moved or not (
+        if {x[:3], y[:3]} & block.moved or not (
             (alone and x.name == y.name) or x.place == y.place == "system" or is_version(x, y)
         ):
             break
@@ -315,11 +315,13 @@ def is_passing(parts: Sequence[PromptPart], gone: Sequence[int]) -> bool:
 
 def is_version(one: PromptPart, other: PromptPart) -> bool:
     """Whether two messages at one place are versions of one: results of a tool, or of one author with most words in common."""
-    if one.place != other.place or one.name != other.name:
+    if one.place != other.place:
         return False
+    if one.name != other.name:
+        return one.text == other.text
     if one.name in RESULTS or loosest(one.text) == loosest(other.text):
         return True
-    before, now = (part.text.split()[:MOST_WORDS] for part in (one, other))
+    before, now = (part.text.casefold().split()[:MOST_WORDS] for part in (one, other))
     return SequenceMatcher(None, before, now, autojunk=False).ratio() >= LEAST_ALIKE
 
 
@@ -370,7 +372,12 @@ def edited(old: PromptPart, new: PromptPart, place: str, other: Cause) -> Prompt
     """Return the change from one version of a part to another; ``other`` is its cause if the content is another one."""
     nature, found = nature_of(old.text, new.text), excerpt(old.text, new.text)
     where = f"{place}, line {found.line}" if old.place != "tool" else place
-    said = f"{where}: {IN_WORDS[nature]}: {found.old!r} -> {found.new!r}"
+    if old.text == new.text:
+        said = f"{where}: another role: {old.name!r} -> {new.name!r}"
+    elif nature == "layout":  # white space may be all that differs
+        said = f"{where}: {IN_WORDS[nature]}: {found.old[:SHOWN_CHARS]!r} -> {found.new[:SHOWN_CHARS]!r}"
+    else:
+        said = f"{where}: {IN_WORDS[nature]}: {shown(found.old)!r} -> {shown(found.new)!r}"
     return PromptChange(cause=OF_NATURE.get(nature, other), place=where, evidence=said)
 
 

@@ -171,6 +171,11 @@ def reminded(_number: int, request: Request) -> None:
     request["messages"].append({"role": "user", "content": "Answer in French."})
 
 
+def prefilled(_number: int, request: Request) -> None:
+    """The start of the answer at the end of each request."""
+    request["messages"].append({"role": "assistant", "content": "{"})
+
+
 def reflecting(number: int, request: Request) -> None:
     """No tools in each third request."""
     if number % 3 == 2:
@@ -202,6 +207,7 @@ CLEAN: Mapping[str, Plant | None] = {
     "a clock behind": behind,
     "a reminder behind": reminded,
     "what was looked up": looked_up,
+    "the start of an answer": prefilled,
     "reflections": reflecting,
     "a format at last": formatted_at_last,
     "marks that move": marked,

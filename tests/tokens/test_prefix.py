@@ -22,6 +22,7 @@ from support.planting import (
     Request,
     diagnosed,
     interleaved,
+    later,
     requests,
 )
 
@@ -116,6 +117,32 @@ def test_a_first_request_a_branch_and_a_retry_are_no_faults() -> None:
     ]
     runs = [{"messages": [prompt, *said[: 2 * n + 1]]} for said in answers for n in range(5)]
     assert diagnosed(runs) == []
+
+
+def test_conversations_of_one_template_are_told_apart() -> None:
+    """Their messages differ in numbers alone, and they are interleaved anyhow."""
+
+    def customer(number: int) -> list[Request]:
+        said: list[Request] = [{"role": "system", "content": "You answer customers of a shop."}]
+        sent = list[Request]()
+        for n in range(5):
+            said = [*said, {"role": "user", "content": f"Where is order {number}0{n}?"}]
+            sent.append({"messages": said, "tools": TOOLS})
+            said = [*said, {"role": "assistant", "content": f"Order {number}0{n} is at 10:3{n}."}]
+        return sent
+
+    several = [customer(n) for n in range(1, 5)]
+    assert diagnosed(interleaved(*several)) == []
+    assert diagnosed(request for each in several for request in each) == []
+    mixed = [several[n % 4].pop(0) for n in (0, 1, 1, 4, 2, 6, 3, 2, 1, 0, 7, 5)]
+    assert diagnosed(mixed) == []
+
+
+def test_another_role_is_another_writing() -> None:
+    """The system prompt as the developer's, in which all else is the same."""
+    found = diagnosed(requests(later(lambda r: r["messages"][0].update(role="developer"))))
+    assert [(each.number, each.cause) for each in found] == [(FROM + 1, "rewritten")]
+    assert "'system' -> 'developer'" in found[0].evidence
 
 
 def test_all_that_was_changed_is_said() -> None:
