@@ -52,7 +52,8 @@ ADVICE: Mapping[Cause, str] = {
     "counter": 'put it into the newest message, behind what is cached (volatile="behind")',
     "system prompt": "keep the system prompt as it is for a whole conversation; what changes goes into the newest message",
     "tool changed": "keep descriptions and schemas as they are for a whole conversation",
-    "tool added": "offer all tools from the first request on; restrict them by tool_choice or allowed_tools",
+    "tool added": "offer all tools from the first request on; restrict them by tool_choice or allowed_tools; with find_tools ask for "
+    "several at once, name them in the system prompt, or raise tools_fraction",
     "tool removed": "offer all tools in each request; restrict them by tool_choice or allowed_tools",
     "tools reordered": "sort the tools by name before each request",
     "setting": "keep it the same for a whole conversation, or ask in a request of its own",

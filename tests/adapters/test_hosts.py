@@ -152,7 +152,7 @@ def test_another_agent_finds_what_left_the_window_of_the_first(read: Read) -> No
 )
 @on_every_host
 async def test_an_agent_finds_tools_that_are_deferred(host: str) -> None:
-    """Appended behind those that were there; one that is called by a guess is run, and sent from then on."""
+    """Appended behind those that were there; one that is called by a guess is run and sent from then on, after a restart too."""
     tools = tuple(office_tools(30))
     find = Call(FIND_TOOLS_NAME, {"query": "create an invoice, employee_export"})
     steps = [find, *(Call(name, {"record": "R-1"}) for name in ("invoice_create", "ticket_search"))]
@@ -162,9 +162,11 @@ async def test_an_agent_finds_tools_that_are_deferred(host: str) -> None:
         agent,
     ):
         await agent.ask("Set up a new invoice.")
+        await agent.restart()
         await agent.ask("Thanks.")
         requests = server.requests
         assert server.rejected == []
+    assert requests[4].tools == requests[3].tools
     sent = [names_of(request) for request in requests]
     assert sent[0] == [RECALL_TOOL_NAME, FIND_TOOLS_NAME]
     assert {"invoice_create", "employee_export"} <= {*sent[1]}
