@@ -21,14 +21,15 @@ from typing import Any, Self, cast
 
 from ag2 import Agent, tool
 from ag2.annotations import Context
-from ag2.events import BaseEvent, ModelResponse
+from ag2.config import OpenAIConfig, OpenAIResponsesConfig
+from ag2.events import BaseEvent, ModelRequest, ModelResponse
 from ag2.knowledge import KnowledgeStore
 from ag2.middleware import BaseMiddleware
 from ag2.tools.schemas import ToolSchema
 from ag2.tools.tool import Tool
 from typing_extensions import override
 
-from autogen_context.adapters.ag2_format import Ag2Format, events_of, payloads_of
+from autogen_context.adapters.ag2_format import Ag2Format, events_of, payloads_of, text_of
 from autogen_context.adapters.register import (
     REGISTERED,
     AgentContext,
@@ -64,6 +65,8 @@ CHANNEL, CLIENT, HUB = "ag2.network.channel", "ag2.network.agent_client", "ag2.n
 TURNS: ContextVar[Mapping[Agent, str]] = ContextVar(
     "autogen_context_turns", default=MappingProxyType({})
 )
+# With the clients of these a system message can stand anywhere (``ProviderCall.system_text``).
+SYSTEM_ANYWHERE = (OpenAIConfig, OpenAIResponsesConfig)
 CACHED_APART = frozenset({"anthropic", "bedrock"})  # bill cached input apart from prompt_tokens
 
 
@@ -78,7 +81,9 @@ class Ag2Context(AgentContext[BaseEvent], BaseMiddleware):
     """
 
     def __init__(self, agent: Agent, options: ManagerOptions) -> None:
-        super().__init__(Ag2Format(), options)
+        config = options.get("config") or ContextConfig()
+        self._later = isinstance(agent.config, SYSTEM_ANYWHERE) and not config.single_system
+        super().__init__(Ag2Format(later_system=self._later), options)
         self.agent = agent
         self._managers: OrderedDict[str, IncrementalContextManager] = OrderedDict()
 
@@ -130,13 +135,16 @@ class Ag2Context(AgentContext[BaseEvent], BaseMiddleware):
         manager, prompt = await self._manager_in(context), "\n".join(context.prompt)
         given, schemas = payloads_of(events), schemas_of(call_next)
         turn = await self.turn(manager, given, schemas, prompt=prompt)
-        if turn.prompt != prompt:
+        call = self.calls.of(manager, client_of(call_next), system_text=turn.system_text)
+        sent, front = events_of(turn.messages), turn.prompt
+        if turn.system_text and not call.system_text:  # this turn asks another client
+            sent, front = without(sent, turn.system_text), f"{front}\n\n{turn.system_text}"
+        if front != prompt:
             context = copy(context)  # the agent's own is the turn's, and keeps its prompt
-            context.prompt = [turn.prompt]
+            context.prompt = [front]
         tools = sent_of(tools_in(call_next), schemas, turn.tools, redescribed)
-        with self.calls.of(manager, client_of(call_next)).scope():
-            ask = with_tools(call_next, tools)
-            response: ModelResponse = await ask(events_of(turn.messages), context)
+        with call.scope():
+            response: ModelResponse = await with_tools(call_next, tools)(sent, context)
         usage = response.usage
         cached, billed = usage.cache_read_input_tokens, usage.prompt_tokens
         if billed and response.provider in CACHED_APART:
@@ -158,7 +166,8 @@ class Ag2Context(AgentContext[BaseEvent], BaseMiddleware):
         known = self._managers.pop(key, None)
         manager = known or (self._new_manager() if self._managers else self.manager)
         if known is None and in_channel:
-            manager = self._new_manager(host=Ag2Format(author), config=self._config_of_channel())
+            host = Ag2Format(author, later_system=self._later)
+            manager = self._new_manager(host=host, config=self._config_of_channel())
         self._managers[key] = manager
         state = None if known or store is None else await store.read(self._path(key))
         if state is not None:
@@ -223,7 +232,8 @@ def register_ag2(agent: Agent, model: str | None, options: ManagerOptions) -> Ag
     if any(isinstance(each.middleware, Ag2Context) for each in agent.middleware):
         raise ValueError(REGISTERED)
     named = getattr(agent.config, "model", None)
-    said = {"model": named, "single_system": True, "reserve_tokens": 0, "agent": agent.name}
+    single = not isinstance(agent.config, SYSTEM_ANYWHERE)
+    said = {"model": named, "single_system": single, "reserve_tokens": 0, "agent": agent.name}
     options = completed(options, model, said=said, client=partial(complete_with, agent))
     context = Ag2Context(agent, options)
     if agent.tools:
@@ -303,6 +313,15 @@ def redescribed(schema: ToolSchema, description: str) -> ToolSchema:
     changed: Any = copy(schema)
     changed.function = replace(changed.function, description=description)
     return cast("ToolSchema", changed)
+
+
+def without(events: Sequence[BaseEvent], text: str) -> list[BaseEvent]:
+    """Return the events without the last request that says this text."""
+    asks = [i for i, each in enumerate(events) if isinstance(each, ModelRequest)]
+    found = next(
+        i for i in reversed(asks) if text_of(cast("ModelRequest", events[i]).parts) == text
+    )
+    return [*events[:found], *events[found + 1 :]]
 
 
 def plain(schema: ToolSchema) -> Mapping[str, object]:

@@ -109,16 +109,20 @@ def events_of(payloads: Iterable[object]) -> list[BaseEvent]:
 
 
 class Ag2Format(HostFormat):
-    """The host format of AG2 1.x; ``asked_by`` says whose requests are."""
+    """The host format of AG2 1.x; ``asked_by`` says whose requests are.
 
-    def __init__(self, asked_by: Origin = "person") -> None:
+    A system message becomes a request, as AG2 has no such event; ``later_system`` if its client makes that one again.
+    """
+
+    def __init__(self, asked_by: Origin = "person", *, later_system: bool = False) -> None:
         self._asked_by: Origin = asked_by
+        self.later_system = later_system
 
     @override
     def read(self, payload: object, /) -> Message:
         """Read the message in a payload; raise ``ValueError`` for any other type."""
         if isinstance(payload, Prompt):
-            return Message(role="system", text=payload.text)
+            return payload.as_message()
         if isinstance(payload, Response):
             said = read_response(payload.said)
             extra = [*map(as_json, payload.attached), said.extra]

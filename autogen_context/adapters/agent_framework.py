@@ -39,6 +39,7 @@ from autogen_context.adapters.agent_framework_format import AgentFrameworkFormat
 from autogen_context.adapters.register import (
     REGISTERED,
     AgentContext,
+    Prompt,
     completed,
     sent_of,
     take_up,
@@ -65,6 +66,8 @@ if "session" not in signature(ChatContext).parameters:  # before 1.11
     raise ImportError("its ChatContext has no session")
 
 Schema = Callable[[], Mapping[str, object]]
+# Providers whose clients send a system message as one wherever it stands; Anthropic's makes a person's message of it (1.0b).
+SYSTEM_ANYWHERE = frozenset({"openai", "azure.ai.openai"})
 STATE_KEY = "autogen_context"  # prefix of each agent's key in the session state
 KEPT_BY_SERVICE = (
     "the service keeps the history of this conversation (store=True, or a conversation_id), so what it sends to the model is "
@@ -98,9 +101,10 @@ class AgentFrameworkContext(AgentContext[Message], ChatMiddleware):
     """
 
     def __init__(self, agent: Agent[Any], options: ManagerOptions) -> None:
-        super().__init__(
-            AgentFrameworkFormat(agent.name or "", partial(sources_of, agent)), options
-        )
+        later = getattr(agent.client, "OTEL_PROVIDER_NAME", "") in SYSTEM_ANYWHERE
+        sources = partial(sources_of, agent)
+        host = AgentFrameworkFormat(agent.name or "", sources, later_system=later)
+        super().__init__(host, options)
         self.agent = agent
         self._key = f"{STATE_KEY}:{agent.name or agent.id}"
 
@@ -180,12 +184,13 @@ class Run(ChatMiddleware):
             await call_next()
             return
         given, tools = [*with_reasoning(context.messages)], schemas_in_options(options)
-        prompt = "\n".join(map(str, several(options.get("instructions"))))
+        instructions = several(options.get("instructions"))
+        prompt = Prompt("\n".join(map(str, instructions)), len(instructions))
         required = chosen_in(options.get("tool_choice"))
         turn = await self.context.turn(self.manager, given, tools, prompt=prompt, required=required)
         context.messages = [named(message, self.context.agent.name) for message in turn.messages]
         changed: dict[str, object] = {}
-        if turn.prompt != prompt:
+        if turn.prompt != prompt.text:
             changed["instructions"] = turn.prompt
         if own:
             changed["tools"] = sent_of(own, tools, turn.tools, redescribed)

@@ -40,19 +40,25 @@ ANOTHER_MESSAGE = '{"role": ""}'  # overhead of each further content sent as its
 class AgentFrameworkFormat(HostFormat):
     """The host format of Agent Framework 1.x; answers without an author are those of the agent with this name.
 
-    ``sources`` gives the ids of its context providers, whose messages (memories, documents) are no person's.
+    ``sources`` gives the ids of its context providers, whose messages (memories, documents) are no person's. Its client says
+    whether it sends a later system message as one.
     """
 
     def __init__(
-        self, agent_name: str = "", sources: Callable[[], Collection[str]] = frozenset[str]
+        self,
+        agent_name: str = "",
+        sources: Callable[[], Collection[str]] = frozenset[str],
+        *,
+        later_system: bool = True,
     ) -> None:
         self._agent_name, self._sources = agent_name, sources
+        self.later_system = later_system
 
     @override
     def read(self, payload: object, /) -> Message:
         """Read the message in a payload; raise ``ValueError`` for any other type."""
         if isinstance(payload, Prompt):
-            return Message(role="system", text=payload.text)
+            return payload.as_message()
         message = as_message(payload)
         sent: dict[str, list[Content]] = {kind: [] for kind in KINDS}
         for content in message.contents:

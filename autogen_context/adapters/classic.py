@@ -42,7 +42,8 @@ BEFORE_REPLY = "process_all_messages_before_reply"
 BEFORE_CALL, AFTER_CALL = "safeguard_llm_inputs", "safeguard_llm_outputs"  # as in autogen 0.14
 PROMPT = "_oai_system_message"  # of an agent; there is no hook for it
 CLAUDE = "anthropic"  # whose usage, as the host sums it up, leaves out cached input
-BILLED_TYPES = frozenset({"openai", "azure", CLAUDE})
+OPENAI_TYPES = frozenset({"openai", "azure"})
+BILLED_TYPES = OPENAI_TYPES | {CLAUDE}
 OF_THE_AGENT = frozenset({"tools", "functions", "tool_choice", "response_format", "cache_seed"})
 SELECTION_NAME = "speaker_selection_agent"  # the host's name for it
 SELECTION = "_speaker_selection_transforms"  # what a group adds to each of its selection agents
@@ -158,7 +159,8 @@ class AgentConversations(Conversations):
     """
 
     def __init__(self, agent: Any, options: ManagerOptions) -> None:
-        super().__init__(options, partial(peers_of, agent))
+        types = api_types_of(agent.llm_config if agent else None)
+        super().__init__(options, partial(peers_of, agent), later_system=types <= OPENAI_TYPES)
         self._agent = agent
         self._call: tuple[int, int, IncrementalContextManager, Prepared[ChatDict]] | None = None
         self._calls: Sequence[ProviderCall] = ()  # of the current turn
@@ -218,8 +220,7 @@ class AgentConversations(Conversations):
             call.billed = None
         sent, own = messages[1:], prepared.messages[1:]  # without the agent's system message
         is_ours = len(sent) == len(own) > 0 and all(map(is_, sent, own))
-        types = {each.get("api_type") or "openai" for each in models_of(self._agent.llm_config)}
-        if is_ours and types <= BILLED_TYPES:
+        if is_ours and api_types_of(self._agent.llm_config) <= BILLED_TYPES:
             self._call = get_ident(), billed(self._agent), self.manager, prepared
         return messages
 
@@ -277,6 +278,11 @@ def peers_of(agent: Any) -> Iterator[Any]:
 def models_of(llm_config: Any) -> Iterable[Any]:
     """Return the model configurations of an agent, in the order they are tried."""
     return (llm_config.get("config_list") or [llm_config]) if llm_config else ()
+
+
+def api_types_of(llm_config: Any) -> frozenset[str]:
+    """Return the kinds of API that an agent may ask."""
+    return frozenset(each.get("api_type") or "openai" for each in models_of(llm_config))
 
 
 def billed(agent: Any) -> int:

@@ -40,9 +40,13 @@ class Conversations(AgentContext[ChatDict]):
     """
 
     def __init__(
-        self, options: ManagerOptions, peers: Callable[[], Iterable[object]] = tuple
+        self,
+        options: ManagerOptions,
+        peers: Callable[[], Iterable[object]] = tuple,
+        *,
+        later_system: bool = True,
     ) -> None:
-        super().__init__(ClassicFormat(peers), options)
+        super().__init__(ClassicFormat(peers, later_system=later_system), options)
         self._known: list[Known] = []  # most recently used last
         self._begin_anew()
         when_forked(self._begin_anew)

@@ -29,11 +29,14 @@ RESPONSES = "tool_responses"
 class ClassicFormat(OpenAIChat):
     """The host format of ``autogen`` up to 0.14 and of pyautogen 0.2 to 0.9.
 
-    ``peers`` gives the agents whose messages the registered agent gets; they tell whose words those are.
+    ``peers`` gives the agents whose messages the registered agent gets; they tell whose words those are. Which client it
+    asks says whether a later system message is sent as one.
     """
 
-    def __init__(self, peers: Callable[[], Iterable[object]] = tuple) -> None:
-        self._peers = peers
+    def __init__(
+        self, peers: Callable[[], Iterable[object]] = tuple, *, later_system: bool = True
+    ) -> None:
+        self._peers, self.later_system = peers, later_system
 
     @override
     def read(self, payload: object, /) -> Message:

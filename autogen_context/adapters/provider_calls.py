@@ -37,7 +37,12 @@ class ProviderCalls:
         self._warned = False
 
     def of(
-        self, manager: IncrementalContextManager, client: object, *, grows: bool = True
+        self,
+        manager: IncrementalContextManager,
+        client: object,
+        *,
+        grows: bool = True,
+        system_text: str = "",
     ) -> ProviderCall:
         """Return a call for a conversation's next requests with a host's client.
 
@@ -45,6 +50,7 @@ class ProviderCalls:
             manager: that of the conversation.
             client: the host's client, or a provider's.
             grows: whether the conversation goes on from the request; else only tools and system prompt are marked.
+            system_text: of a message that is the system's, where the host has no system message.
         """
         marks = None
         if self._config.cache_marks != "off":
@@ -55,6 +61,8 @@ class ProviderCalls:
         for provider, own in provider_clients(client):
             if self._has_key(provider, own):
                 call.cache_key = f"{self._config.tenant}\n{self._config.agent}"
+            if provider == "openai":
+                call.system_text = system_text
             watch(own, provider)
             return call
         self._warn_of(client)

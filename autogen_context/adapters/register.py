@@ -26,6 +26,7 @@ from autogen_context.manager.runner import ToolSchemas
 from autogen_context.messages.find_tools import description_of, is_find_tool
 from autogen_context.messages.message import HostFormat, Message
 from autogen_context.models.completion import ModelClient
+from autogen_context.view.prompt import as_text
 
 if TYPE_CHECKING:
     from autogen_context.manager.forgetting import Forgotten
@@ -80,9 +81,19 @@ REGISTERED = "agent: it is registered already; register each once"
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The system prompt, for hosts that keep it apart from the messages; equal for equal text."""
+    """The system prompt, for hosts that keep it apart from the messages; equal for equal text.
+
+    Attributes:
+        text: all of it.
+        parts: how many the host has; several are marked up by its user, so that they stay as they are.
+    """
 
     text: str
+    parts: int = 1
+
+    def as_message(self) -> Message:
+        """Return it as a system message."""
+        return Message(role="system", text=self.text, text_parts=max(1, self.parts))
 
 
 HostEntry = Callable[[Any, str | None, ManagerOptions], "AgentContext[Any]"]
@@ -91,12 +102,19 @@ Bill = Callable[[float | None, float | None], None]
 
 
 class Turn(NamedTuple, Generic[Payload]):
-    """What a model call sends, what records its bill, the system prompt, where the host keeps it apart, and the tools to send."""
+    """What a model call sends, and what records its bill.
+
+    Attributes:
+        prompt: the system prompt, where the host keeps it apart.
+        tools: the tools to send.
+        system_text: the text of a system message among the others; empty if there is none of ours.
+    """
 
     messages: list[Payload]
     bill: Bill
     prompt: str
     tools: ToolSchemas
+    system_text: str
 
 
 class AgentContext(Generic[Payload]):
@@ -128,7 +146,7 @@ class AgentContext(Generic[Payload]):
         messages: Sequence[object],
         tools: ToolSchemas,
         *,
-        prompt: str = "",
+        prompt: str | Prompt = "",
         required: Iterable[str] = (),
     ) -> Turn[Payload]:
         """Return what a model call sends, and what records its bill.
@@ -141,8 +159,9 @@ class AgentContext(Generic[Payload]):
             required: names of tools that are sent in any case.
         """
         self.manager = manager
-        given = [Prompt(prompt), *messages] if prompt else messages
-        prepared = await manager.prepare(given, tools, required_tools=required)
+        first = Prompt(prompt) if isinstance(prompt, str) else prompt
+        front = [first] if first.text else []
+        prepared = await manager.prepare([*front, *messages], tools, required_tools=required)
         self.last_prepared = cast("Prepared[Payload]", prepared)
 
         def bill(prompt_tokens: float | None, cached_tokens: float | None) -> None:
@@ -153,10 +172,11 @@ class AgentContext(Generic[Payload]):
                 )
 
         sent, tools = self.last_prepared.messages, self.last_prepared.tools
-        if not prompt:
-            return Turn(sent, bill, "", tools)
-        front, *others = sent
-        return Turn(others, bill, front.text if isinstance(front, Prompt) else prompt, tools)
+        system_text = as_text(prepared.moved)
+        if not front:
+            return Turn(sent, bill, "", tools, system_text)
+        text = sent[0].text if isinstance(sent[0], Prompt) else first.text
+        return Turn(sent[1:], bill, text, tools, system_text)
 
     def pin(self, message: Payload) -> None:
         """Pin a message and its tool call or results: they are sent verbatim from now on."""

@@ -105,8 +105,9 @@ class Engine:
         self.rooms = Rooms(self.conversation, counter, self._notices, setup.budget, window)
         self.reasoned: Mapping[int, Reasoned] = {}  # why, of units that a compaction compared
         self._prompt_changes = PromptChanges()
+        in_front = config.single_system or not host.later_system
         self._volatile = (
-            VolatilePrompt(self.conversation, counter, in_front=config.single_system)
+            VolatilePrompt(self.conversation, counter, in_front=in_front)
             if config.volatile == "behind"
             else None
         )

@@ -136,7 +136,7 @@ class RequestWriter:
             if text != self._preamble.message.text:  # an unchanged preamble stays the same object
                 self._preamble = Written(message=as_message(text))
             pieces = placed(pieces, self._preamble, at=at)
-        if moved := view.prompt.text:
+        if moved := view.prompt.text_apart:
             if moved != self._moved.message.text:
                 self._moved = Written(message=Message(role="system", text=moved, own=True))
             pieces = placed(pieces, self._moved, at=view.prompt.at)

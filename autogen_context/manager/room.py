@@ -129,7 +129,7 @@ class Rooms:
     def other_tokens(self, view: ContextView) -> int:
         """Return the tokens of a request other than its units and notices that are to be sent."""
         tokens = self.fixed.tokens
-        for text in (view.preamble.text, view.record.text, view.prompt.text):
+        for text in (view.preamble.text, view.record.text, view.prompt.text_apart):
             tokens += self._counter.own(text) if text else 0
         return tokens
 

@@ -2,8 +2,8 @@
 
 Promise: in front the same bytes are sent from turn to turn while only such parts change that changed before. What is sent behind
 is a system message, as what it was taken from: no other role has its authority. It stands before the newest unit of the turn
-in which it changed, and stays there until it changes again or the list is compacted. A model that takes a single system
-message has it at the end of that. The newest alone is sent.
+in which it changed, and stays there until it changes again or the list is compacted. Where a model or a client
+takes a single system message, it has it at the end of that. The newest alone is sent.
 """
 
 import logging
@@ -16,7 +16,7 @@ from autogen_context.messages.piece import Written
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision, Why, kept
-from autogen_context.view.prompt import Parts, SplitPrompt
+from autogen_context.view.prompt import SplitPrompt
 from autogen_context.view.view import ContextView
 
 OFTEN = 3  # turns in a row with another system prompt
@@ -44,7 +44,7 @@ class PromptChanges:
 
 
 class VolatilePrompt:
-    """Splits the system prompt of one conversation; ``in_front`` where the model takes a single system message."""
+    """Splits the system prompt of one conversation; ``in_front`` where a later system message has no place."""
 
     def __init__(
         self, conversation: Conversation, counter: MessageCounter, *, in_front: bool
@@ -63,20 +63,23 @@ class VolatilePrompt:
             return self.as_split(view)
         texts = [None if i in pinned else text_of(head) for i, head in enumerate(heads)]
         prompt = before.after(texts, turn=view.pace.turns)
-        if prompt.moved != before.moved or not before.at:
+        is_elsewhere = not before.at or (before.at < 0) != self._in_front
+        if prompt.moved != before.moved or is_elsewhere:
             prompt = replace(prompt, at=self.place(view))
             self._say(prompt)
         if before.stable and prompt.stable != before.stable:
             self._changes.noted(view.pace.turns)
         self._seen = heads, prompt
-        for i, parts in enumerate(prompt.stable):
-            conversation.put(i, self._in_two(conversation.candidates[i], parts))
+        for i in range(len(heads)):
+            conversation.put(i, self._in_two(conversation.candidates[i], prompt.front(i)))
         return self.as_split(replace(view, prompt=prompt))
 
     def place(self, view: ContextView) -> int:
-        """Return the number of messages before what is sent behind, if it is placed anew."""
+        """Return the number of messages before what is sent behind, if it is placed anew; -1 for the end of the prompt."""
         front, last = self._conversation.system_messages, view.decisions.last
-        return front if self._in_front or last is None else max(front, last.start)
+        if self._in_front:
+            return -1
+        return front if last is None else max(front, last.start)
 
     def placed(self, view: ContextView) -> ContextView:
         """Return a view that is compacted, with what is sent behind before its newest unit."""
@@ -113,14 +116,12 @@ class VolatilePrompt:
             return Why.SPLIT
         return Why.SYSTEM if why is Why.SPLIT else why
 
-    def _in_two(self, candidate: Candidate, parts: Parts | None) -> Candidate:
-        """Return a system message of which these parts are sent in front."""
+    def _in_two(self, candidate: Candidate, text: str | None) -> Candidate:
+        """Return a system message in whose place this text is sent."""
         head, at = candidate.unit.messages[0], candidate.unit.start
-        text = head.text if parts is None else "".join(parts)
-        if text == head.text:
-            tokens = self._counter.message(head)
-            return replace(candidate, stable=None, tokens=tokens)
-        if not parts:
+        if text is None or text == head.text:
+            return replace(candidate, stable=None, tokens=self._counter.message(head))
+        if not text:
             return replace(candidate, stable=(), tokens=0)
         front = replace(head, text=text)
         tokens = self._counter.message(front)
@@ -133,8 +134,8 @@ class VolatilePrompt:
         self._is_said, numbers = True, {"parts": len(prompt.moved)}
         if self._in_front:
             logger.warning(
-                "parts of the system prompt change from turn to turn; the model takes a single system message, so they stand at "
-                "its end, and the provider's cache has nothing behind them",
+                "parts of the system prompt change from turn to turn; a later system message would lose its role, so they stand at "
+                "the end of the prompt, and the provider's cache has nothing behind them",
                 extra=numbers,
             )
         else:

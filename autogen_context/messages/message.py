@@ -80,9 +80,11 @@ class HostFormat(Protocol):
 
     Attributes:
         own_name: author name that the host gives to user messages composed by the engine; may be empty.
+        later_system: whether a system message behind others is sent in its role, at its place.
     """
 
     own_name: str = ""
+    later_system: bool = True
 
     def read(self, payload: object, /) -> Message:
         """Convert a payload to a message; ``ValueError`` with the reason if it is no message of this host."""

@@ -37,6 +37,7 @@ class OpenAIChat:
     """The host format of plain OpenAI message lists."""
 
     own_name = ""
+    later_system = True
 
     def read(self, payload: object, /) -> Message:
         """Convert a dict or client object; ``ValueError`` if a field is missing or of the wrong type."""

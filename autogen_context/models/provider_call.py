@@ -11,7 +11,7 @@ for Claude), or only some. The context variable keeps apart the agents that shar
 import hashlib
 import inspect
 import json
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -51,12 +51,15 @@ class ProviderCall:
         marks: marks the requests to Anthropic; ``None`` for none.
         grows: whether the conversation goes on from this request.
         cache_key: what requests to OpenAI are told apart by, together with their opening; empty for no key.
+        system_text: a message in the user role with this text, the last of them, goes to OpenAI as the system message that it was
+            before the host, which has no other, made it a person's; empty for none.
         billed: what the provider said of its last request; ``None`` before that, and if it said nothing.
     """
 
     marks: CacheMarks | None = None
     grows: bool = True
     cache_key: str = ""
+    system_text: str = ""
     billed: Billed | None = None
 
     @contextmanager
@@ -72,6 +75,8 @@ class ProviderCall:
         """Return what is sent in place of a request."""
         if provider == "anthropic":
             return self.marks.marked(body, grows=self.grows) if self.marks else body
+        if self.system_text:
+            body = with_system(body, self.system_text)
         if not self.cache_key or CACHE_KEY in body:
             return body
         return {**body, CACHE_KEY: key_of(self.cache_key, body)}
@@ -86,6 +91,35 @@ class ProviderCall:
 
 
 CALL: ContextVar[ProviderCall | None] = ContextVar("autogen_context_call", default=None)
+
+
+def with_system(body: Mapping[str, Any], text: str) -> Mapping[str, Any]:
+    """Return a request to OpenAI in which the last message in the user role with a text is a system message."""
+    name = "messages" if "messages" in body else "input"
+    messages = list_in(body, name)
+    for at in range(len(messages) - 1, -1, -1):
+        message = fields_in(messages[at])
+        if message.get("role") == "user" and text_in(message) == text:
+            said = {**message, "role": "system"}
+            return {**body, name: [*messages[:at], said, *messages[at + 1 :]]}
+    return body
+
+
+def text_in(message: Mapping[str, Any]) -> object:
+    """Return what a message says, if it is one text."""
+    parts = list_in(message, "content")
+    return fields_in(parts[0]).get("text") if len(parts) == 1 else message.get("content")
+
+
+def list_in(fields: Mapping[str, Any], name: str) -> Sequence[object]:
+    """Return the list under a name; empty if there is none."""
+    value: object = fields.get(name)
+    return cast("list[object]", value) if isinstance(value, list) else ()
+
+
+def fields_in(value: object) -> Mapping[str, Any]:
+    """Return a JSON object; an empty one for any other value."""
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
 
 
 def key_of(of: str, body: Mapping[str, Any]) -> str:

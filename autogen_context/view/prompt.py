@@ -40,7 +40,7 @@ class SplitPrompt:
     Attributes:
         stable: the parts in front, of each of the messages; ``None`` for one that is sent as it is.
         moved: the parts behind, as they are now, with the lines under which they stand; empty before anything changed.
-        at: number of the host's messages before them; 0 if they are to be placed anew.
+        at: number of the host's messages before them; 0 if they are to be placed anew, -1 at the end of the last message in front.
         replaced_in: the turn in which most of the prompt differed from the one before; below 0 if there was none.
     """
 
@@ -52,7 +52,22 @@ class SplitPrompt:
     @property
     def text(self) -> str:
         """What is sent behind, as one text; empty if there is nothing."""
-        return "\n".join([OPENING, *self.moved, CLOSING]) if self.moved else ""
+        return as_text(self.moved)
+
+    @property
+    def text_apart(self) -> str:
+        """The same, of a message of its own; empty if it has none."""
+        return self.text if self.at >= 0 else ""
+
+    def front(self, message: int) -> str | None:
+        """Return the text in front of one of the messages; ``None`` if it is sent as it is."""
+        parts = self.stable[message]
+        if parts is None:
+            return None
+        text = "".join(parts)
+        last = max((i for i, each in enumerate(self.stable) if each), default=0)
+        is_last = self.at < 0 and message == last and self.moved
+        return f"{text.rstrip()}\n\n{self.text}" if is_last else text
 
     def after(self, prompts: Sequence[str | None], *, turn: int) -> Self:
         """Return the prompt after that of another turn; ``None`` stands for a message that is always sent as it is."""
@@ -101,6 +116,11 @@ class SplitPrompt:
         return same >= SAME_FRACTION * words.total()
 
 
+def as_text(moved: Sequence[str]) -> str:
+    """Return the text in which these parts are sent; empty if there are none."""
+    return "\n".join([OPENING, *moved, CLOSING]) if moved else ""
+
+
 Keys = list[tuple[int, str]]
 """Of each part the message that has it, and its text without blanks at the end."""
 
@@ -143,11 +163,13 @@ def parts_of(text: str) -> Iterator[str]:
     An element is what stands between a tag that opens a line and its end, or in a fence; one that is most of the prompt is
     read by its sentences. Blank lines belong to the part before them.
     """
-    part = list[str]()
+    part, is_begun = list[str](), False
     for each in pieces_of(text):
-        if part and not each.isspace() and not part[0].isspace():
+        is_text = not each.isspace()
+        if is_begun and is_text:
             yield "".join(part)
             part = []
+        is_begun |= is_text
         part.append(each)
     if part:
         yield "".join(part)

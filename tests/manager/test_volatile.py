@@ -29,6 +29,10 @@ WINDOWS = st.integers(min_value=300, max_value=3_000)
 RULE, CLOCK, MEMORY = "Never delete order-{}.", "Current time: 10:{:02d}.", "likes word{}"
 manager = partial(keeping.manager, volatile="behind")
 of_each_host = pytest.mark.parametrize("words", [*HOSTS.values()], ids=[*HOSTS])
+WITH_PLACE = {name: words for name, words in HOSTS.items() if words.host.later_system}
+of_hosts_with_a_place = pytest.mark.parametrize(
+    "words", [*WITH_PLACE.values()], ids=[*WITH_PLACE]
+)  # for a later system message
 
 
 def prompt(turn: int, values: Sequence[int] = ()) -> str:
@@ -63,12 +67,15 @@ memories = st.lists(st.lists(st.integers(0, 5), max_size=3, unique=True), min_si
 
 
 @settings(max_examples=20)
-@given(histories(max_messages=20), memories, WINDOWS)
+@given(histories(max_messages=20), memories, WINDOWS, st.booleans())
 def test_every_part_of_the_newest_prompt_is_sent_once_and_nothing_of_an_older_one(
-    history: list[list[ChatMessage]], kept: list[list[int]], window: int
+    history: list[list[ChatMessage]],
+    kept: list[list[int]],
+    window: int,
+    single: bool,  # noqa: FBT001 - drawn
 ) -> None:
     """Whatever is compacted, in system messages alone; the request fits, in closed pairs, with its newest message last."""
-    keeper = manager(window)
+    keeper = manager(window, single_system=single)
     for n, messages in enumerate(clocked(history, kept)):
         turn = prepared(keeper, messages)
         assert not turn.certificate.broken
@@ -90,7 +97,8 @@ def test_copies_early_reading_and_a_saved_state_change_nothing(
     history: list[list[ChatMessage]], kept: list[list[int]], window: int, data: st.DataObject
 ) -> None:
     """Promises 9, 10, 12 and 15, with a prompt that changes in each turn."""
-    keeper, plain = manager(window), manager(window)
+    made = partial(manager, window, single_system=data.draw(st.booleans()))
+    keeper, plain = made(), made()
     stop = data.draw(st.integers(0, len(history) - 1))
     for n, messages in enumerate(clocked(history, kept)):
         given_list, before = copy.deepcopy(messages), copy.deepcopy(messages)
@@ -102,7 +110,7 @@ def test_copies_early_reading_and_a_saved_state_change_nothing(
             if not any(message is each for each in given_list):
                 message.clear()  # what was handed out is not what is kept
         if n == stop:
-            state, keeper = keeper.save_state(), manager(window)
+            state, keeper = keeper.save_state(), made()
             keeper.load_state(json.loads(json.dumps(state)))
             assert keeper.save_state() == state
 
@@ -124,7 +132,7 @@ def test_a_prompt_that_stays_the_same_is_sent_as_without_the_setting(
             assert str(one) == str(other)
 
 
-@of_each_host
+@of_hosts_with_a_place
 def test_a_clock_costs_no_compaction_and_what_is_in_front_stays(words: Words) -> None:
     """As many compactions as with one prompt; between them all before what was moved is the prefix of the next request."""
 
@@ -147,7 +155,7 @@ def test_a_clock_costs_no_compaction_and_what_is_in_front_stays(words: Words) ->
     assert held == sum(not cut for cut, _ in ticking[2:])
 
 
-@of_each_host
+@of_hosts_with_a_place
 def test_what_is_moved_is_a_system_message_before_the_newest_unit(words: Words) -> None:
     """Never between a call and its result; it stays where it is until it changes."""
     keeper, said = manager(50_000, host=words.host), conversation(words, 3)[1:]
@@ -161,11 +169,15 @@ def test_what_is_moved_is_a_system_message_before_the_newest_unit(words: Words) 
         assert turn.moved == (CLOCK.format(len(said)),)
         assert turn.messages[-len(more) :] == more
         moved = words.host.read(turn.messages[-len(more) - 1])
-        if words.host.read(words.host.compose(Message(role="system", text="x"))).role == "system":
-            assert moved.role == "system"
+        assert moved.role == "system"
         assert CLOCK.format(len(said)) in moved.text
         again = keeper.prepare_nowait([words.system(prompt(len(said))), *said, words.said("Yes.")])
         assert again.messages[:-1] == turn.messages
+
+
+def test_hosts_without_a_place_are_known() -> None:
+    """AG2 has no event for a system message; clients that make a person's message of a later one are known by their provider."""
+    assert HOSTS.keys() - WITH_PLACE.keys() == {"ag2"}
 
 
 @of_each_host
@@ -182,7 +194,7 @@ def test_a_model_with_a_single_system_message_has_it_at_its_end(
         assert not any("Current time" in m.text for m in read[1:])
         assert n == 0 or read[0].text.index("Be brief.") < read[0].text.index("Current time")
     warned = [r for r in caplog.records if r.levelno == logging.WARNING]
-    assert sum("at its end" in r.getMessage() for r in warned) == 1
+    assert sum("end of the prompt" in r.getMessage() for r in warned) == 1
 
 
 def test_it_is_explained_and_said_once(caplog: pytest.LogCaptureFixture) -> None:

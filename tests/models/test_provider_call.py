@@ -242,3 +242,35 @@ def test_a_mark_of_the_caller_is_enough_for_claude() -> None:
     """Nothing is added where the newest block has one, but for the other ends."""
     marked = CacheMarks().marked({"messages": [user(text(LONG, MARK))]})
     assert marked == {"messages": [user(text(LONG, MARK))]}
+
+
+@pytest.mark.parametrize("api", ["chat", "responses"])
+def test_what_was_a_system_message_is_one_again_for_openai(api: str) -> None:
+    """The last message in the user role that says this text alone, in either form of a content; all others stay."""
+    messages: Any = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "It is ten."},
+        {"role": "assistant", "content": "It is ten."},
+        {"role": "user", "content": "It is ten."},
+        {"role": "user", "content": "It is ten. And now?"},
+    ]
+    with LoopbackServer(ScriptedModel(TEN)) as server:
+        client = OpenAI(api_key="none", base_url=server.base_url)
+        watch(client, "openai")
+        for said in ("It is ten.", "It is two.", ""):
+            with ProviderCall(system_text=said).scope():
+                if api == "chat":
+                    client.chat.completions.create(model="gpt-4o", messages=messages)
+                else:
+                    client.responses.create(model="gpt-4o", input=messages)
+        client.close()
+    first, *others = (request.messages for request in server.requests)
+    assert [message["role"] for message in first] == [
+        "system",
+        "user",
+        "assistant",
+        "system",
+        "user",
+    ]
+    for roles in others:
+        assert [m["role"] for m in roles] == ["system", "user", "assistant", "user", "user"]

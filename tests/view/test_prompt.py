@@ -79,6 +79,11 @@ STYLES: dict[str, tuple[str, str, list[str]]] = {
         "You are a clerk.\nNever delete an order.\n",
         ["Current time: {}."],
     ),
+    "blank lines in front": (
+        "\n\n  You are a clerk. It is {} now.\n\nNever delete an order.",
+        "\n\n  You are a clerk. Never delete an order.",
+        ["It is {} now."],
+    ),
     "a sentence": (
         "You are a clerk. It is {} now. Never delete an order.",
         "You are a clerk. Never delete an order.",
