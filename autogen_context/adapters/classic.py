@@ -36,7 +36,7 @@ from autogen_context.messages.tool_schema import (
     recall_tool_schema,
 )
 from autogen_context.models.completion import whole
-from autogen_context.models.provider_call import Billed, ProviderCall
+from autogen_context.models.provider_call import Billed, ProviderCall, newest_text
 
 BEFORE_REPLY = "process_all_messages_before_reply"
 BEFORE_CALL, AFTER_CALL = "safeguard_llm_inputs", "safeguard_llm_outputs"  # as in autogen 0.14
@@ -99,8 +99,8 @@ class ContextTransform:
     def add_to_agent(self, agent: Any) -> "Conversations":
         """Add hooks that prepare the messages of a ``ConversableAgent`` before each reply.
 
-        The system message and tools are measured at each turn, and an agent with tools gets ``recall_context``. If the agent
-        has hooks around the model call, as in ``autogen`` 0.14, the tokens that OpenAI's API bills calibrate the token count.
+        The system message and tools are measured at each turn, and an agent with tools gets ``recall_context``. The tokens
+        that OpenAI's or Anthropic's API bills calibrate the token count.
 
         Returns:
             The agent's conversations, with ``manager`` and ``last_prepared`` of the last turn.
@@ -155,7 +155,8 @@ class AgentConversations(Conversations):
     Usage is recorded only for the prepared list: a call's tokens are the increase of the client's usage, and the messages
     of the call must be the prepared objects themselves. Ignored are calls outside the conversation (such as a summary at
     the end of a chat), cached replies, clients other than OpenAI's and Anthropic's (their usage may exclude cached input), and lists
-    changed after the transform. Source: autogen 0.14.1, ``generate_oai_reply``.
+    changed after the transform. Source: autogen 0.14.1, ``generate_oai_reply``. Older releases have no hooks around a call: there
+    the provider's client says what it was billed, and a request is that of the list whose newest text it has.
     """
 
     def __init__(self, agent: Any, options: ManagerOptions) -> None:
@@ -190,6 +191,9 @@ class AgentConversations(Conversations):
         tools = [*own, *find, *functions]
         manager, prepared = self.prepare(messages, agent.system_message, tools, required)
         self._calls = [self.calls.bind(manager, client) for client in clients_of(agent)]
+        if BEFORE_CALL not in agent.hook_lists and self.last_prepared is not None:
+            for call in self._calls:
+                call.on_bill = partial(record_if_own, manager, self.last_prepared)
         attributes = cast("dict[str, list[ChatDict]]", vars(agent))
         if manager.config.volatile == "behind" and type(attributes[PROMPT]) is not StablePrompt:
             attributes[PROMPT] = StablePrompt(attributes[PROMPT], self)
@@ -262,6 +266,18 @@ class StablePrompt(list[ChatDict]):
     @override
     def __reduce__(self) -> tuple[type, tuple[list[ChatDict]]]:
         return list, ([*self],)
+
+
+def record_if_own(
+    manager: IncrementalContextManager, prepared: Prepared[ChatDict], billed: Billed, newest: int
+) -> None:
+    """Record the bill of a request if its newest text is that of a prepared list; without hooks nothing else tells whose it is."""
+    last = prepared.messages[-1]
+    responses = last.get("tool_responses") or [last]
+    if hash(newest_text(responses[-1])) == newest:
+        manager.record_usage(
+            prepared, prompt_tokens=billed.prompt_tokens, cached_tokens=billed.cached_tokens
+        )
 
 
 def clients_of(agent: Any) -> Iterable[Any]:

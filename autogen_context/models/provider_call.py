@@ -54,6 +54,8 @@ class ProviderCall:
         system_text: a message in the user role with this text, the last of them, goes to OpenAI as the system message that it was
             before the host, which has no other, made it a person's; empty for none.
         billed: what the provider said of its last request; ``None`` before that, and if it said nothing.
+        on_bill: is called once for each request that is billed, with the hash of the request's newest text; for hosts that
+            have no place behind a call.
     """
 
     marks: CacheMarks | None = None
@@ -61,6 +63,9 @@ class ProviderCall:
     cache_key: str = ""
     system_text: str = ""
     billed: Billed | None = None
+    on_bill: Callable[[Billed, int], None] | None = None
+    _newest: int = 0
+    _is_due: bool = False  # a bill of the last request
 
     @contextmanager
     def scope(self) -> Generator[None]:
@@ -73,6 +78,8 @@ class ProviderCall:
 
     def changed(self, provider: Provider, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return what is sent in place of a request."""
+        if self.on_bill is not None:
+            self._newest, self._is_due = hash(newest_text(body)), True
         if provider == "anthropic":
             return self.marks.marked(body, grows=self.grows) if self.marks else body
         if self.system_text:
@@ -88,6 +95,9 @@ class ProviderCall:
         billed = billed_of(usage) if usage is not None else None
         if billed is not None and billed.prompt_tokens:
             self.billed = billed
+            if self.on_bill is not None and self._is_due:
+                self._is_due = False
+                self.on_bill(billed, self._newest)
 
 
 CALL: ContextVar[ProviderCall | None] = ContextVar("autogen_context_call", default=None)
@@ -128,6 +138,20 @@ def key_of(of: str, body: Mapping[str, Any]) -> str:
     opening = said if isinstance(said, str) else said[:2]
     text = json.dumps([of, body.get("model"), body.get("instructions"), opening], default=str)
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES).hexdigest()
+
+
+def newest_text(body: Mapping[str, Any]) -> object:
+    """Return the text of a request's newest message, or of a message; of several blocks that of the last one."""
+    content: Any = (
+        body.get("messages") or body.get("input") or body.get("content") or body.get("text")
+    )
+    while isinstance(content, Mapping) or (isinstance(content, list | tuple) and content):
+        if isinstance(content, list | tuple):
+            content = cast("Any", content)[-1]
+        else:
+            message = cast("Mapping[str, Any]", content)
+            content = message.get("content") or message.get("text")
+    return cast("object", content)
 
 
 def billed_of(usage: Any) -> Billed | None:

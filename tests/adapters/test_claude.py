@@ -25,15 +25,13 @@ from autogen_context.testing import (
 )
 from autogen_context.testing.anthropic_rules import MOST_MARKS
 from support.claude import without_marks
-from support.hosts import column_of, on_every_host
+from support.hosts import on_every_host
 from support.logs import strict_server
 
 MODEL, WINDOW, LOGS = "claude-sonnet-5", 8_000, 20
 PROMPT = "You read logs, and tell what they say. " * 90
 DONE = "Done. TERMINATE"
-# What of the input is read from the cache; classic 0.9 has no bills, so that its windows are filled by half.
-LEAST_CACHED = 0.8
-LEAST_CACHED_WITHOUT_BILLS = 0.6
+LEAST_CACHED = 0.8  # of all input
 OWN_MARKS = {"ag2": 2}  # of the host's own client
 # Classic AutoGen knows prices of older models only.
 pytestmark = pytest.mark.filterwarnings("ignore:Cost calculation not available")
@@ -106,23 +104,15 @@ def run(request: pytest.FixtureRequest) -> tuple[str, Run]:
     return host, asyncio.run(run_of(host))
 
 
-def least_cached(host: str) -> float:
-    """What an agent of this host reads from the cache at least."""
-    return LEAST_CACHED_WITHOUT_BILLS if column_of(host) == "classic 0.9" else LEAST_CACHED
-
-
 def test_claudes_users_have_their_conversation_cached(run: tuple[str, Run]) -> None:
     """At least 80 % of the input in a window that fills and is compacted; the API takes each request."""
-    host, done = run
+    _, done = run
     assert [request.error for request in done.rejected] == []
     assert len(done.requests) == LOGS + 1
-    assert done.cached > least_cached(host)
+    assert done.cached > LEAST_CACHED
     assert {len(request.marks) for request in done.requests[1:]} <= {3, MOST_MARKS}
     largest = max(request.prompt_tokens for request in done.requests)
-    assert largest <= WINDOW
-    assert (
-        largest > 0.5 * WINDOW or column_of(host) == "classic 0.9"
-    )  # whose count nothing corrects
+    assert 0.5 * WINDOW < largest <= WINDOW
 
 
 async def test_without_marks_nothing_is_cached_and_the_words_are_the_same(
@@ -149,16 +139,14 @@ async def test_streamed_answers_are_cached_alike(host: str) -> None:
     """Where the host's agents stream."""
     done = await run_of(host, is_streamed=True)
     assert done.rejected == []
-    assert done.cached > least_cached(host)
+    assert done.cached > LEAST_CACHED
     if host != "classic":  # its older client does not stream
         assert all(request.streamed for request in done.requests)
 
 
 def test_a_bill_is_of_the_whole_request(run: tuple[str, Run]) -> None:
     """Anthropic bills what is cached apart; it belongs to what a request has, or the count would be corrected to nothing."""
-    host, done = run
-    if column_of(host) == "classic 0.9":
-        pytest.skip("there is no hook around a model's call")
+    _, done = run
     assert done.agent.context is not None
     told, usages = done.agent.context.manager.usage, [r.usage for r in done.requests if r.usage]
     assert told.requests == len(usages)

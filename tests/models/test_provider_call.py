@@ -91,6 +91,24 @@ def test_what_was_read_and_written_belongs_to_the_bill() -> None:
     assert bills == [Billed(whole, 0), Billed(whole, whole - 3), Billed(whole, whole - 3)]
 
 
+def test_a_request_is_billed_once() -> None:
+    """Also where several parts of a stream tell of it; whose it was is said by the hash of its newest text."""
+    billed: list[tuple[Billed, int]] = []
+    with AnthropicServer(ScriptedModel(TEN)) as server:
+        client = Anthropic(api_key="none", base_url=server.base_url)
+        watch(client, "anthropic")
+        call = ProviderCall(on_bill=lambda bill, newest: billed.append((bill, newest)))
+        with call.scope():
+            for is_streamed in (True, False):
+                with client.messages.stream(model=MODEL, max_tokens=5, messages=ASKED) as stream:
+                    assert stream.get_final_text()
+                if not is_streamed:
+                    client.messages.create(model=MODEL, max_tokens=5, messages=ASKED)
+        client.close()
+    whole = server.requests[0].prompt_tokens
+    assert billed == [(Billed(whole, 0), hash(LONG))] * 3
+
+
 async def test_calls_at_the_same_time_are_kept_apart() -> None:
     """Each has its own marks and its own bill, with one client."""
 

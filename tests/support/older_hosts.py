@@ -19,7 +19,7 @@ NEEDED = (
     ),
     (
         "safeguard_llm_inputs" in ConversableAgent("a", llm_config=False).hook_lists,
-        r"test_classic\.py::test_a_bill|classic_run.*(no_bills|many_steps|own_model)",
+        r"test_classic\.py::test_a_bill|classic_run.*(many_steps|own_model)",
         "hooks around a model's call, from autogen 0.14 on",
     ),
     (
