@@ -8,7 +8,6 @@ is still a changed number or content.
 import json
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Literal, NamedTuple, cast
 
 Nature = Literal["layout", "call ids", "clock", "identifier", "counter", "content"]
@@ -58,15 +57,22 @@ class Excerpt(NamedTuple):
 
 def nature_of(old: str, new: str) -> Nature:
     """Return the mildest nature that explains the whole difference of two texts that differ."""
+    if _without_layout(old, keeps_ids=True) == _without_layout(new, keeps_ids=True):
+        return "layout"
     for nature, loosened in LOOSENED:
-        if loosened(old) == loosened(new):
+        old, new = loosened(old), loosened(new)
+        if old == new:
             return nature
-    return "content"
+    if _NUMBER.sub(MASK, old) == _NUMBER.sub(MASK, new):
+        return "counter"
+    return "identifier" if _MIXED.sub(MASK, old) == _MIXED.sub(MASK, new) else "content"
 
 
 def loosest(text: str) -> str:
     """Return what is left of a text that no clock, identifier, number or layout changes."""
-    return _NUMBER.sub(MASK, _without_mixed(text))
+    for _, loosened in LOOSENED:
+        text = loosened(text)
+    return _SPACE.sub("", _NUMBER.sub(MASK, _MIXED.sub(MASK, text)))
 
 
 def excerpt(old: str, new: str) -> Excerpt:
@@ -116,59 +122,37 @@ def _whole(text: str, start: int, stop: int) -> tuple[int, int]:
     return from_, to
 
 
-# From mild to loose: each leaves out what the one before it leaves out, and something more.
+# From mild to loose: each leaves something out of what the one before it left
 
 
-@lru_cache(maxsize=4_096)
-def _without_layout(text: str) -> str:
-    """Without white space, the order of keys and of words in lists, and escapes: JSON in the text included."""
+def _without_layout(text: str, *, keeps_ids: bool) -> str:
+    """Return a text without white space, the order of keys and of words in lists, and escapes, of JSON in its last line as well."""
     value = _as_json(text)
     if value is not None:
-        return _dumped(value, keeps_ids=True)
+        return _dumped(value, keeps_ids=keeps_ids)
     *lines, last = text.split("\n")
     ended = _as_json(last)
-    end = last if ended is None else _dumped(ended, keeps_ids=True)
-    return _SPACE.sub("", "\n".join([*lines, end]))
+    end = last if ended is None else _dumped(ended, keeps_ids=keeps_ids)
+    between = "" if keeps_ids else " "
+    return _SPACE.sub(between, "\n".join([*lines, end])).strip()
 
 
-@lru_cache(maxsize=4_096)
 def _without_ids(text: str) -> str:
-    value = _as_json(text)
-    if value is not None:
-        return _dumped(value, keeps_ids=False)
-    *lines, last = text.split("\n")
-    ended = _as_json(last)
-    end = last if ended is None else _dumped(ended, keeps_ids=False)
-    return _SPACE.sub(" ", "\n".join([*lines, end])).strip()
+    return _without_layout(text, keeps_ids=False)
 
 
-@lru_cache(maxsize=4_096)
 def _without_clock(text: str) -> str:
-    return _STAMP.sub(MASK, _without_ids(text))
+    return _STAMP.sub(MASK, text)
 
 
-@lru_cache(maxsize=4_096)
 def _without_identifiers(text: str) -> str:
-    return _ID.sub(MASK, _without_clock(text))
-
-
-@lru_cache(maxsize=4_096)
-def _without_numbers(text: str) -> str:
-    return _NUMBER.sub(MASK, _without_identifiers(text))
-
-
-@lru_cache(maxsize=4_096)
-def _without_mixed(text: str) -> str:
-    return _SPACE.sub("", _MIXED.sub(MASK, _without_identifiers(text)))
+    return _ID.sub(MASK, text)
 
 
 LOOSENED: tuple[tuple[Nature, Callable[[str], str]], ...] = (
-    ("layout", _without_layout),
     ("call ids", _without_ids),
     ("clock", _without_clock),
     ("identifier", _without_identifiers),
-    ("counter", _without_numbers),
-    ("identifier", _without_mixed),
 )
 
 

@@ -26,7 +26,10 @@ from autogen_context.tokens.prompt_change import (
     is_version,
 )
 
-MOST_HEADS = 64  # of the newest conversations, with whose last requests one is compared
+MOST_REQUESTS = (
+    256  # the newest, with which one is compared: the last one with each head of each conversation
+)
+MOST_HEADS = 16  # of them of one conversation
 LEAST_BILLED = 0.5  # fraction of what should be cached; a smaller one is not cached
 LEAST_KEPT = 0.25  # fraction of the messages that a cut leaves word for word
 MOST_FOUND = 0.9  # fraction of what the bytes lost from which on a provider had it after all, from another request
@@ -150,7 +153,7 @@ class Base(NamedTuple):
     """What a request goes on from: a conversation, from 0, and its last request that a provider would find, if there is one."""
 
     conversation: int
-    prompt: SentPrompt | None
+    earlier: "Seen | None"
 
 
 def diagnose(
@@ -162,23 +165,31 @@ def diagnose(
         prompts: n requests, oldest first, of one conversation or several, interleaved or not.
         price: gives the price and the caching rule of a model.
     """
-    heads = Heads(prompts)
-    found, turns, last = list[PrefixBreak](), list[int](), dict[tuple[int, Head], SentPrompt]()
-    for prompt in prompts:
-        base = base_of(prompt, last, heads) or Base(len(turns), None)
+    every = seen(prompts)
+    heads = Heads(every)
+    found, turns, last = list[PrefixBreak](), list[int](), dict[tuple[int, Head], Seen]()
+    for now in every:
+        base = base_of(now, last, heads) or Base(len(turns), None)
         if base.conversation == len(turns):
             turns.append(0)
         turns[base.conversation] += 1
-        if base.prompt is not None:
-            pair = Pair(base.prompt, prompt, list(last.values()), price(prompt.model))
+        if base.earlier is not None:
+            cached = [each.prompt for each in last.values()]
+            pair = Pair(base.earlier.prompt, now.prompt, cached, price(now.prompt.model))
             if (what := pair.finding) is not None:
                 turn = turns[base.conversation]
                 found.append(replace(what, conversation=base.conversation + 1, turn=turn))
-        last.pop((base.conversation, head_of(prompt)), None)
-        last[base.conversation, head_of(prompt)] = prompt
-        if len(last) > MOST_HEADS:
-            del last[next(iter(last))]
+        last.pop((base.conversation, now.head), None)
+        last[base.conversation, now.head] = now
+        forget(last, base.conversation)
     return found
+
+
+def forget(last: dict[tuple[int, "Head"], "Seen"], conversation: int) -> None:
+    """Leave out the oldest heads of a conversation, and of all, that are too many."""
+    own = [key for key in last if key[0] == conversation]
+    for key in [*own[:-MOST_HEADS], *[*last][:-MOST_REQUESTS]]:
+        last.pop(key, None)
 
 
 # Which earlier request it goes on from
@@ -187,65 +198,85 @@ Head = tuple[str, tuple[PromptPart, ...]]
 """What tells requests apart that a provider caches apart from the first byte on: model, tools, settings, system messages in front."""
 
 
-def head_of(prompt: SentPrompt) -> Head:
-    """Return the head of a request."""
-    ends = next((i for i, part in enumerate(prompt.parts) if part.place == "message"), None)
-    return prompt.model, tuple(prompt.parts[:ends])
+class Seen(NamedTuple):
+    """A request with what it is compared by: its head, that without clocks, identifiers and counters, and its messages."""
+
+    at: int
+    prompt: SentPrompt
+    head: Head
+    loose_head: Head
+    messages: Sequence[PromptPart]
+    loose: Sequence[tuple[str, str]]  # roles, and texts without what changes of itself
+    counts: Mapping[tuple[str, str], int]
 
 
-def loose_head_of(prompt: SentPrompt) -> Head:
-    """Return the head without what clocks, identifiers and counters change in the system prompt."""
-    model, parts = head_of(prompt)
-    return model, tuple(
-        part._replace(text=loosest(part.text), tokens=0) if part.place == "system" else part
-        for part in parts
-    )
+def seen(prompts: Sequence[SentPrompt]) -> list[Seen]:
+    """Return requests with what they are compared by; each text is looked at once."""
+    known = dict[str, str]()
+
+    def loose(part: PromptPart) -> str:
+        if part.text not in known:
+            known[part.text] = loosest(part.text)
+        return known[part.text]
+
+    found: list[Seen] = []
+    for at, prompt in enumerate(prompts):
+        ends = next((i for i, part in enumerate(prompt.parts) if part.place == "message"), None)
+        head = tuple(prompt.parts[:ends])
+        loose_head = tuple(
+            part._replace(text=loose(part), tokens=0) if part.place == "system" else part
+            for part in head
+        )
+        messages = [part for part in prompt.parts if part.place == "message"]
+        texts = [(part.name, loose(part)) for part in messages]
+        model = prompt.model
+        found.append(
+            Seen(at, prompt, (model, head), (model, loose_head), messages, texts, Counter(texts))
+        )
+    return found
 
 
 class Heads:
     """The requests of a file by their heads: where an old head comes again, one with another head is of somebody else."""
 
-    def __init__(self, prompts: Sequence[SentPrompt]) -> None:
-        self._last = {head(prompt): at for head in HEADS for at, prompt in enumerate(prompts)}
-        self._at = {id(prompt): at for at, prompt in enumerate(prompts)}
+    def __init__(self, every: Sequence[Seen]) -> None:
+        self._last = {each.head: each.at for each in every}
+        self._last_loose = {each.loose_head: each.at for each in every}
 
-    def comes_after(self, prompt: SentPrompt, head: Head) -> bool:
-        """Whether a request with a head, of either form, comes after a request."""
-        return self._last[head] > self._at[id(prompt)]
+    def comes_after(self, now: Seen, head: Head) -> bool:
+        """Whether a request with this very head comes after one."""
+        return self._last[head] > now.at
+
+    def like_comes_after(self, now: Seen, loose_head: Head) -> bool:
+        """Whether a request with a head like this comes after one."""
+        return self._last_loose[loose_head] > now.at
 
 
-HEADS = (head_of, loose_head_of)
-
-
-def base_of(
-    prompt: SentPrompt, last: Mapping[tuple[int, Head], SentPrompt], heads: Heads
-) -> Base | None:
+def base_of(now: Seen, last: Mapping[tuple[int, Head], Seen], heads: Heads) -> Base | None:
     """Return what a request goes on from; ``None`` if it begins a conversation."""
+    name = now.prompt.conversation
     near = [
         (conversation, earlier)
         for (conversation, _), earlier in reversed(list(last.items()))
-        if not (prompt.conversation and earlier.conversation)
-        or prompt.conversation == earlier.conversation
+        if not (name and earlier.prompt.conversation) or name == earlier.prompt.conversation
     ]
-    own = [each for each in near if head_of(each[1]) == head_of(prompt)]
-    starts = [each for each in own if is_start(each[1].parts, prompt.parts)]
-    best = max(starts, key=lambda each: len(each[1].parts), default=None)
-    if best:  # it only adds to it, whatever else it may look like
-        return Base(*best)
-    followed = [(overlap(earlier, prompt), n, earlier) for n, earlier in own]
+    own = [each for each in near if each[1].head == now.head]
+    starts = [each for each in own if is_start(each[1].prompt.parts, now.prompt.parts)]
+    if starts:  # it only adds to it, whatever else it may look like
+        return Base(*max(starts, key=lambda each: len(each[1].messages)))
+    followed = [(overlap(earlier, now), n, earlier) for n, earlier in own]
     most = max(followed, key=lambda each: each[0], default=None)
     if most and most[0]:
         return Base(most[1], most[2])
     others = [
-        ((likeness(earlier, prompt), overlap(earlier, prompt)), n, earlier)
+        ((likeness(earlier, now), count), n, earlier)
         for n, earlier in near
-        if head_of(earlier) != head_of(prompt) and overlap(earlier, prompt)
+        if earlier.head != now.head and (count := overlap(earlier, now))
     ]
     if not others:
         return None
     _, conversation, earlier = max(others, key=lambda each: each[0])
-    is_same = is_same_agent(earlier, prompt, heads)
-    return Base(conversation, earlier if is_same else None)
+    return Base(conversation, earlier if is_same_agent(earlier, now, heads) else None)
 
 
 def is_start(old: Sequence[PromptPart], new: Sequence[PromptPart]) -> bool:
@@ -253,79 +284,76 @@ def is_start(old: Sequence[PromptPart], new: Sequence[PromptPart]) -> bool:
     return len(old) <= len(new) and all(map(eq, old, new))
 
 
-def messages_in(prompt: SentPrompt) -> list[PromptPart]:
-    """Return the messages of a request but for the system prompt."""
-    return [part for part in prompt.parts if part.place == "message"]
-
-
-def overlap(earlier: SentPrompt, prompt: SentPrompt) -> int:
+def overlap(earlier: Seen, now: Seen) -> int:
     """Return how many messages of an earlier request a request has, in these or other versions; 0 unless it goes on from it.
 
     It does so if something follows the newest message of the earlier one, which may itself have been changed, or if all
     messages are alike and what stands in front is not, or if under the same head a part of them is left word for word.
     """
-    old, new = messages_in(earlier), messages_in(prompt)
-    if not old or len(new) < 1:
+    old, new = earlier.messages, now.messages
+    if not old or not new:
         return 0
-    texts = [[(part.name, loosest(part.text)) for part in parts] for parts in (old, new)]
-    same = (Counter(texts[0]) & Counter(texts[1])).total()
-    if texts[0][-1] in texts[1][:-1]:
+    same = sum(
+        min(count, earlier.counts[each])
+        for each, count in now.counts.items()
+        if each in earlier.counts
+    )
+    if earlier.loose[-1] in now.counts and earlier.loose[-1] in now.loose[:-1]:
         return same
-    if texts[0] == texts[1] and head_of(earlier) != head_of(prompt):
+    if earlier.head != now.head and earlier.loose == now.loose:
         return same
-    kept = (Counter(part.text for part in old) & Counter(part.text for part in new)).total()
-    if head_of(earlier) == head_of(prompt) and kept >= max(2, LEAST_KEPT * min(len(old), len(new))):
-        return kept
+    if earlier.head == now.head and same:
+        kept = (Counter(part[:3] for part in old) & Counter(part[:3] for part in new)).total()
+        if kept >= max(2, LEAST_KEPT * min(len(old), len(new))):
+            return kept
     at = len(old) - 1
-    is_changed = len(new) > len(old) and texts[0][:at] == texts[1][:at]
+    is_changed = len(new) > len(old) and earlier.loose[:at] == now.loose[:at]
     return same + 1 if is_changed and is_version(old[at], new[at]) else 0
 
 
-def likeness(earlier: SentPrompt, prompt: SentPrompt) -> int:
+def likeness(earlier: Seen, now: Seen) -> int:
     """Return how alike the heads of two requests are."""
-    pairs = zip(parts_by_place(earlier), parts_by_place(prompt), strict=True)
+    pairs = zip(parts_by_place(earlier.head), parts_by_place(now.head), strict=True)
     alike = sum(old == new for old, new in pairs)
-    return (
-        alike
-        + 2 * (loose_head_of(earlier)[1] == loose_head_of(prompt)[1])
-        + (earlier.model == prompt.model)
+    is_loosely = earlier.loose_head[1] == now.loose_head[1]
+    return alike + 2 * is_loosely + (earlier.prompt.model == now.prompt.model)
+
+
+def parts_by_place(head: Head) -> tuple[list[PromptPart], ...]:
+    """Return tools, settings and system messages in front."""
+    return tuple(
+        [p for p in head[1] if p.place == place] for place in ("tool", "setting", "system")
     )
 
 
-def parts_by_place(prompt: SentPrompt) -> tuple[list[PromptPart], ...]:
-    """Return tools, settings and system messages in front."""
-    head = head_of(prompt)[1]
-    return tuple([p for p in head if p.place == place] for place in ("tool", "setting", "system"))
-
-
-def is_same_agent(earlier: SentPrompt, prompt: SentPrompt, heads: Heads) -> bool:
+def is_same_agent(earlier: Seen, now: Seen, heads: Heads) -> bool:
     """Whether a request with another head is of the same agent, whose head was changed, and not of another one or on the side.
 
     An agent's tools are left out, or a format is asked for, in single requests: that is no change unless it lasts. Nor is it one
     where the earlier head comes again, or where the system prompt is another one together with model or tools.
     """
-    old, new = parts_by_place(earlier), parts_by_place(prompt)
-    differs = [
-        name for name, a, b in zip(("tools", "settings", "system"), old, new, strict=True) if a != b
-    ]
-    if earlier.model != prompt.model:
+    old, new = parts_by_place(earlier.head), parts_by_place(now.head)
+    names = ("tools", "settings", "system")
+    differs = [name for name, a, b in zip(names, old, new, strict=True) if a != b]
+    if earlier.prompt.model != now.prompt.model:
         differs.append("model")
-    if any(
-        name in differs and not (a and b)
-        for name, a, b in zip(("tools", "settings"), old, new, strict=False)
-    ):
-        lasts = heads.comes_after(prompt, head_of(prompt)) or "system" in differs
-        if heads.comes_after(prompt, loose_head_of(earlier)) or not lasts:
+    some = [name for name, a, b in zip(names[:2], old[:2], new[:2], strict=True) if not (a and b)]
+    if set(some) & set(differs):
+        lasts = heads.comes_after(now, now.head) or "system" in differs
+        if heads.like_comes_after(now, earlier.loose_head) or not lasts:
             return False
     if "system" not in differs:
         return True
-    if [loosest(p.text) for p in old[2]] == [loosest(p.text) for p in new[2]]:
-        return not heads.comes_after(prompt, head_of(earlier))
-    if heads.comes_after(prompt, loose_head_of(earlier)):
+    loose = [
+        [p for p in head[1] if p.place == "system"] for head in (earlier.loose_head, now.loose_head)
+    ]
+    if loose[0] == loose[1]:
+        return not heads.comes_after(now, earlier.head)
+    if heads.like_comes_after(now, earlier.loose_head):
         return False
     if any(map(is_version, old[2], new[2])) or (differs == ["system"] and not (old[2] and new[2])):
         return True
-    return differs == ["system"] and heads.comes_after(prompt, loose_head_of(prompt))
+    return differs == ["system"] and heads.like_comes_after(now, now.loose_head)
 
 
 # What broke it
