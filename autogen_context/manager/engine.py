@@ -25,7 +25,7 @@ from autogen_context.manager.injected import (
     has_place,
     with_preamble,
 )
-from autogen_context.manager.offered_tools import GivenTools, Loaded, OfferedTools
+from autogen_context.manager.offered_tools import GivenTools, Loaded, OfferedTools, in_order
 from autogen_context.manager.parts import Setup
 from autogen_context.manager.prefetch import Prefetcher
 from autogen_context.manager.prepared import (
@@ -142,7 +142,7 @@ class Engine:
         """Run the stages in their order; arguments and errors as of ``prepare``."""
         clock = self._setup.options.get("clock")
         now_s = clock() if clock else None
-        view = self.with_prompt(view)
+        view = self.with_prompt(self.with_tool_order(view))
         rewrites = view.rewrites
         view = self.opened(view)
         room = self.rooms.of(view)
@@ -166,6 +166,11 @@ class Engine:
             deferred_tools=self.tools.deferred(view.loaded_tools),
         )
         return view, prepared
+
+    def with_tool_order(self, view: ContextView) -> ContextView:
+        """Return the view with the order in which tools first came, so that another one does not change the request."""
+        order = self.tools.order(view.tool_order)
+        return view if order is view.tool_order else replace(view, tool_order=order)
 
     def with_prompt(self, view: ContextView) -> ContextView:
         """Return the view with the newest system prompt, and what changes of it behind what is stable where that is set."""
@@ -456,7 +461,8 @@ class Engine:
     # Queries about a view
 
     def for_tools(self, view: ContextView, given: GivenTools) -> None:
-        """Count the tools of the next request; ``reduce="auto"`` depends on the recall tool."""
+        """Count the tools of the next request, in their order; ``reduce="auto"`` depends on the recall tool."""
+        given = given._replace(schemas=in_order(given.schemas, view.tool_order))
         self.tools.give(given, self.rooms.window.limit_tokens)
         self._count_tools(view)
         mode = self._setup.config.reduce

@@ -89,6 +89,12 @@ class OfferedTools:
             [text] = schema_texts([described(schemas[find[0]], self._description)])
             self._find_tokens = self._counter.tool(text)
 
+    def order(self, known: Loaded) -> Loaded:
+        """Return the names of all tools so far in the order in which they first came."""
+        there, names = set(known), map(name_of, self.given.schemas)
+        new = dict.fromkeys([name for name in names if name and name not in there])
+        return (*known, *new) if new else known
+
     # What is sent
 
     def sent(self, loaded: Loaded | None) -> list[Schema]:
@@ -188,6 +194,22 @@ class OfferedTools:
                 kept.add(name)
                 room -= tokens
         return tuple(name for name in loaded if name in kept)
+
+
+def in_order(schemas: Sequence[Schema], order: Sequence[str]) -> list[Schema]:
+    """Return schemas with the tools in the order in which they first came, others behind; what has no name keeps its place.
+
+    A host that lists the same tools in another order, as a server of tools may, changes nothing of what is sent.
+    """
+    known = {name: place for place, name in enumerate(order)}
+    places = [at for at, schema in enumerate(schemas) if name_of(schema)]
+    ordered = sorted(places, key=lambda at: known.get(name_of(schemas[at]), len(known)))
+    if ordered == places:
+        return list(schemas)
+    sent = list(schemas)
+    for at, source in zip(places, ordered, strict=True):
+        sent[at] = schemas[source]
+    return sent
 
 
 def opening(candidates: Sequence[Candidate]) -> Iterator[str]:

@@ -48,7 +48,7 @@ class Prepared(Generic[Payload]):
             ``None`` if there is none that pays.
         moved: the parts of the system prompt that are sent behind what is stable, with ``volatile="behind"``.
         tools: the schemas to send, the caller's own objects, all of them unless some are deferred; ``find_tools`` is among them
-            only then, with a description that names what there is.
+            only then, with a description that names what there is. They stand in the order in which they first came.
         deferred_tools: names of the tools that are not sent, and that ``find_tools`` finds.
     """
 

@@ -164,6 +164,7 @@ class ContextView:
         prompt: which parts of the system prompt are sent in front, and which behind.
         loaded_tools: names of the tools that are sent although schemas are deferred, in the order in which they were called or
             found; ``None`` until schemas are deferred.
+        tool_order: names of all tools so far, in the order in which they first came.
     """
 
     decisions: Decisions = field(default_factory=Decisions)
@@ -180,6 +181,7 @@ class ContextView:
     forgotten: tuple[tuple[Digest, int], ...] = ()
     prompt: SplitPrompt = field(default_factory=SplitPrompt)
     loaded_tools: tuple[Text, ...] | None = None
+    tool_order: tuple[Text, ...] = ()
 
     @property
     def tokens(self) -> int:

@@ -3,14 +3,16 @@
 import json
 import logging
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
+import host_agents
 import pytest
 from ag2 import Agent as Ag2Agent
 from ag2.config import AnthropicConfig, OpenAIConfig
 from ag2.stream import MemoryStream
 from agent_framework import Agent, Message
 from agent_framework_openai import OpenAIChatCompletionClient
+from host_agents import Job
 from httpx2 import AsyncClient
 from volatile import HOSTS, PROMPTS, Talk, run
 
@@ -107,3 +109,31 @@ async def test_ag2_may_ask_another_client_in_one_turn() -> None:
         [request] = other.requests
         assert "It is 2." in str(request.messages[0]["content"])
         assert "It is" not in json.dumps(request.messages[1:])
+
+
+def first(page: int) -> str:
+    """Read a page of the first book."""
+    return f"{page}"
+
+
+def second(page: int) -> str:
+    """Read a page of the second book."""
+    return f"{page}"
+
+
+@pytest.mark.parametrize("host", ["agentchat", "agent-framework"])
+async def test_tools_that_come_in_another_order_are_sent_as_before(host: str) -> None:
+    """Through the hosts that ask for their tools with each run; the server gets the same bytes in front."""
+    async with LoopbackServer(ScriptedModel([Say("Yes. TERMINATE")] * 3)) as server:
+        job = Job(url=server.base_url, model="gpt-4o-2024-08-06", tools=[first, second])
+        agent = host_agents.HOSTS[host][0](job)
+        for number in range(3):
+            await agent.ask(f"And {number}?")
+            if host == "agentchat":
+                benches = cast("list[object]", vars(agent.agent)["_workbench"])
+                benches.reverse()
+            else:
+                agent.agent.default_options["tools"].reverse()
+        await agent.aclose()
+    assert len({json.dumps(request.tools) for request in server.requests}) == 1
+    assert len(server.requests[0].tools) == 3

@@ -260,3 +260,20 @@ def test_nothing_is_deferred_for_an_agent_that_asks_before_its_first_turn() -> N
     """The tool answers all the same."""
     assert manager(WINDOW).find_tools("a_1")
     assert find_tools_schema() is not find_tools_schema()
+
+
+@given(toolsets(least=2, most=14), st.data())
+def test_tools_in_another_order_are_sent_in_the_first_one(
+    tools: list[Schema], data: st.DataObject
+) -> None:
+    """A provider caches them in front of all else: one that comes later stands behind, one that comes back where it was."""
+    keeper, order = manager(100_000), list[Schema]()
+    answer: Schema = {"json_schema": {"type": "object"}}  # of the answer: it has no name
+    for n in range(4):
+        given_tools = data.draw(st.lists(st.sampled_from(tools), unique_by=name_in))
+        order += [each for each in given_tools if each not in order]
+        turn = keeper.prepare_nowait([TASK], [*given_tools, answer])
+        assert list(turn.tools) == [*(each for each in order if each in given_tools), answer]
+        if n == 1:
+            state, keeper = keeper.save_state(), manager(100_000)
+            keeper.load_state(json.loads(json.dumps(state)))
