@@ -117,6 +117,7 @@ def test_tools_are_appended_until_they_exceed_the_fraction(
         if sent[: len(before)] != before:
             assert tokens_of([by_name[each] for each in {*before, *new}]) > room or turn.compacted
         assert not new or act in ("use", "find") or not before
+        assert [each for each in (*before, *new) if each in sent] == sent
         newest = {name, *new}
         rest = [by_name[each] for each in sent if each not in newest]
         assert tokens_of(rest) <= room
@@ -178,6 +179,48 @@ def test_tools_that_the_prompt_names_are_sent_first() -> None:
     assert sent_by(then) == ["c_3", "b_7", "d_1", "a_1"]
     assert then.tools[:3] == first.tools[:3]
     assert "a… (10)" in json.dumps(first.tools[1]) or "a_1" in json.dumps(first.tools[1])
+
+
+def test_a_prompt_that_names_all_tools_has_half_of_the_fraction() -> None:
+    """In its order, until there is no room."""
+    prompt = says(" ".join(map(name_in, MANY)), "system")
+    sent = sent_by(manager(8_000).prepare_nowait([prompt, TASK], [*MANY, *OURS]))
+    assert sent == [*map(name_in, MANY)][: len(sent)]
+    assert tokens_of(MANY[: len(sent)]) <= 800 < tokens_of(MANY[: len(sent) + 1])
+
+
+def test_what_was_used_last_stays() -> None:
+    """What was called before what was only found; then the latest."""
+    keeper, tools = manager(WINDOW), [*MANY, *OURS]
+    keeper.prepare_nowait([TASK], tools)
+    messages = [TASK, *used("d_0"), *used("d_1"), *searched(keeper, "b_0, b_1")]
+    known = sent_by(keeper.prepare_nowait(messages, tools))
+    assert known == ["d_0", "d_1", "b_0", "b_1"]
+    sent, n = known, 9
+    while sent == known:
+        n -= 1
+        messages += used(f"c_{n}")
+        sent = sent_by(keeper.prepare_nowait(messages, tools))
+        known = sent if sent == [*known, f"c_{n}"] else known
+    most = tokens_of([tool for tool in MANY if name_in(tool) in sent])
+    assert most <= 0.1 * WINDOW
+    called = [name for name in known if not name.startswith("b")]
+    assert sent == [*called, f"c_{n}"][-len(sent) :]
+
+
+def test_bills_of_more_tools_bound_a_request_with_fewer() -> None:
+    """Where a provider writes schemas in fewer tokens than are counted."""
+    keeper, tools = manager(WINDOW, tools_fraction=0.9), [*MANY, *OURS]
+    messages = [PROMPT, TASK]
+    for n in range(10):
+        messages += [*used(f"a_{n}"), *used(f"b_{n}")]
+    for text in ("Go on.", "Now this. " * 1_100):
+        messages += [says(text, "user")]
+        turn = keeper.prepare_nowait(messages, tools)
+        counted = turn.certificate.counted_tokens
+        billed = counted - int(0.6 * tokens_of(turn.tools))
+        assert turn.certificate.bound.tokens >= billed
+        keeper.record_usage(turn, prompt_tokens=billed)
 
 
 def test_a_demanded_tool_is_sent() -> None:

@@ -106,6 +106,12 @@ def test_a_listing_fits(given: list[str], room: int) -> None:
         assert text == ", ".join(given)
 
 
+def test_only_what_was_found_is_read_out_of_an_answer() -> None:
+    """A list in any other text is none."""
+    assert found_in("- jira_create_issue: it does not exist") == []
+    assert found_in(catalogue(OFFICE).answer("nonsense", ())) == []
+
+
 def test_the_description_names_what_there_is() -> None:
     """As far as there is room, and never another text for the same tools."""
     each = catalogue(OFFICE)
