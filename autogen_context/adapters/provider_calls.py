@@ -12,6 +12,7 @@ from autogen_context.config.config import ContextConfig
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.models.cache_marks import CacheMarks, Lifetime
 from autogen_context.models.provider_call import (
+    CacheKey,
     Provider,
     ProviderCall,
     Watched,
@@ -34,6 +35,7 @@ class ProviderCalls:
         self._config = config
         self._lifetime: Lifetime = "1h" if config.cache_marks == "1h" else "5m"
         self._marks: WeakKeyDictionary[IncrementalContextManager, CacheMarks] = WeakKeyDictionary()
+        self._keys: WeakKeyDictionary[IncrementalContextManager, CacheKey] = WeakKeyDictionary()
         self._warned = False
 
     def of(
@@ -60,7 +62,11 @@ class ProviderCalls:
         call = ProviderCall(marks=marks, grows=grows)
         for provider, own in provider_clients(client):
             if self._has_key(provider, own):
-                call.cache_key = f"{self._config.tenant}\n{self._config.agent}"
+                key = self._keys.get(manager)
+                if key is None:
+                    whose = f"{self._config.tenant}\n{self._config.agent}"
+                    key = self._keys[manager] = CacheKey(whose)
+                call.cache_key = key
             if provider == "openai":
                 call.system_text = system_text
             watch(own, provider)

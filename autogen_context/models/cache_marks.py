@@ -87,6 +87,11 @@ class CacheMarks:
 
     def marked(self, body: Body, *, grows: bool = True) -> dict[str, Any]:
         """Return a request with marks; with ``grows=False`` nothing follows it, and only tools and system prompt are marked."""
+        messages: Any = body.get("messages")
+        if not isinstance(messages, list) or not all(
+            isinstance(each, dict) for each in cast("list[object]", messages)
+        ):
+            return dict(body)  # of a form that is not known; marks are no reason to fail
         ends = [*ends_of(body, "system"), *ends_of(body, "tools")]
         if grows:
             ends = [*self._moving(Blocks.of(body)), *ends]

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple, Self, TypeAlias, cast
 
+from autogen_context.messages.message import SYSTEM_ROLES
 from autogen_context.models.cache_marks import CacheMarks
 
 Provider: TypeAlias = Literal["anthropic", "openai"]
@@ -50,7 +51,7 @@ class ProviderCall:
     Attributes:
         marks: marks the requests to Anthropic; ``None`` for none.
         grows: whether the conversation goes on from this request.
-        cache_key: what requests to OpenAI are told apart by, together with their opening; empty for no key.
+        cache_key: the key of the requests to OpenAI; ``None`` for none.
         system_text: a message in the user role with this text, the last of them, goes to OpenAI as the system message that it was
             before the host, which has no other, made it a person's; empty for none.
         billed: what the provider said of its last request; ``None`` before that, and if it said nothing.
@@ -60,7 +61,7 @@ class ProviderCall:
 
     marks: CacheMarks | None = None
     grows: bool = True
-    cache_key: str = ""
+    cache_key: "CacheKey | None" = None
     system_text: str = ""
     billed: Billed | None = None
     on_bill: Callable[[Billed, int], None] | None = None
@@ -84,9 +85,9 @@ class ProviderCall:
             return self.marks.marked(body, grows=self.grows) if self.marks else body
         if self.system_text:
             body = with_system(body, self.system_text)
-        if not self.cache_key or CACHE_KEY in body:
+        if self.cache_key is None or CACHE_KEY in body:
             return body
-        return {**body, CACHE_KEY: key_of(self.cache_key, body)}
+        return {**body, CACHE_KEY: self.cache_key.of(body)}
 
     def see(self, answer: object) -> None:
         """Read the bill of an answer, or of a part of it."""
@@ -132,12 +133,37 @@ def fields_in(value: object) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
 
 
-def key_of(of: str, body: Mapping[str, Any]) -> str:
-    """Return the key of a conversation: a digest of whose it is and of how it begins, the same in each of its requests."""
-    said = body.get("messages") or body.get("input") or ()
-    opening = said if isinstance(said, str) else said[:2]
-    text = json.dumps([of, body.get("model"), body.get("instructions"), opening], default=str)
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES).hexdigest()
+class CacheKey:
+    """The key of one conversation: a digest of whose it is and of the first message that is none of the system's.
+
+    It is worked out once, so that neither a compaction nor another system prompt changes it, and is the same after a restart.
+
+    Args:
+        whose: what tells agents and tenants apart.
+    """
+
+    def __init__(self, whose: str) -> None:
+        self._whose, self._key = whose, ""
+
+    def of(self, body: Mapping[str, Any]) -> str:
+        """Return the key, for a request of the conversation."""
+        if not self._key:
+            said: Any = body.get("messages") or body.get("input")
+            several: Sequence[object] = (said,)
+            if isinstance(said, list | tuple):
+                several = cast("Sequence[object]", said)
+            first = next(filter(is_said, several), None)
+            text = json.dumps([self._whose, first], default=str).encode("utf-8", "surrogatepass")
+            self._key = hashlib.blake2b(text, digest_size=KEY_BYTES).hexdigest()
+        return self._key
+
+
+def is_said(message: object) -> bool:
+    """Return True for a message, or a text, that is no system prompt."""
+    role: object = getattr(message, "role", None)
+    if isinstance(message, Mapping):
+        role = cast("Mapping[str, object]", message).get("role")
+    return role not in SYSTEM_ROLES
 
 
 def newest_text(body: Mapping[str, Any]) -> object:

@@ -193,6 +193,13 @@ def test_the_callers_marks_win() -> None:
     )  # the head; the API marks the newest block
 
 
+@pytest.mark.parametrize("messages", [None, (), "Go.", [object()], iter([user("Go.")])])
+def test_what_is_of_no_known_form_is_sent_as_it_is(messages: Any) -> None:
+    """A request never fails because of marks."""
+    body = request(system=SYSTEM, tools=[TOOL]) | {"messages": messages}
+    assert CacheMarks().marked(body) == body
+
+
 def test_objects_of_a_client_are_read_and_left_as_they_are() -> None:
     """AutoGen's client puts objects of Anthropic's among the blocks."""
     from anthropic.types import ToolUseBlock  # noqa: PLC0415 - as its user

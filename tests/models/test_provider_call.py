@@ -17,6 +17,7 @@ from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.models.cache_marks import CacheMarks
 from autogen_context.models.provider_call import (
     Billed,
+    CacheKey,
     ProviderCall,
     is_openais_own,
     provider_clients,
@@ -202,6 +203,18 @@ async def test_openai_itself_gets_a_key_unasked() -> None:
     keys = [(request.body or {}).get("prompt_cache_key") for request in server.requests]
     assert len(str(keys[0])) == len(str(keys[1])) == 32
     assert keys[2:] == ["mine", None]
+
+
+def test_a_key_is_of_the_conversation_and_not_of_its_prompt() -> None:
+    """A clock in the system prompt changes it neither in the conversation nor after a restart, and a shortened task not in it."""
+    body = {"messages": [{"role": "system", "content": "It is 10:31."}, *ASKED]}
+    later = {"messages": [{"role": "system", "content": "It is 10:32."}, *ASKED]}
+    key = CacheKey("clerk")
+    assert key.of(body) == key.of(later) == CacheKey("clerk").of(later)
+    assert key.of({"messages": [{"role": "user", "content": "[…]"}]}) == key.of(body)
+    assert key.of(body) != CacheKey("another").of(body)
+    assert CacheKey("clerk").of({"input": [object()]})
+    assert CacheKey("clerk").of({"input": LONG}) != CacheKey("clerk").of({"input": "Go."})
 
 
 @pytest.mark.parametrize(
