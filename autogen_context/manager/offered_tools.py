@@ -66,9 +66,10 @@ class OfferedTools:
     def _make(self, limit_tokens: int) -> None:
         schemas = self.given.schemas
         find = [at for at, schema in enumerate(schemas) if is_find_tool(schema)][:1]
+        self._names = [name_of(schema) for schema in schemas]
         by_name: dict[str, int] = {}
-        for at, schema in enumerate(schemas):
-            by_name.setdefault(name_of(schema), at)
+        for at, name in enumerate(self._names):
+            by_name.setdefault(name, at)
         self._places = {n: at for n, at in by_name.items() if n and n not in OURS}
         self._room = int((self._fraction or 0) * limit_tokens)
         total = sum(self._tokens) - sum(self._tokens[at] for at in find)
@@ -91,8 +92,8 @@ class OfferedTools:
 
     def order(self, known: Loaded) -> Loaded:
         """Return the names of all tools so far in the order in which they first came."""
-        there, names = set(known), map(name_of, self.given.schemas)
-        new = dict.fromkeys([name for name in names if name and name not in there])
+        there = set(known)
+        new = dict.fromkeys([name for name in self._names if name and name not in there])
         return (*known, *new) if new else known
 
     # What is sent
