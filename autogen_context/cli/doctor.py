@@ -20,6 +20,7 @@ from autogen_context.tokens.prefix import ADVICE, PrefixBreak, diagnose
 HEADERS = ("turn", "cause", "tokens no\nlonger cached", "dollars", "what, and where")
 SEVERAL = ("request", "conver-\nsation", *HEADERS)
 UNKNOWN = "-"
+FEW = 2  # numbers that stand in a row one by one
 
 
 def show_diagnosis(
@@ -66,14 +67,14 @@ def is_log(file: Path) -> bool:
 
 
 def print_diagnosis(name: str, requests: int, found: Sequence[PrefixBreak]) -> None:
-    """Print the findings as a table, with one line of advice for each cause."""
+    """Print the findings as a table, a row for each cause and place, with one line of advice for each cause."""
     count = f"{requests:,} request{'s' if requests != 1 else ''}"
     if not found:
         print_lines(f"{name}: {count}; nothing broke the prefix of an earlier one.")
         return
     print_lines(f"{name}: {count}, of which {len(found):,} broke the prefix of an earlier one")
     several = any(each.conversation > 1 or each.number != each.turn for each in found)
-    rows = [row_of(each)[0 if several else 2 :] for each in found]
+    rows = [row_of(each)[0 if several else 2 :] for each in repeats_in(found)]
     print_table(SEVERAL if several else HEADERS, rows, texts=("what, and where",))
     lost, dollars = sum(each.lost_tokens for each in found), total_dollars(found)
     cost = "" if dollars is None else f", ${in_dollars(dollars)}"
@@ -81,13 +82,38 @@ def print_diagnosis(name: str, requests: int, found: Sequence[PrefixBreak]) -> N
     print_lines(*dict.fromkeys(f"- {each.cause}: {each.advice}" for each in found))
 
 
-def row_of(found: PrefixBreak) -> Sequence[str]:
-    """Return the cells of a finding: the request and its conversation, then what stands in each table."""
-    dollars = UNKNOWN if found.dollars is None else in_dollars(found.dollars)
-    few = f" ({found.again_tokens:,} tokens were sent again, too few to be cached)"
-    evidence = "; also: ".join([found.evidence + few * (not found.lost_tokens), *found.also])
-    numbers = (f"{found.number:,}", f"{found.conversation:,}", f"{found.turn:,}")
-    return *numbers, found.cause, f"{found.lost_tokens:,}", dollars, evidence
+def repeats_in(found: Sequence[PrefixBreak]) -> list[list[PrefixBreak]]:
+    """Return the findings in rows: what one cause did at one place of a conversation is one of them."""
+    rows: dict[tuple[int, str, str], list[PrefixBreak]] = {}
+    for each in found:
+        place = each.evidence.partition(": ")[0]
+        rows.setdefault((each.conversation, each.cause, place), []).append(each)
+    return list(rows.values())
+
+
+def row_of(found: Sequence[PrefixBreak]) -> Sequence[str]:
+    """Return the cells of a row: the requests and their conversation, then what stands in each table."""
+    first, total = found[0], total_dollars(found)
+    dollars = UNKNOWN if total is None else in_dollars(total)
+    lost = sum(each.lost_tokens for each in found)
+    again = sum(each.again_tokens for each in found)
+    few = f" ({again:,} tokens were sent again, too few to be cached)"
+    evidence = "; also: ".join([first.evidence + few * (not lost), *first.also])
+    numbers = span_of([each.number for each in found])
+    turns = span_of([each.turn for each in found])
+    return numbers, f"{first.conversation:,}", turns, first.cause, f"{lost:,}", dollars, evidence
+
+
+def span_of(numbers: Sequence[int]) -> str:
+    """Return requests or turns in words: "7", "2, 5", "2 to 24" for all of these, "2 ... 26 (9)" for nine of them."""
+    first, last, times = numbers[0], numbers[-1], len(numbers)
+    if times <= FEW:
+        return ", ".join(f"{number:,}" for number in numbers)
+    return (
+        f"{first:,} to {last:,}"
+        if times == last - first + 1
+        else f"{first:,} ... {last:,} ({times:,})"
+    )
 
 
 def total_dollars(found: Sequence[PrefixBreak]) -> float | None:
