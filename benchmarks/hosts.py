@@ -26,7 +26,6 @@ from typing_extensions import override
 
 from autogen_context.adapters.register import AgentContext
 from autogen_context.testing import (
-    Answer,
     ChatMessage,
     LoopbackServer,
     Request,
@@ -46,11 +45,10 @@ MOST_TURNS = {"TokenLimited(7,500)": 60}
 
 
 class BilledModel(ScriptedModel):
-    """Takes the steps of the work, and keeps what it billed and whether the request was compacted."""
+    """Takes the steps of the work, and keeps whether the request was compacted."""
 
     def __init__(self, work: Work) -> None:
         self._steps = iter([step for task in work.tasks for step in task.steps])
-        self.bills: list[Usage] = []
         self.compacted: list[bool] = []
         self.context: AgentContext[Any] | None = None
         super().__init__(self._next, count=lambda text: COUNTER.count(text).tokens)
@@ -59,18 +57,6 @@ class BilledModel(ScriptedModel):
         prepared = self.context.last_prepared if self.context else None
         self.compacted.append(prepared is not None and prepared.compacted)
         return next(self._steps)
-
-    @override
-    def answer(
-        self,
-        messages: Sequence[ChatMessage],
-        *,
-        tools: Sequence[ChatMessage] = (),
-        model: str = "scripted-model",
-    ) -> Answer:
-        answer = super().answer(messages, tools=tools, model=model)
-        self.bills.append(answer.usage)
-        return answer
 
 
 class LenientServer(LoopbackServer):

@@ -38,10 +38,9 @@ from typing_extensions import override
 
 from autogen_context import IncrementalContextManager, Prepared
 from autogen_context.testing import (
-    Answer,
     Call,
-    ChatMessage,
     LoopbackServer,
+    Request,
     Say,
     ScriptedModel,
     ServedRequest,
@@ -96,29 +95,6 @@ def prompts(*, ticks: bool) -> Clock:
         return PROMPT.format(clock=f"Current time: 10:{second // 60:02d}:{second % 60:02d}.")
 
     return prompt
-
-
-class BilledModel(ScriptedModel):
-    """Keeps what it billed, and whether the request was compacted."""
-
-    def __init__(self, steps: Iterator[Step]) -> None:
-        self.tokens = self.cached = self.compactions = 0
-        self.is_compacted: Callable[[], bool] = lambda: False
-        super().__init__(steps, count=lambda text: COUNTER.count(text).tokens)
-
-    @override
-    def answer(
-        self,
-        messages: Sequence[ChatMessage],
-        *,
-        tools: Sequence[ChatMessage] = (),
-        model: str = "scripted-model",
-    ) -> Answer:
-        self.compactions += self.is_compacted()
-        answer = super().answer(messages, tools=tools, model=model)
-        self.tokens += answer.usage.prompt_tokens
-        self.cached += answer.usage.cached_tokens
-        return answer
 
 
 READ: Any = [{"type": "function", "function": {"name": "read"}}]
@@ -301,7 +277,14 @@ class Figures:
 
 async def run(host: str, name: str, talk: Talk) -> Figures:
     """One conversation with one of the ``PROMPTS``."""
-    model = BilledModel(talk.steps())
+    steps, compacted = talk.steps(), list[bool]()
+
+    def step(_request: Request) -> Step:
+        prepared = agent.prepared if isinstance(agent, PlainAgent) else last_prepared_of(agent)
+        compacted.append(prepared is not None and prepared.compacted)
+        return next(steps)
+
+    model = ScriptedModel(step, count=lambda text: COUNTER.count(text).tokens)
     async with LoopbackServer(model, window_tokens=talk.window_tokens) as server:
         ours = {
             "window_tokens": talk.window_tokens,
@@ -310,12 +293,6 @@ async def run(host: str, name: str, talk: Talk) -> Figures:
         tools: Any = [talk.tool()] if talk.has_tools else ()
         job = Job(url=server.base_url, prompt="", model=MODEL, ours=ours, tools=tools)
         agent = HOSTS[host](job, prompts(ticks=name != "constant"))
-
-        def is_compacted() -> bool:
-            prepared = agent.prepared if isinstance(agent, PlainAgent) else last_prepared_of(agent)
-            return prepared is not None and prepared.compacted
-
-        model.is_compacted = is_compacted
         for question in talk.questions():
             await agent.ask(question)
         await agent.aclose()
@@ -324,8 +301,9 @@ async def run(host: str, name: str, talk: Talk) -> Figures:
     return Figures(
         host=host,
         prompt=name,
-        compactions=model.compactions,
-        cached=model.cached / model.tokens,
+        compactions=sum(compacted),
+        cached=sum(bill.cached_tokens for bill in model.bills)
+        / sum(bill.prompt_tokens for bill in model.bills),
         ms=1e3 * median(agent.taken_s) if isinstance(agent, PlainAgent) else 0.0,
         requests=requests,
     )

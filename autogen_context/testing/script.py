@@ -93,12 +93,15 @@ class ScriptedModel:
         steps: the answers in order (any iterable, even an infinite one), or a function from the request to the answer.
         count: token counter for a text; by default an approximation without a vocabulary.
 
+    Attributes:
+        bills: the usage of each answer so far.
     """
 
     def __init__(self, steps: Script, *, count: CountTokens = approximate_tokens) -> None:
         self._choose = steps if callable(steps) else _in_order(steps)
         # Each request repeats most of the texts of the one before, so counts are cached.
         self.count: CountTokens = lru_cache(maxsize=4096)(count)
+        self.bills: list[Usage] = []
         self._cache = PromptCache()
         self._answered = 0
         self._lock = Lock()
@@ -130,6 +133,7 @@ class ScriptedModel:
                 completion_tokens=sum(map(self.count, said)),
                 cached_tokens=self._cache.cached_tokens(prompt),
             )
+            self.bills.append(usage)
         return Answer(number=number, text=text, calls=calls, usage=usage)
 
 

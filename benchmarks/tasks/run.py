@@ -12,20 +12,16 @@ from typing import Any
 from autogen_core.tools import FunctionTool
 from host_agents import COUNTER, HostAgent, Job
 from openai import BadRequestError
-from typing_extensions import override
 
 from autogen_context.messages.find_tools import FIND_TOOLS_NAME
 from autogen_context.testing import (
-    Answer,
     Call,
-    ChatMessage,
     LoopbackServer,
     Request,
     Say,
     Script,
     ScriptedModel,
     Step,
-    Usage,
 )
 from autogen_context.testing.usage import compact
 from autogen_context.tokens.prices import Rates
@@ -64,23 +60,10 @@ class Outcome:
 
 
 class Billed(ScriptedModel):
-    """A scripted model that keeps its bills."""
+    """A scripted model that counts exactly, with the price of its bills."""
 
     def __init__(self, steps: Script) -> None:
-        self.bills: list[Usage] = []
         super().__init__(steps, count=lambda text: COUNTER.count(text).tokens)
-
-    @override
-    def answer(
-        self,
-        messages: Sequence[ChatMessage],
-        *,
-        tools: Sequence[ChatMessage] = (),
-        model: str = "scripted-model",
-    ) -> Answer:
-        answer = super().answer(messages, tools=tools, model=model)
-        self.bills.append(answer.usage)
-        return answer
 
     @property
     def cost_tokens(self) -> float:

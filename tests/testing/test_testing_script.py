@@ -147,6 +147,7 @@ def test_cache_holds_the_common_start(tokens: int, cut: int, turns: int) -> None
     assert cached == 0 or (cached >= CACHE_FROM and cached % CACHE_STEP == 0)
     grown = model.answer([*messages, *HELLO]).usage.cached_tokens
     assert grown > whole - CACHE_STEP - PER_REQUEST or whole < CACHE_FROM + CACHE_STEP
+    assert [bill.cached_tokens for bill in model.bills] == [0, cached, grown]
 
 
 RESULTS = [str(m["content"]) for m in conversation(turns=40) if m["role"] == "tool"]
