@@ -8,6 +8,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import wraps
 from inspect import signature
 from typing import Any
 
@@ -176,6 +177,16 @@ class AgentchatAgent(HostAgent):
         )
 
 
+def as_function(tool: Callable[..., str]) -> Callable[..., str]:
+    """A tool as classic AutoGen takes it, which refuses methods."""
+
+    @wraps(tool)
+    def called(*args: Any, **arguments: Any) -> str:
+        return tool(*args, **arguments)
+
+    return called
+
+
 class ClassicAgent(HostAgent):
     """``ConversableAgent`` of classic AutoGen, beside another one that runs the tools."""
 
@@ -218,7 +229,7 @@ class ClassicAgent(HostAgent):
         entry |= {"stream": True} if job.is_streamed else {}
         agent = self._one(job.name, {"config_list": [entry], "cache_seed": None})
         user = self._one("user", False)  # noqa: FBT003 - the host's own word for none
-        for tool in job.tools:
+        for tool in map(as_function, job.tools):
             agent.register_for_llm(description=tool.__doc__)(tool)
             user.register_for_execution()(tool)
         if job.own is not None:
