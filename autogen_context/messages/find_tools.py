@@ -4,12 +4,11 @@ Promise: for any arguments of a model the answer is a text; what an answer says 
 list of messages says which tools were found in it.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol, cast
 
-from autogen_context.messages.tool_schema import as_text
+from autogen_context.messages.tool_schema import arguments_in, as_text
 from autogen_context.text.quote import one_line
 
 FIND_TOOLS_NAME = "find_tools"
@@ -137,13 +136,10 @@ def answer_find(finder: FindsTools | None, arguments: str | Mapping[str, object]
     """Answer a call; ``arguments`` are the model's JSON, or the object parsed from it. ``None`` has nothing deferred."""
     if finder is None:
         return ALL_THERE
-    try:
-        given: object = json.loads(arguments or "{}") if isinstance(arguments, str) else arguments
-    except (ValueError, RecursionError):
-        return f"The arguments are no JSON. {FIND_USAGE}"
-    if not isinstance(given, Mapping):
-        return f"The arguments are no JSON object. {FIND_USAGE}"
-    query = cast("Mapping[str, object]", given).get("query")
+    fields = arguments_in(arguments)
+    if isinstance(fields, str):
+        return f"{fields} {FIND_USAGE}"
+    query = fields.get("query")
     if isinstance(query, list | tuple):
         return finder.find_tools(", ".join(map(str, cast("Sequence[object]", query))))
     return finder.find_tools(as_text(query))

@@ -95,17 +95,24 @@ def digest_of(tools: Sequence[Mapping[str, object]]) -> str:
     return content_digest(*(json.dumps(tool, ensure_ascii=False) for tool in tools)).hex()
 
 
+def arguments_in(arguments: str | Mapping[str, object]) -> Mapping[str, object] | str:
+    """Return what a model calls a tool with, its JSON or the object parsed from it; a sentence says why it is no such object."""
+    try:
+        given: object = json.loads(arguments or "{}") if isinstance(arguments, str) else arguments
+    except (ValueError, RecursionError):
+        return "The arguments are no JSON."
+    if not isinstance(given, Mapping):
+        return "The arguments are no JSON object."
+    return cast("Mapping[str, object]", given)  # JSON has no other keys
+
+
 def answer_recall(recaller: RecallsContext | None, arguments: str | Mapping[str, object]) -> str:
     """Answer a call; ``arguments`` are the model's JSON, or the object parsed from it. ``None`` has nothing that left."""
     if recaller is None:
         return NOTHING_LEFT
-    try:
-        given: object = json.loads(arguments or "{}") if isinstance(arguments, str) else arguments
-    except (ValueError, RecursionError):
-        return f"The arguments are no JSON. {USAGE}"
-    if not isinstance(given, Mapping):
-        return f"The arguments are no JSON object. {USAGE}"
-    fields = cast("Mapping[str, object]", given)  # JSON has no other keys
+    fields = arguments_in(arguments)
+    if isinstance(fields, str):
+        return f"{fields} {USAGE}"
     if unknown := sorted(map(str, fields.keys() - RECALL_ARGUMENTS.keys())):
         return f"There is no argument {unknown[0][:40]!r}. {USAGE}"
     return recaller.recall_context(**{name: as_text(value) for name, value in fields.items()})
