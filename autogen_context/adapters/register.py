@@ -31,6 +31,7 @@ from autogen_context.view.prompt import as_text
 if TYPE_CHECKING:
     from autogen_context.manager.forgetting import Forgotten
     from autogen_context.view.explanation import Explanation
+    from autogen_context.view.statement import PersonStatement
 
 # Reserve for an unknown system prompt (about a page), and for unknown tools (about a dozen). AgentChat's default prompt has
 # 28 tokens, classic's has 460, and a tool has about 80 (measured 2026-11).
@@ -189,6 +190,14 @@ class AgentContext(Generic[Payload]):
     def explain(self, message: Payload) -> "Explanation":
         """Explain what the last turn did with a message; raise ``NotInHistory`` if it was not part of the turn."""
         return self.manager.explain(message)
+
+    def rules(self) -> "tuple[PersonStatement, ...]":
+        """Return the rules, limits and preferences of people that are in force; as of ``IncrementalContextManager.rules``."""
+        return self.manager.rules()
+
+    def facts(self) -> "tuple[PersonStatement, ...]":
+        """Return what else people stated and still holds; as of ``IncrementalContextManager.facts``."""
+        return self.manager.facts()
 
     def forget(
         self, message: Payload | None = None, *, handle: str = "", query: str = ""

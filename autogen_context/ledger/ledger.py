@@ -51,10 +51,20 @@ SPEAKERS: dict[str, Author] = {  # role names used in transcripts
     **dict.fromkeys(("function result", "function output"), "tool"),
     **dict.fromkeys(("system", "developer"), "system"),
 }
-Owner = Literal["system's safety rule", "own rule", "own", "reported rule", "reported"]
+Owner = Literal[
+    "system's safety rule",
+    "person's rule",
+    "person's wish",
+    "own rule",
+    "own",
+    "reported rule",
+    "reported",
+]
 ANYBODY: frozenset[Author] = frozenset(get_args(Author))
 REPLACED_BY: dict[Owner, frozenset[Author]] = {  # whose entries which authors may replace
     "system's safety rule": frozenset({"system"}),
+    "person's rule": frozenset({"person"}),
+    "person's wish": frozenset({"person"}),
     "own rule": AUTHORITIES,
     "own": AUTHORITIES,
     "reported rule": ANYBODY,
@@ -280,6 +290,8 @@ def owner_of(entry: Entry) -> Owner:
         return "system's safety rule"
     if entry.reported:
         return "reported rule" if entry.kind in RULES else "reported"
+    if entry.author == "person" and entry.kind in {*RULES, "preference"}:
+        return "person's rule" if entry.kind in RULES else "person's wish"
     return "own rule" if entry.kind in RULES else "own"
 
 
@@ -302,7 +314,7 @@ def withdraws(statement: Statement, old: Entry) -> bool:
 def said_in(text: str, author: Author) -> Iterator[tuple[Author, Statement]]:
     """Yield the statements of a message; marks of speakers in its text may take authority from it, and never give it more."""
     for speaker, statement in statements_in(text, author):
-        yield (author if speaker == "system" else speaker), statement
+        yield (author if speaker in AUTHORITIES else speaker), statement
 
 
 @remembered(KEPT_TEXTS)

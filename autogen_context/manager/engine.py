@@ -35,6 +35,7 @@ from autogen_context.manager.prepared import (
 )
 from autogen_context.manager.record import BEFORE, record_of, recorded_in
 from autogen_context.manager.room import RequestRoom, Rooms, Window, possible_rewrite
+from autogen_context.manager.stated import StatementsSent
 from autogen_context.manager.volatile import PromptChanges, VolatilePrompt
 from autogen_context.messages.message import Message, as_message, handle_of
 from autogen_context.messages.origin import Declared
@@ -50,6 +51,7 @@ from autogen_context.view.decision import Candidate, Decision, Decisions, Why
 from autogen_context.view.explanation import Reasoned
 from autogen_context.view.invariants import satisfied
 from autogen_context.view.prompt import SplitPrompt
+from autogen_context.view.statement import AbsentRules, PersonStatement
 from autogen_context.view.view import ContextView
 
 if TYPE_CHECKING:
@@ -150,13 +152,17 @@ class Engine:
         view, answer, finished = self.cut(view, room, cost)
         view = self.with_injected(view, answer)
         view, request = self.fitting(view, since=rewrites)
+        view = self.with_absent_rules(view)
+        certificate = request.certificate
+        if absent := view.absent.rules:
+            certificate = replace(certificate, rules_absent=absent)
         compacted, units = view.rewrites > rewrites, len(self.conversation.candidates)
         waited = cost.waited_tokens
         pace = view.pace.after_turn(waited, rewrote=compacted, units=units, now_s=now_s)
         view = replace(view, pace=pace, must_replan=False, sent=view.decisions.stop)
         prepared = Prepared(
             messages=self._writer.payloads(request.pieces, payloads),
-            certificate=request.certificate,
+            certificate=certificate,
             decisions=view.decisions,
             compacted=compacted,
             cost_estimate=finished.cost_estimate if finished and finished.is_done else cost,
@@ -262,13 +268,43 @@ class Engine:
         stated_now = self.planner.stated(replace(each, position=BEFORE) for each in entries)
         entries = [each for each in stated_now if each.position < 0]
         record = record_of(entries, room.budget.notice_tokens, self._counter.text)
-        return replace(view, record=record)
+        return replace(view, record=record, absent=AbsentRules())
 
     def stated_at(self, view: ContextView, positions: Container[int]) -> list[Entry]:
         """Return what still holds of messages at these positions, and of those that the host cut before."""
         stated = self.planner.stated(recorded_in(view.record))
         own = (each for each in stated if not each.reported)
         return [each for each in own if each.position < 0 or each.position in positions]
+
+    def statements(self, view: ContextView) -> list[PersonStatement]:
+        """Return what people stated and still holds, and whether the view sends it."""
+        return list(self._sent(view).of(self.planner.stated(recorded_in(view.record))))
+
+    def _sent(self, view: ContextView) -> StatementsSent:
+        return StatementsSent(view, self.conversation, self._writer.pieces(view.decisions))
+
+    def with_absent_rules(self, view: ContextView) -> ContextView:
+        """Return the view with the rules in force that its request has not.
+
+        While the sent prefix holds they stay the same, unless a person speaks, or a notice tells of one.
+        """
+        known, last = view.absent, view.decisions.last
+        if not (view.decisions.hidden or view.record.stated):
+            return replace(view, absent=AbsentRules()) if known.rules else view
+        people, candidates = self.conversation.overview.people, self.conversation.candidates
+        has_news = (people and candidates[people[-1]].unit.start >= view.sent) or (
+            known.rules and last is not None and last.before
+        )
+        goes_on = known.rewrites == view.rewrites
+        if goes_on and not has_news:
+            return view
+        sent, stated = self._sent(view), self.planner.stated(recorded_in(view.record))
+        absent = (
+            sent.absent_since(known.rules, stated, since=view.sent)
+            if goes_on
+            else sent.absent(stated)
+        )
+        return replace(view, absent=AbsentRules(rules=tuple(absent), rewrites=view.rewrites))
 
     def keep(self, candidates: Iterable[Candidate]) -> None:
         """Store the originals of units that the host no longer has."""

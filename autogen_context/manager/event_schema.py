@@ -67,6 +67,29 @@ class LostEvent(TypedDict):
     cost: float  # that they cost more, in uncached input tokens
 
 
+class RuleEvent(TypedDict):
+    """A rule, limit or preference of a person, by the message that stated it: null if the host has cut that from its list."""
+
+    message: int | None
+    kind: str
+    text: NotRequired[str]  # with record_text
+
+
+class EndedRuleEvent(RuleEvent):
+    """A rule that is no longer in force since message ``by``."""
+
+    by: int
+
+
+class RulesEvent(TypedDict):
+    """What a turn changed of the rules in force."""
+
+    anew: bool  # all rules are listed, since the log or the conversation begins or the host changed its list
+    stated: list[RuleEvent]
+    ended: list[EndedRuleEvent]
+    absent: list[RuleEvent]  # in force, and not word for word in this turn's request
+
+
 class QualityEvent(TypedDict):
     """Quality measures of a compaction; ``None`` where there was nothing to measure."""
 
@@ -109,6 +132,8 @@ class TurnEvent(Header):
     estimate: CostEstimate | None
     price: PriceEvent
     sections: dict[str, int]
+    # Null where nothing changed and no rule is absent, and absent in logs of earlier releases.
+    rules: NotRequired[RulesEvent | None]
     since: int
     units: list[UnitEvent]
     cut: float | None

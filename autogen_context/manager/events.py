@@ -24,12 +24,15 @@ from autogen_context.manager.event_schema import (
     Header,
     LostEvent,
     QualityEvent,
+    RulesEvent,
     Size,
     TurnEvent,
     UnitEvent,
 )
 from autogen_context.manager.injected import OPENING
 from autogen_context.manager.prepared import Prepared
+from autogen_context.manager.record import recorded_in
+from autogen_context.manager.rule_events import RuleEvents
 from autogen_context.messages.identifiers import is_distinctive, values_of
 from autogen_context.messages.message import (
     MODEL_ROLES,
@@ -313,6 +316,7 @@ class TurnEvents:
         self._named: dict[str, int] = {}  # value -> last unit in which the model used it
         self._chain = Chain()
         self._sent: dict[str, SentBefore] = {}  # the last request with each list of tools
+        self._rules = RuleEvents(record_text=record_text)
 
     def event(self, turn: TurnTaken, stretch: int) -> Event:
         """Return the event of a turn, also when it is asked for again; the first one of a ``stretch`` lists all units."""
@@ -321,10 +325,24 @@ class TurnEvents:
         event = self._last[1]
         if stretch != self._stretch:
             event["since"], event["units"] = 0, [unit.event for unit in self._units]
+            self._put_rules(event, turn, self._rules.whole())
         self._stretch = stretch
         return cast("Event", event)
 
     def _made(self, turn: TurnTaken) -> TurnEvent:
+        event = self._as_sent(turn)
+        said = [message for each in turn.new for message in each.unit.messages]
+        recorded = tuple(recorded_in(turn.view.record))
+        self._put_rules(event, turn, self._rules.follow(said, recorded, same=event["since"]))
+        return event
+
+    def _put_rules(self, event: TurnEvent, turn: TurnTaken, changed: RulesEvent) -> None:
+        """Put what changed of the rules into an event, if anything did."""
+        changed["absent"] = self._rules.absent(turn.prepared.certificate.rules_absent)
+        if any(changed.values()):
+            event["rules"] = changed
+
+    def _as_sent(self, turn: TurnTaken) -> TurnEvent:
         prepared, certificate = turn.prepared, turn.prepared.certificate
         price, before = self._price, self._units[: turn.same] if prepared.compacted else []
         sent, last = dict(self._sent), list(self._units)
@@ -368,6 +386,7 @@ class TurnEvents:
                 "cache_ttl_s": price.cache_ttl_s,
             },
             "sections": sections,
+            "rules": None,
             "since": turn.new[0].unit.start if turn.new else turn.history["messages"],
             "units": units,
             "cut": self._cut,

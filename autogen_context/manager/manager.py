@@ -49,6 +49,7 @@ from autogen_context.view.view import BilledUsage
 if TYPE_CHECKING:
     from autogen_context.manager.forgetting import Forgotten
     from autogen_context.view.explanation import Explanation
+    from autogen_context.view.statement import PersonStatement
 
 PreparedT = TypeVar("PreparedT", Prepared[object], Prepared[object] | None)
 MESSAGES = "the whole history as a list of messages"
@@ -290,6 +291,25 @@ class IncrementalContextManager:
             ValueError: it is no message.
         """
         return self._runner.latest.explain(message)
+
+    def rules(self) -> "tuple[PersonStatement, ...]":
+        """Return the rules, limits and preferences that people stated and that still hold, in the order in which they were stated.
+
+        Each has its words, its place, and whether the last request has it; a rule leaves only by a person's word, or with its message.
+        It waits for a turn under way; what was not read yet of the conversation is read now. With ``enabled=False`` nothing is.
+
+        Raises:
+            ValueError: the messages of a loaded state were not handed in yet.
+        """
+        return tuple([each for each in self._statements() if each.is_rule])
+
+    def facts(self) -> "tuple[PersonStatement, ...]":
+        """Return what else people stated and still holds: facts, decisions, goals, who they are; as of ``rules``."""
+        return tuple([each for each in self._statements() if not each.is_rule])
+
+    def _statements(self) -> "list[PersonStatement]":
+        with self._turns.lock:
+            return self._owned.statements()
 
     def forget(self, message: object = None, *, handle: str = "", query: str = "") -> "Forgotten":
         """Forget a message, the original under a handle, or all that has a text; a call goes with its results.

@@ -65,6 +65,7 @@ from autogen_context.view.alignment import HostChange, Run
 from autogen_context.view.conversation import Compared, digest_of
 from autogen_context.view.invariants import Certificate
 from autogen_context.view.notice import ProviderTurn
+from autogen_context.view.statement import PersonStatement
 from autogen_context.view.versions import Version, Versions
 from autogen_context.view.view import ContextView
 
@@ -289,12 +290,22 @@ class TurnRunner:
         """Finds what was kept of messages that leave."""
         return Forgetting(self.setup, self.engine, self.originals, self.prefetcher)
 
+    def statements(self) -> list[PersonStatement]:
+        """Return what people stated and still holds, and whether the last request has it."""
+        with self._changing():
+            self._require_messages("rules")
+            return self.engine.statements(self.view)
+
+    def _require_messages(self, what: str) -> None:
+        history = self.engine.conversation.history
+        if history.known > len(history.messages):
+            raise ValueError(f"{what}: {NOT_HANDED_IN}")
+
     def forget(self, *, message: object, handle: str, query: str) -> Forgotten:
         """Forget messages, so that they are in no request any more, and all that was kept of them."""
         with self._changing():
             history = self.engine.conversation.history
-            if history.known > len(history.messages):
-                raise ValueError(f"forget: {NOT_HANDED_IN}")
+            self._require_messages("forget")
             wanted = self.forgetting.wanted(self.view, message=message, handle=handle, query=query)
             if wanted.positions:
                 kept = [p for i, p in enumerate(history.payloads) if i not in wanted.positions]

@@ -16,6 +16,7 @@ from autogen_context.tokens.measure import Count
 from autogen_context.view.decision import Candidate, Decision
 from autogen_context.view.index import Overview
 from autogen_context.view.protected import VERBATIM, Protection
+from autogen_context.view.statement import PersonStatement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -321,6 +322,8 @@ class Certificate:
         orphans: positions in the host's list of units that arrived with a call or a result missing.
         partly_read: positions in the host's list of messages that are longer than a stage reads (``text.work``): they are kept,
             counted and recalled as any other, but statements, names and blocks are looked for at their ends.
+        rules_absent: the rules, limits and preferences of people that are in force and that the list has not word for word; its model
+            does not know them, or knows them by a summary only.
     """
 
     limit_tokens: int
@@ -329,6 +332,7 @@ class Certificate:
     broken: tuple[str, ...] = ()
     orphans: tuple[int, ...] = ()
     partly_read: tuple[int, ...] = ()
+    rules_absent: tuple[PersonStatement, ...] = ()
     assumed_tokens: int = 0
     fixed_tokens: int = 0
     tools: str = ""

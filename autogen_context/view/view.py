@@ -26,6 +26,7 @@ from autogen_context.view.decision import (
 from autogen_context.view.invariants import Checked, faults_of_decisions
 from autogen_context.view.notice import Notices, PreambleOffer
 from autogen_context.view.prompt import SplitPrompt
+from autogen_context.view.statement import AbsentRules
 
 
 def from_hex(value: object) -> bytes:
@@ -165,6 +166,7 @@ class ContextView:
         loaded_tools: names of the tools that are sent although schemas are deferred, in the order in which they were called or
             found; ``None`` until schemas are deferred.
         tool_order: names of all tools so far, in the order in which they first came.
+        absent: the rules in force that the last request has not.
     """
 
     decisions: Decisions = field(default_factory=Decisions)
@@ -182,6 +184,7 @@ class ContextView:
     prompt: SplitPrompt = field(default_factory=SplitPrompt)
     loaded_tools: tuple[Text, ...] | None = None
     tool_order: tuple[Text, ...] = ()
+    absent: AbsentRules = field(default_factory=AbsentRules)
 
     @property
     def tokens(self) -> int:

@@ -1,0 +1,92 @@
+"""What people stated and still holds, and which of it a request has.
+
+Promise: a statement is a person's, by where its message came from, and stays until a person takes it back or replaces it. It counts
+as sent only word for word: in a message of a person or the system, or in a notice. Nothing is kept here.
+"""
+
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property
+
+from autogen_context.ledger import Entry
+from autogen_context.manager.record import BEFORE
+from autogen_context.messages.message import SYSTEM_ROLES, Message
+from autogen_context.messages.piece import Piece, Verbatim
+from autogen_context.prioritizer.references import unit_at
+from autogen_context.view.conversation import Conversation
+from autogen_context.view.statement import PersonStatement, WordsOfPeople
+from autogen_context.view.view import ContextView
+
+
+class StatementsSent:
+    """The statements of a conversation beside what a view sends of it, as ``pieces``."""
+
+    def __init__(
+        self, view: ContextView, conversation: Conversation, pieces: Sequence[Piece]
+    ) -> None:
+        self._view, self._conversation, self._pieces = view, conversation, pieces
+
+    def of(self, entries: Iterable[Entry]) -> Iterator[PersonStatement]:
+        """Yield those of these entries that people stated."""
+        for entry in entries:
+            position = entry.position if entry.position >= 0 else None
+            turn = None if position is None else self._turn(position)
+            if entry.author == "person" and (turn or position is None):
+                yield PersonStatement(
+                    text=entry.text,
+                    kind=entry.kind,
+                    position=position,
+                    turn=turn,
+                    in_request=self._is_sent(entry.text, position),
+                )
+
+    def absent(self, entries: Iterable[Entry]) -> Iterator[PersonStatement]:
+        """Yield those of these entries that are rules of people and are not sent."""
+        return (each for each in self.of(entries) if each.is_rule and not each.in_request)
+
+    def absent_since(
+        self, known: Iterable[PersonStatement], entries: Collection[Entry], *, since: int
+    ) -> Iterator[PersonStatement]:
+        """Yield the same of all entries, for a list that was only appended to from message ``since`` on: ``known`` are those absent before."""
+        in_force = {(entry.text, entry.position) for entry in entries}
+        words = WordsOfPeople(self._texts(since))
+        for rule in known:
+            at = BEFORE if rule.position is None else rule.position
+            if (rule.text, at) in in_force and not words.has(rule.text):
+                yield rule
+        yield from self.absent(entry for entry in entries if entry.position >= since)
+
+    def _turn(self, position: int) -> int | None:
+        """Return which of the people's messages stands at a position, from 1; ``None`` if that is no person's."""
+        people = self._conversation.overview.people
+        unit = unit_at(self._conversation.candidates, position)
+        at = bisect_left(people, unit)
+        return at + 1 if people[at : at + 1] == [unit] else None
+
+    def _is_sent(self, text: str, position: int | None) -> bool:
+        decisions = self._view.decisions
+        if position is not None and position < decisions.stop:
+            said = self._conversation.messages[position].text
+            if not decisions.hides_message(position) and WordsOfPeople([said]).has(text):
+                return True
+        return self._words.has(text)
+
+    @cached_property
+    def _words(self) -> WordsOfPeople:
+        return WordsOfPeople(self._texts())
+
+    def _texts(self, since: int = 0) -> Iterator[str]:
+        """Yield what is sent of people's and the system's messages from ``since`` on, and what is ours."""
+        messages = self._conversation.messages
+        yield self._view.record.text
+        for piece in self._pieces:
+            if isinstance(piece, Verbatim):
+                stretch = messages[max(piece.start, since) : piece.stop]
+                yield from (message.text for message in stretch if is_said(message))
+            elif piece.index is None or is_said(messages[piece.index]):
+                yield piece.message.text
+
+
+def is_said(message: Message) -> bool:
+    """Return whether a message of the host is a person's or the system's."""
+    return message.role in SYSTEM_ROLES or message.origin == "person"
