@@ -9,7 +9,7 @@ from pathlib import Path
 from autogen_context.cli import one_of, print_json, print_lines, remark, waiting
 from autogen_context.report.bill import because
 from autogen_context.report.events import DAMAGED, Run, read_events, runs_of
-from autogen_context.report.explained import Explained, KeepingCost, explained
+from autogen_context.report.explained import Explained, KeepingCost, StatedRule, explained
 
 VERBS = {"drop": "left out", "shorten": "shortened", "reduce": "reduced on arrival"}
 
@@ -65,6 +65,7 @@ def said(found: Explained) -> Iterator[str]:
         yield from cost_of(found.keeping)
     if last["handle"]:
         yield f"the original: recall_context(handle={last['handle']!r})"
+    yield from map(rule_in_words, found.rules)
     if found.lost:
         again, tokens = found.lost["again"], found.lost["tokens"]
         yield (
@@ -74,6 +75,15 @@ def said(found: Explained) -> Iterator[str]:
     yield "history:"
     for each in found.life:
         yield f"- turn {each['turn']}: {each['action']}, {each['after']:,} tokens; {each['reason']}"
+
+
+def rule_in_words(rule: StatedRule) -> str:
+    """Return what became of a rule that the message stated."""
+    words = f" {rule.text!r}" if rule.text else ""
+    if rule.by is not None:
+        return f"it stated a {rule.kind}{words}, which message {rule.by} ended"
+    absent = "; this request has not its words" if rule.is_absent else ""
+    return f"it stated a {rule.kind}{words}, which is in force{absent}"
 
 
 def cost_of(cost: KeepingCost) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """The ``autogen-context`` command: its subcommands with their options.
 
-Promise: the exit code is 0, 1 if a check found damage or a broken prefix, 2 for an error that the user can fix, or 130 for Ctrl-C, without a
+Promise: the exit code is 0, 1 if a check found damage, a broken prefix or a lost statement, 2 for an error that the user can fix, or 130 for Ctrl-C, without a
 traceback. A subcommand's dependencies are imported only when it runs, so that the command starts fast.
 """
 
@@ -141,6 +141,41 @@ def replay(  # noqa: PLR0913 - the options
         every=1 if show_all else every,
         as_json=as_json,
         page=html,
+    )
+
+
+@app.command()
+def probe(  # noqa: PLR0913 - the options
+    *,
+    file: Annotated[str, Argument(metavar="FILE", help="The recording; - is standard input.")],
+    model: Annotated[str | None, Option(help="Such as gpt-4o; left out: the recorded one.")] = None,
+    window: Annotated[int | None, Option(metavar="N", help="Input tokens of a request.")] = None,
+    reserve: Annotated[int | None, Option(metavar="N", help="Of these, for the host.")] = None,
+    config: Annotated[Path | None, Option(metavar="FILE", help="Settings as a file.")] = None,
+    conversation: Annotated[str | None, Option(metavar="ID", help="One: id or number.")] = None,
+    rules: Annotated[
+        bool, Option("--rules", help="List the rules in force at the end instead.")
+    ] = False,
+    show_all: Annotated[bool, Option("--all", help="Show each turn.")] = False,
+    as_json: AsJson = False,
+) -> Action:
+    """Show which rules and facts of people a recorded conversation would lose, turn by turn.
+
+    Compares what this package would have sent with the newest messages that fit, and with the first message and the newest. FILE is a
+    recording as of replay. Exits with 1 if a request of this package lacks something that people stated and that still holds.
+    """
+    from autogen_context.cli.probe import show_probe
+
+    settings = {"model": model, "window_tokens": window, "reserve_tokens": reserve}
+    return partial(
+        show_probe,
+        file,
+        settings,
+        config=config,
+        conversation=conversation,
+        rules=rules,
+        show_all=show_all,
+        as_json=as_json,
     )
 
 

@@ -3,12 +3,21 @@
 Promise: only facts and numbers of the log; no message text is needed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from autogen_context.manager.event_schema import LostEvent, TurnEvent, UnitEvent, price_in
+from autogen_context.manager.event_schema import (
+    LostEvent,
+    RuleEvent,
+    TurnEvent,
+    UnitEvent,
+    price_in,
+)
 from autogen_context.report.events import Run
+
+Named = tuple[str, str]
+"""Kind and text of a rule."""
 
 
 class Change(UnitEvent):
@@ -31,6 +40,16 @@ class KeepingCost:
     room_tokens: int  # free below the limit in this turn's request
 
 
+@dataclass(frozen=True, slots=True)
+class StatedRule:
+    """A rule, limit or preference that a message stated."""
+
+    kind: str
+    text: str  # empty unless the log records text
+    by: int | None = None  # the message that ended it
+    is_absent: bool = False  # in force, and not word for word in this turn's request
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explained:
     """A message at a turn."""
@@ -45,6 +64,7 @@ class Explained:
     life: Sequence[Change]  # of its unit, which is decided on as a whole, oldest first
     keeping: KeepingCost | None  # of sending it in full; None if it is
     lost: LostEvent | None = None  # what this turn's request lost of the provider's cache, and why
+    rules: Sequence[StatedRule] = ()  # that it stated, up to this turn
 
 
 def explained(run: Run, *, message: int, turn: int | None = None) -> Explained:
@@ -74,6 +94,7 @@ def explained(run: Run, *, message: int, turn: int | None = None) -> Explained:
         life=life,
         keeping=None if is_whole else keeping(unit, now, requests),
         lost=now.get("lost"),
+        rules=rules_of(run, message, until=now["turn"]),
     )
 
 
@@ -88,6 +109,41 @@ def life_of(run: Run, message: int, *, until: int) -> list[Change]:
             life.append({**unit, "turn": turn["turn"], "cut": cut})
             last = unit
     return life
+
+
+def rules_of(run: Run, message: int, *, until: int) -> list[StatedRule]:
+    """Return the rules that a message stated up to and including a turn, those in force first.
+
+    Without their texts those of one kind cannot be told apart, and their numbers are right all the same.
+    """
+    in_force, ended, absent = list[Named](), list[tuple[Named, int]](), list[Named]()
+    for turn in takewhile(lambda turn: turn["turn"] <= until, run.turns):
+        changed = turn.get("rules")
+        absent = named(changed["absent"], message) if changed else []
+        if changed is None:
+            continue
+        in_force, ended = ([], []) if changed["anew"] else (in_force, ended)
+        in_force += named(changed["stated"], message)
+        for each in changed["ended"]:
+            for rule in named([each], message):
+                ended.append((rule, each["by"]))
+                in_force = without_one(in_force, rule)
+    found: list[StatedRule] = []
+    for rule in in_force:
+        found.append(StatedRule(*rule, is_absent=rule in absent))
+        absent = without_one(absent, rule)
+    return found + [StatedRule(*rule, by=by) for rule, by in ended]
+
+
+def named(rules: Iterable[RuleEvent], message: int) -> list[Named]:
+    """Return the kind and the text of those rules that a message stated."""
+    return [(rule["kind"], rule.get("text", "")) for rule in rules if rule["message"] == message]
+
+
+def without_one(rules: Sequence[Named], rule: Named) -> list[Named]:
+    """Return rules without the first that is this one."""
+    at = rules.index(rule) if rule in rules else len(rules)
+    return [*rules[:at], *rules[at + 1 :]]
 
 
 def keeping(unit: UnitEvent, now: TurnEvent, requests: int) -> KeepingCost:

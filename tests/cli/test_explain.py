@@ -14,6 +14,7 @@ from autogen_context.report.explained import explained
 from autogen_context.tokens.prices import price_of
 from autogen_context.view.decision import Decision
 from support.runs import LONG, lived
+from support.saying import says
 
 TURNS = 24
 SAID = LONG[: 2 * TURNS]
@@ -156,3 +157,39 @@ def test_nothing_in_a_log_moves_the_cursor(
         shown = capsys.readouterr()
         assert "warning: damaged lines that were skipped in " in shown.err
         assert all(char.isprintable() or char == "\n" for char in shown.out + shown.err)
+
+
+@pytest.mark.parametrize("record_text", [True, False])
+def test_what_became_of_a_rule_is_explained(
+    tmp_path: Path, shown: Command, *, record_text: bool
+) -> None:
+    """Of the message that stated it: whether it is in force, and else by which message a person ended it; at each turn."""
+    said = [
+        "The limit is 30 people. The budget is 40 EUR.",
+        "The limit is 45 people now.",
+        "Go on.",
+    ]
+    history = [m for text in said for m in (says(text, "user"), says("Fine."))]
+    log = EventLog(tmp_path / "run.jsonl", record_text=record_text)
+    manager = IncrementalContextManager(model="gpt-4o", window_tokens=3_000, events=log)
+    for stop in (1, 3, 5):
+        manager.prepare_nowait(history[:stop])
+    assert log.flush()
+
+    def told(message: int, turn: int) -> list[str]:
+        out = shown("explain", log.path, "--message", message, "--turn", turn)
+        return [line for line in out.splitlines() if line.startswith("it stated")]
+
+    first, second, newer = (
+        f" {text!r}" if record_text else ""
+        for text in ("The limit is 30 people", "The budget is 40 EUR", "The limit is 45 people now")
+    )
+    holds = "which is in force"
+    assert told(0, 1) == [f"it stated a constraint{text}, {holds}" for text in (first, second)]
+    ended = [
+        f"it stated a constraint{second}, {holds}",
+        f"it stated a constraint{first}, which message 2 ended",
+    ]
+    assert told(0, 2) == told(0, 3) == ended
+    assert told(2, 3) == [f"it stated a constraint{newer}, {holds}"]
+    assert told(4, 3) == []
