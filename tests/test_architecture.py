@@ -28,6 +28,7 @@ LEVELS = (
     {"compressor"},
     {"triggers", "recall"},
     {"project"},
+    {"memory"},
     {"config"},
     {"manager"},
     {"adapters", "report", "testing"},

@@ -188,6 +188,13 @@ class ManagedChatCompletionContext(
         await self._begin_anew()
         await asyncio.to_thread(old.clear_originals)
 
+    @override
+    async def aclose(self) -> None:
+        """Stop the background work; a person's memory gets the last answer, which no request shows."""
+        if self._options.get("memory") is not None:
+            await asyncio.to_thread(self.manager.observe, list(self._messages))
+        await super().aclose()
+
     async def _begin_anew(self) -> None:
         old, self.manager = self.manager, self._new_manager()
         self.last_prepared = None

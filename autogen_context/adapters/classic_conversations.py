@@ -32,7 +32,7 @@ CONVERSATIONS = 8  # managers kept; few agents alternate between more than eight
 class Conversations(AgentContext[ChatDict]):
     """The conversations of one agent, each with its own manager; the hooks do not name the peer.
 
-    If there is a model to ask, a prioritizer to await or a project to read, a turn waits for them (within their time limit) on a separate event loop.
+    If there is a model to ask, a prioritizer to await, a project or a person's memory to read, a turn waits for them (within their time limit) on a separate event loop.
 
     Attributes:
         manager: the manager of the last turn's conversation; before the first turn, the one it will use.
@@ -50,7 +50,7 @@ class Conversations(AgentContext[ChatDict]):
         self._known: list[Known] = []  # most recently used last
         self._begin_anew()
         when_forked(self._begin_anew)
-        self._waits = any(map(options.get, ("model_client", "vectors", "project")))
+        self._waits = any(map(options.get, ("model_client", "vectors", "project", "memory")))
         self._waits |= is_awaited(options.get("prioritizer"))
 
     def prepare(

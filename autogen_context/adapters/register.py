@@ -29,6 +29,7 @@ from autogen_context.models.completion import ModelClient
 from autogen_context.view.prompt import as_text
 
 if TYPE_CHECKING:
+    from autogen_context.manager.facts import ContextFacts
     from autogen_context.manager.forgetting import Forgotten
     from autogen_context.view.explanation import Explanation
     from autogen_context.view.statement import PersonStatement
@@ -195,15 +196,20 @@ class AgentContext(Generic[Payload]):
         """Return the rules, limits and preferences of people that are in force; as of ``IncrementalContextManager.rules``."""
         return self.manager.rules()
 
-    def facts(self) -> "tuple[PersonStatement, ...]":
-        """Return what else people stated and still holds; as of ``IncrementalContextManager.facts``."""
-        return self.manager.facts()
+    def statements(self) -> "tuple[PersonStatement, ...]":
+        """Return all that people stated and still holds; as of ``IncrementalContextManager.statements``."""
+        return self.manager.statements()
 
     def forget(
         self, message: Payload | None = None, *, handle: str = "", query: str = ""
     ) -> "Forgotten":
         """Forget a message, an original or all that has a text; as of ``IncrementalContextManager.forget``."""
         return self.manager.forget(message, handle=handle, query=query)
+
+    @property
+    def facts(self) -> "ContextFacts":
+        """The facts that people stated, as they hold now: listed, edited, deleted; as of ``IncrementalContextManager.facts``."""
+        return self.manager.facts
 
     def recall(self, handle: str) -> Sequence[Message]:
         """Return the originals of shortened or evicted content; raise ``OriginalNotFound`` if they are not stored."""

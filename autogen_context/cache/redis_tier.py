@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from redis.client import PubSub
 
 LONGEST_TTL_S = 7 * 24 * 3600.0
+LONGEST_MEMORY_S = 10 * 366 * 24 * 3600.0
 
 _LOGGER = logging.getLogger(__name__)
 _AT_ONCE = 200  # orders per batch
@@ -77,15 +78,15 @@ class _Orders:
 
 
 class RedisTier:
-    """A ``SharedTier`` in one namespace of a server. A value expires after seven days at most.
+    """A ``SharedTier`` in one namespace of a server. A value expires after seven days at most, one of a person's memory after ten years.
 
     Args:
         server: the server, or its url.
         tenant: the owner of the values, which all agents of the tenant share.
         agent: restricts the values to one agent of the tenant.
         conversation: restricts them to one conversation of the agent.
-        kind: what the values are; those of one kind are apart from those of the other. The names of originals are also
-            stored on the server, unencrypted, so that ``names`` can list them.
+        kind: what the values are; those of one kind are apart from those of another. The names of originals and of a person's
+            memory are also stored on the server, unencrypted, so that ``names`` can list them.
         key: seals the values; default: that of the server.
 
     Attributes:
@@ -104,7 +105,7 @@ class RedisTier:
         tenant: str = "",
         agent: str = "",
         conversation: str = "",
-        kind: Literal["cache", "original"] = "cache",
+        kind: Literal["cache", "original", "memory"] = "cache",
         key: str | bytes | None = None,
     ) -> None:
         self._server = server_of(server)
@@ -117,7 +118,8 @@ class RedisTier:
         if not self.is_authenticated:
             self._server.warn_of_no_key()
         # The names, in a sorted set by expiry.
-        self._list = f"{self.namespace}:names" if kind == "original" else ""
+        self._list = "" if kind == "cache" else f"{self.namespace}:names"
+        self._longest_s = LONGEST_MEMORY_S if kind == "memory" else LONGEST_TTL_S
         self._begin_anew()
         when_forked(self._begin_anew)
         self._own = uuid4().hex  # sender id, to skip own notices
@@ -168,7 +170,7 @@ class RedisTier:
         """Return the names that were written with the key and have not expired, pending writes included: the newest 20,000.
 
         Raises:
-            StoreUnavailable: the server is away, or these values are not listed on it: only the names of originals are.
+            StoreUnavailable: the server is away, or these values are not listed on it: only the names of originals and memories are.
             StoreRefused: the server rejects the credentials and has never answered.
         """
         if not self._list:
@@ -205,7 +207,7 @@ class RedisTier:
     def write(self, values: Mapping[str, bytes], *, ttl_s: float | None = None) -> list[str]:
         """Queue values for writing. Returns the names of values that are too large or were dropped from the full queue."""
         gone: list[str] = []
-        longest_s = LONGEST_TTL_S if ttl_s is None else min(ttl_s, LONGEST_TTL_S)
+        longest_s = self._longest_s if ttl_s is None else min(ttl_s, self._longest_s)
         until_ms = _now_ms() + max(1, int(longest_s * 1_000))
         limits = self._server.limits
         with self._lock:
@@ -318,7 +320,7 @@ class RedisTier:
                 if until:
                     pipeline.zadd(self._list, until)
                 pipeline.zremrangebyscore(self._list, 0, now_ms)
-                pipeline.pexpire(self._list, int(LONGEST_TTL_S * 1_000))
+                pipeline.pexpire(self._list, int(self._longest_s * 1_000))
             answers = pipeline.execute(raise_on_error=False)
         said = dict(zip(due, answers, strict=False))
         if self._list and any(str(each).startswith("WRONGTYPE") for each in answers[len(due) :]):

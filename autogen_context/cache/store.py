@@ -45,7 +45,7 @@ ResultT = TypeVar("ResultT")
 FILE: Final = "cache.db"  # diskcache's name for it
 ASIDE: Final = f"{FILE}.damaged"  # what could not be trusted, until something in it is deleted
 ROW_BYTES: Final = 200  # approximate overhead of a row
-SUBFOLDERS: Final = ("originals", "values")
+SUBFOLDERS: Final = ("originals", "values", "memory")
 
 _LOGGER = logging.getLogger(__name__)
 _LOCKED_S = 2.0  # how long one process waits for another's lock

@@ -13,13 +13,14 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from autogen_context.cache.originals import OriginalStore
 from autogen_context.errors import NotInHistory, OriginalNotFound
 from autogen_context.ledger import Entry
 from autogen_context.manager.engine import Engine
+from autogen_context.manager.facts import FACTS
 from autogen_context.manager.parts import Setup
 from autogen_context.manager.prefetch import Prefetcher
 from autogen_context.messages.message import Message, handle_of, joined_text
@@ -32,6 +33,7 @@ from autogen_context.view.view import ContextView
 
 OnHostRemoval = Literal["auto", "forget", "keep"]
 LEAST_LINE = 8  # characters; a shorter line tells nothing of where it is from
+MEMORY = "memory"  # the provider of a person's memory
 NUMBERED = re.compile(r"^[0-9]+\+?\t", re.MULTILINE)  # as ``recall_context`` answers
 HANDLE = re.compile(r'handle="([0-9a-z]{8,64})"')
 
@@ -44,19 +46,21 @@ class Forgotten:
         messages: the messages, calls with all their results; those of originals included.
         handles: handles of the originals that were deleted.
         statements: what people had stated in messages that the host no longer has.
+        remembered: ids of what was forgotten in the person's memory, exchanges and facts.
         stays: number of messages that match and cannot be forgotten: the system prompt, the newest message with its call.
-        unavailable: handles that a store could not delete now; it is tried again in each turn.
+        unavailable: handles, or ids of the person's memory, that a store could not delete now; it is tried again.
     """
 
     messages: tuple[Message, ...] = ()
     handles: tuple[str, ...] = ()
     statements: tuple[str, ...] = ()
+    remembered: tuple[str, ...] = ()
     stays: int = 0
     unavailable: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         """Return True if anything was forgotten."""
-        return bool(self.messages or self.handles or self.statements)
+        return bool(self.messages or self.handles or self.statements or self.remembered)
 
 
 class Left(NamedTuple):
@@ -329,6 +333,28 @@ def is_said_in(statement: str, messages: Iterable[Message]) -> bool:
     """Return True if one of these messages states it."""
     text = " ".join(statement.split()).casefold()
     return any(text in " ".join(message.text.split()).casefold() for message in messages)
+
+
+def without_notices_on(
+    view: ContextView, texts: Sequence[str], query: str, *, remembered: bool
+) -> ContextView:
+    """Return the view without what providers told of these texts, or with a text.
+
+    If something was ``remembered``, none of what was brought in of the person's memory stays; the next turn brings in the rest.
+    """
+    needle, notices = query.casefold(), view.notices
+    lines = [" ".join(text.split()).casefold() for text in texts]
+    for notice in {*notices.in_force, *notices.due}:
+        provider, _, about = notice.key.partition(": ")
+        is_of_memory = remembered and provider == MEMORY
+        words = f"{about}\n{notice.detail}".casefold()
+        has_it = needle and needle in words
+        has_it = has_it or any(about.casefold() in line for line in lines)
+        if notice.topic == "provider" and (is_of_memory or (provider == FACTS and has_it)):
+            notices = notices.withdraw(notice.name)
+    if notices is view.notices and not remembered:
+        return view
+    return replace(view, notices=notices).begun_anew()
 
 
 def left_by(

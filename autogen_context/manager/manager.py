@@ -6,7 +6,7 @@ turn costs what is new in it. All promises: docs/promises.md.
 
 import asyncio
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack, cast
@@ -44,9 +44,10 @@ from autogen_context.prioritizer.guarded import Awaited, ScoresDue
 from autogen_context.tokens.message_counter import load_tokenizer
 from autogen_context.view.conversation import digest_of
 from autogen_context.view.versions import Version, VersionDiff
-from autogen_context.view.view import BilledUsage
+from autogen_context.view.view import BilledUsage, ContextView
 
 if TYPE_CHECKING:
+    from autogen_context.manager.facts import ContextFacts
     from autogen_context.manager.forgetting import Forgotten
     from autogen_context.view.explanation import Explanation
     from autogen_context.view.statement import PersonStatement
@@ -87,6 +88,8 @@ class IncrementalContextManager:
             Without it no decision depends on time.
         original_store: a further store of originals; a ``RedisOriginals``, ``DiskOriginals`` or another ``OriginalTier``. With a
             scope that names an agent or a team it is shared by all who name it; without, the conversation has its own there.
+        memory: what the person whom the agent serves said in earlier conversations, and which facts hold; a ``UserMemory``, one for each
+            person. Default: nothing is remembered over conversations.
         files: a folder or a ``FileChangeTracker``: changes made by others to files that the conversation shows are
             reported to the agent.
         project: a folder or a ``ProjectContext``: its context is sent after the system prompt, updates before the newest
@@ -228,7 +231,7 @@ class IncrementalContextManager:
         """Read and measure new messages without preparing a turn, for hosts that deliver them early.
 
         They are read in this thread. During a turn of another caller nothing is read: the next turn reads what is new in any
-        case.
+        case. At the end of a conversation it has ``memory=`` remember the last answer, which no turn shows.
 
         Raises:
             InvalidTranscript: as of ``prepare_nowait``.
@@ -301,21 +304,18 @@ class IncrementalContextManager:
         Raises:
             ValueError: the messages of a loaded state were not handed in yet.
         """
-        return tuple([each for each in self._statements() if each.is_rule])
+        return tuple([each for each in self.statements() if each.is_rule])
 
-    def facts(self) -> "tuple[PersonStatement, ...]":
-        """Return what else people stated and still holds: facts, decisions, goals, who they are; as of ``rules``."""
-        return tuple([each for each in self._statements() if not each.is_rule])
-
-    def _statements(self) -> "list[PersonStatement]":
+    def statements(self) -> "tuple[PersonStatement, ...]":
+        """Return all that people stated and still holds: rules, facts, decisions, goals, who they are; as of ``rules``."""
         with self._turns.lock:
-            return self._owned.statements()
+            return tuple(self._owned.statements())
 
     def forget(self, message: object = None, *, handle: str = "", query: str = "") -> "Forgotten":
         """Forget a message, the original under a handle, or all that has a text; a call goes with its results.
 
         It is in no request any more, even if the host still hands it in, and nothing is kept that was made of it: originals in
-        all stores, statements, summaries, notices, vectors, versions. A file of the event log stays as it was written.
+        all stores, statements, summaries, notices, vectors, versions, the person's memory. A file of the event log stays as it was written.
 
         Args:
             message: as it was handed in.
@@ -337,6 +337,24 @@ class IncrementalContextManager:
             raise ValueError("forget: give a message, or handle=, or query=")
         with self._turns.lock:
             return self._open.forget(message=message, handle=handle, query=query)
+
+    @property
+    def facts(self) -> "ContextFacts":
+        """The facts that people stated, as they hold now: listed, edited, deleted.
+
+        With ``memory=`` they are those of all conversations of the person. Of a loaded state they are known once its messages
+        were handed in.
+        """
+        from autogen_context.manager.facts import ContextFacts  # noqa: PLC0415 - imported on demand
+
+        def read() -> tuple[Sequence[Message], ContextView]:
+            known = self._runner
+            return known.engine.conversation.messages[: known.latest.messages], known.latest.view
+
+        def change(wanted: Callable[[ContextView], ContextView]) -> None:
+            self._runner.change(wanted)
+
+        return ContextFacts(read, change, self._setup.options.get("memory"))
 
     def recall(self, handle: str) -> tuple[Message, ...]:
         """Return the original messages of a unit that was shortened or dropped.

@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # imported only when used
     from autogen_context.cache.values import Cache
     from autogen_context.manager.event_log import EventLog
     from autogen_context.manager.metrics import Metrics
+    from autogen_context.memory.user_memory import UserMemory
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
 
@@ -54,6 +55,7 @@ class Parts(TypedDict, total=False):
     files: "FileChangeTracker | str | Path | None"
     providers: Sequence[ContextProvider]
     original_store: OriginalTier | None
+    memory: "UserMemory | None"
     events: "EventLog | str | Path | None"
     metrics: "Metrics | bool | None"
     limits: ModelLimits | None

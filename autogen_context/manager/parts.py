@@ -61,6 +61,10 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "triggers": ("observe", "a SemanticHybridTrigger, or an object with a method observe(turn)"),
     "clock": ("__call__", "a function that tells the seconds since 1970, such as time.time"),
     "original_store": ("write", "a RedisOriginals, a DiskOriginals, or your own OriginalTier"),
+    "memory": (
+        "user_id remember",
+        'UserMemory("u-17", folder), of the person whom the agent serves',
+    ),
     "files": ("root", "FileChangeTracker(folder), or a folder that is there"),
     "cache": ("remembered", "a ContextCache"),
     "events": ("put", "a file such as run.jsonl, or an EventLog"),
@@ -182,7 +186,12 @@ def checked(options: ManagerOptions, host: HostFormat, scope: Scope) -> ManagerO
             f"triggers={reprlib.repr(options.get('triggers'))}: it is copied for each conversation, which failed ({error}); keep "
             "what cannot be copied out of it, or give it a method __deepcopy__"
         ) from error
-    taken = {"files", "project"}  # our own providers
+    taken = {
+        "files",
+        "project",
+        "memory",
+        "facts",
+    }  # our own providers, and what a person corrected
     for at, provider in enumerate(checked.get("providers", ())):
         if provider.name in taken:
             raise ValueError(

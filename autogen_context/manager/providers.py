@@ -6,7 +6,7 @@ provider that is absent is preserved.
 
 import asyncio
 import logging
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
@@ -23,6 +23,7 @@ from autogen_context.view.notice import (
     Notices,
     ProviderTurn,
     ProviderUpdate,
+    RemembersProvider,
     SavedProvider,
 )
 
@@ -127,6 +128,27 @@ class Providers:
             ) from error
         return Providers(each, states)
 
+    def observe(self, turn: ProviderTurn) -> None:
+        """Have each provider that remembers read what is new."""
+        for each in self.each:
+            if isinstance(each, RemembersProvider):
+                with self._guard(each):
+                    each.observe(self._turn_for(each, turn))
+
+    def forget(self, texts: Sequence[str], query: str = "") -> tuple[list[str], list[str]]:
+        """Have each provider that remembers forget messages, and what has a text.
+
+        Returns the ids of what was forgotten, and of these those that are deleted later.
+        """
+        ids, later = list[str](), list[str]()
+        for each in self.each:
+            if isinstance(each, RemembersProvider):
+                with self._guard(each):
+                    found, is_done = each.forget(texts, query)
+                    ids += found
+                    later += () if is_done else found
+        return ids, later
+
     async def aclose(self) -> None:
         """Close every provider with resources to release; an error of one is raised when all are closed."""
         async with AsyncExitStack() as closing:
@@ -212,4 +234,9 @@ def providers_of(setup: Setup, count: Callable[[str], int]) -> Providers:
             count=count,
         )
         each.append(provider)
+    memory = options.get("memory")
+    if memory is not None:
+        from autogen_context.memory.provider import MemoryProvider  # noqa: PLC0415 - as above
+
+        each.append(MemoryProvider(memory, count=count, shorten=setup.compressor.shorten))
     return Providers([*each, *options.get("providers", ())])

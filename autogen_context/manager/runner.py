@@ -39,7 +39,12 @@ from autogen_context.manager.change import (
     refused,
 )
 from autogen_context.manager.engine import Engine
-from autogen_context.manager.forgetting import Forgetting, Forgotten, Leaving
+from autogen_context.manager.forgetting import (
+    Forgetting,
+    Forgotten,
+    Leaving,
+    without_notices_on,
+)
 from autogen_context.manager.injected import messages_due, offered
 from autogen_context.manager.latest import Latest
 from autogen_context.manager.offered_tools import GivenTools
@@ -210,6 +215,8 @@ class TurnRunner:
         """Read and measure the host's list before its turn."""
         with self._changing():
             self._read(self._present(payloads))
+            if self.setup.options.get("memory") is not None:
+                self.providers.observe(self._provider_turn(self.engine.rooms.of(self.view)))
 
     def take_over(self, payloads: Sequence[object], *, decides: bool = False) -> None:
         """Read and measure the list of another runner, without what is forgotten; ``decides`` on its new units as well."""
@@ -266,6 +273,20 @@ class TurnRunner:
             except Exception:  # noqa: BLE001 - any that a user's cache or vectors may raise
                 logger.warning("a cache could not delete what was made of deleted messages")
             self._delete({handle: self.originals.extent_of(handle) for handle in leaving.handles})
+            self._forget_remembered([message.text for message in leaving.messages])
+
+    def _forget_remembered(
+        self, texts: Sequence[str], query: str = ""
+    ) -> tuple[list[str], list[str]]:
+        """Have providers forget what they keep of these texts, or with a text; none of it is in a view or a version any more."""
+        texts = [text for text in texts if text]
+        ids, later = self.providers.forget(texts, query) if texts or query else ([], [])
+        without = partial(without_notices_on, texts=texts, query=query, remembered=bool(ids))
+        self.view = without(self.view)
+        if ids:
+            kept = tuple((version, without(past)) for version, past in self.versions.kept)
+            self.versions = replace(self.versions, kept=kept)
+        return ids, later
 
     def _delete(self, handles: Mapping[str, DeletionExtent]) -> None:
         """Delete originals; what a store cannot delete now is tried again in the next turn."""
@@ -307,6 +328,8 @@ class TurnRunner:
             history = self.engine.conversation.history
             self._require_messages("forget")
             wanted = self.forgetting.wanted(self.view, message=message, handle=handle, query=query)
+            texts = [each.text for each in wanted.forgotten.messages]
+            ids, later = self._forget_remembered(texts, query)
             if wanted.positions:
                 kept = [p for i, p in enumerate(history.payloads) if i not in wanted.positions]
                 digests = Counter(history.digests[i] for i in wanted.positions)
@@ -325,7 +348,11 @@ class TurnRunner:
                     self.engine.arrival.reductions.forget(self.originals.get(each))
             self._delete(dict.fromkeys(wanted.handles, "all"))
             self._forget_asked()
-            return replace(wanted.forgotten, unavailable=tuple(sorted(self._undeleted)))
+            return replace(
+                wanted.forgotten,
+                remembered=tuple(dict.fromkeys(ids)),
+                unavailable=(*sorted(self._undeleted), *later),
+            )
 
     def _present(self, payloads: Sequence[object]) -> Sequence[object]:
         """Return the host's list without forgotten messages, of which it may still have some; the newest is none of them."""

@@ -7,7 +7,7 @@ message can pass for one of the marks around it.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -54,6 +54,10 @@ class Exchange:
     def score(self, scores: Mapping[int, float]) -> float:
         """Return the highest score of its searched messages; ``scores`` is by position."""
         return max(scores.get(at, 0.0) for at in self.searched)
+
+
+Render = Callable[[Sequence[Exchange]], str]
+"""Writes exchanges as one text."""
 
 
 def exchanges(messages: Sequence[Message]) -> list[Exchange]:
@@ -130,6 +134,7 @@ def retrieve(
     top_k: int = TOP_K,
     least_score: float = LEAST_SCORE,
     shorten: Shorten = shorten_text,
+    render: Render | None = None,
 ) -> list[Exchange]:
     """Return the best matching exchanges that fit, in conversation order; ties prefer the newest, which is most current.
 
@@ -144,6 +149,7 @@ def retrieve(
         top_k: maximum number of exchanges.
         least_score: minimum score of an exchange, 0..1; low, so that a one-word query finds something.
         shorten: shortens a message that has no room whole.
+        render: writes what has to fit; default: ``rendered``.
 
     Raises:
         ValueError: ``top_k`` or ``least_score`` is out of range.
@@ -154,7 +160,8 @@ def retrieve(
         raise ValueError(f"least_score must be from 0 to 1 as the scores are, got {least_score}")
     matching = [each for each in exchanges if each.score(scores) >= least_score]
     matching.sort(key=lambda each: (-each.score(scores), -each.start))
-    return fitting(matching[:top_k], room_tokens=room_tokens, count=count, shorten=shorten)
+    best = matching[:top_k]
+    return fitting(best, room_tokens=room_tokens, count=count, shorten=shorten, render=render)
 
 
 def fitting(
@@ -163,11 +170,12 @@ def fitting(
     room_tokens: int,
     count: CountText,
     shorten: Shorten = shorten_text,
+    render: Render | None = None,
 ) -> list[Exchange]:
     """Return the exchanges that fit, taken in the given order and shortened if needed, in conversation order."""
     chosen: list[Exchange] = []
     for each in exchanges:
-        taken = fitted(each, chosen, room_tokens, count, shorten)
+        taken = fitted(each, chosen, room_tokens, count, shorten, render or rendered)
         chosen += [taken] if taken is not None else []
     return sorted(chosen, key=lambda each: each.start)
 
@@ -194,9 +202,10 @@ def fitted(
     room_tokens: int,
     count: CountText,
     shorten: Shorten,
+    render: Render,
 ) -> Exchange | None:
     """Return the exchange, its messages shortened to a common length if needed to fit in addition to the others; ``None`` below ``LEAST_TOKENS``."""
-    if count(rendered([*others, exchange])) <= room_tokens:
+    if count(render([*others, exchange])) <= room_tokens:
         return exchange
 
     def shortened(most: int) -> Exchange:
@@ -206,7 +215,7 @@ def fitted(
         return replace(exchange, asked=tuple(parts), answered=answered)
 
     def tokens(most: int) -> int:
-        return count(rendered([*others, shortened(most)]))
+        return count(render([*others, shortened(most)]))
 
     most = bisect_right(range(LEAST_TOKENS, room_tokens), room_tokens, key=tokens)
     return shortened(LEAST_TOKENS + most - 1) if most else None

@@ -4,7 +4,7 @@ Promise: facts come from users or the system prompt, never from a tool or a mode
 the older one; a deleted fact returns only if it is stated in other words.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, get_args
@@ -88,6 +88,15 @@ class Facts:
                     self._prefer(entry)
                 learnt += [entry] if is_fact(entry) else []
         return [self._fact(entry) for entry in learnt if entry in self._ledger]
+
+    def follow(self, stated: Mapping[Entry, str]) -> None:
+        """Make these the facts, oldest first, each with what it was edited to, if it was; statements of other kinds stay."""
+        for entry in [e for e in self._ledger if is_fact(e) and e not in stated]:
+            self._ledger.forget(entry)
+        new = [entry for entry in stated if entry not in self._ledger]
+        self._ledger.add(new)
+        self._edited = {entry: text for entry, text in stated.items() if text}
+        self._choices |= {e: choice_in(e.text) for e in new if e.kind == "preference"}
 
     def _prefer(self, new: Entry) -> None:
         """Note a preference, and forget those that it reverses if it is a fact, of the newest ``MOST_COMPARED``."""

@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from autogen_context.compressor.shorten import Shorten, shorten_text
 from autogen_context.errors import EmbeddingFailed
@@ -27,6 +27,7 @@ from autogen_context.prioritizer.attention import LexicalIndex, fused, relatedne
 from autogen_context.recall.exchanges import (
     LEAST_SCORE,
     Exchange,
+    Render,
     begins,
     exchange,
     fitting,
@@ -59,16 +60,32 @@ AT_A_TIME = 64  # texts embedded in the background
 LATEST_MESSAGES = 100  # searched for the authors of the conversation
 
 
+class Fits(TypedDict):
+    """What retrieved exchanges have to fit, and how."""
+
+    room_tokens: int
+    count: CountText
+    shorten: Shorten
+    render: Render
+
+
 class Recaller:
     """The part of a conversation's index that is searched.
 
     Args:
         cosines: adds semantic similarity to the lexical scores.
         shorten: shortens a retrieved message that has no room whole.
+        render: writes what is retrieved.
     """
 
-    def __init__(self, cosines: Cosines | None = None, *, shorten: Shorten = shorten_text) -> None:
-        self._cosines, self._shorten = cosines, shorten
+    def __init__(
+        self,
+        cosines: Cosines | None = None,
+        *,
+        shorten: Shorten = shorten_text,
+        render: Render = rendered,
+    ) -> None:
+        self._cosines, self._shorten, self._render = cosines, shorten, render
         self._index = LexicalIndex()
         self._messages: list[Message] = []
         self._units: list[int] = []  # start positions of units
@@ -167,8 +184,10 @@ class Recaller:
             )
             if each.messages and any(map(hides, range(each.start, each.stop)))
         ]
-        short = self._shorten
-        found = retrieve(out_of_sight, scores, room_tokens=room_tokens, count=count, shorten=short)
+        fits = Fits(
+            room_tokens=room_tokens, count=count, shorten=self._shorten, render=self._render
+        )
+        found = retrieve(out_of_sight, scores, **fits)
         newer = self._newer(found)
         if newer:  # include the revisions, and give them room first
             latest = self._exchanges_at(newer.values())
@@ -177,10 +196,10 @@ class Recaller:
             ]
             found.sort(key=lambda each: -each.score(scores))
             found = [*latest[::-1], *found]
-            found = fitting(found, room_tokens=room_tokens, count=count, shorten=short)
+            found = fitting(found, **fits)
             there = {at for each in found for at in each.searched}
             found = [each for each in found if newer.get(each.start, each.start) in there]
-        return rendered(found)
+        return self._render(found)
 
     def _exchanges_at(self, positions: Iterable[int]) -> list[Exchange]:
         """Return the exchanges that contain these messages, oldest first."""

@@ -68,7 +68,7 @@ def probe(
             prepared = manager.prepare_nowait(messages[:stop], tools)
         except ContextWindowExceeded:
             prepared = None
-        stated = (*manager.rules(), *manager.facts())
+        stated = manager.statements()
         if prepared is not None:
             certificate = prepared.certificate
             room = certificate.limit_tokens - certificate.fixed_tokens

@@ -264,3 +264,19 @@ class SavedProvider(ContextProvider, Protocol):
     async def aclose(self) -> None:
         """Stop background work and release resources."""
         ...
+
+
+@runtime_checkable
+class RemembersProvider(ContextProvider, Protocol):
+    """A provider that keeps what people say in a place of its own."""
+
+    def observe(self, turn: ProviderTurn, /) -> None:
+        """Read what is new between turns, such as the last answer; called like ``turn``, never at the same time."""
+        ...
+
+    def forget(self, texts: Sequence[str], query: str, /) -> tuple[Sequence[str], bool]:
+        """Forget these messages, and what has a text, unless that is empty.
+
+        Returns the ids of what was forgotten, and False if that is deleted later.
+        """
+        ...

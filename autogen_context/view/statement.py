@@ -1,4 +1,4 @@
-"""What a person stated and still holds, as ``rules()``, ``facts()`` and a certificate name it.
+"""What a person stated and still holds, as ``rules()``, ``statements()`` and a certificate name it.
 
 Promise: values only. Words are those of the person; what a tool, a file, a model or another agent wrote is none of these.
 """

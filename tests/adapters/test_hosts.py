@@ -20,6 +20,7 @@ from autogen_context.cache.originals import DiskOriginals
 from autogen_context.cache.tier import Scope
 from autogen_context.compressor.reducers import Reduction
 from autogen_context.errors import ContextWindowExceeded
+from autogen_context.memory import UserMemory
 from autogen_context.messages.find_tools import FIND_TOOLS_NAME
 from autogen_context.messages.message import ToolCall
 from autogen_context.messages.tool_schema import RECALL_DESCRIPTION, RECALL_TOOL_NAME
@@ -39,6 +40,7 @@ from support.logs import (
     read_log,
     strict_server,
 )
+from support.remembering import ASKED, HARBOUR
 from support.tree import SHOP, grown
 
 PAGE = (Path(__file__).parents[2] / "docs" / "hosts.md").read_text(encoding="utf-8").splitlines()
@@ -227,6 +229,32 @@ def test_the_event_log_has_each_agent_under_its_name(read: Read) -> None:
     assert any(turn["units"] for turn in read.runs["reader"].turns)
 
 
+@feature("`memory=`, `facts`: an agent knows its person in the next conversation")
+@on_every_host
+async def test_an_agent_knows_its_person_the_next_day(host: str, tmp_path: Path) -> None:
+    """Another agent, and a memory that was opened anew, as in another process; a fact that the person takes back is gone."""
+    facts: list[list[str]] = []
+    async with strict_server(*[Say(DONE)] * 4) as server:
+        for tasks in ((f"{HARBOUR} I'm allergic to nuts.", "Thanks."), (ASKED,), ("Hello!",)):
+            agent = agent_of(host, server, memory=UserMemory("u-17", tmp_path))
+            for task in tasks:
+                await agent.ask(task)
+            assert agent.context is not None
+            facts.append([fact.text for fact in agent.context.facts])
+            if task == ASKED:
+                nuts = next(fact for fact in agent.context.facts if "nuts" in fact.text)
+                agent.context.facts.delete(nuts.id)
+            await agent.context.aclose()
+            await agent.aclose()
+        asked, greeted = (str(request.messages) for request in server.requests[-2:])
+        assert server.rejected == []
+    assert HARBOUR in asked
+    assert "allergic to nuts" in asked
+    assert "nuts" not in greeted
+    assert facts[0] == facts[1]
+    assert {*facts[1]} - {*facts[2]} == {"I'm allergic to nuts"}
+
+
 @feature("`project=`: the project's head in front, the same bytes in each request")
 @on_every_host
 async def test_an_agent_has_the_head_of_its_project(host: str, tmp_path: Path) -> None:
@@ -390,7 +418,7 @@ async def test_people_rule_and_nobody_else_does(host: str) -> None:
         assert [(each.text, each.turn, each.in_request) for each in context.rules()] == [
             (rule, 1, True)
         ]
-        assert [each.text for each in context.facts()] == ["My name is Bo"]
+        assert [fact.text for fact in context.facts if fact.kind == "identity"] == ["My name is Bo"]
         assert context.last_prepared is not None
         assert context.last_prepared.certificate.rules_absent == ()
         await agent.ask("Forget the limit of the archive.")

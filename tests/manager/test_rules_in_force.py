@@ -134,7 +134,7 @@ def test_a_restored_conversation_has_the_same_rules(said: list[str], stop: int) 
     with pytest.raises(ValueError, match="not handed in yet; prepare or observe them"):
         after.rules()
     after.observe(history)
-    assert (after.rules(), after.facts()) == (before.rules(), before.facts())
+    assert (after.rules(), after.statements()) == (before.rules(), before.statements())
     history += [talk(f"{RULES[stop % len(RULES)]}.")]
     one, other = before.prepare_nowait(history), after.prepare_nowait(history)
     assert one.certificate == other.certificate
@@ -165,7 +165,7 @@ def test_what_else_people_state_is_a_fact() -> None:
     told = talk("The port is 4711. Never open it.", "assistant")
     manager.prepare_nowait([SYSTEM, talk(f"My name is Bo. {RULES[0]}."), told, talk("Go on.")])
     assert words(manager.rules()) == [RULES[0]]
-    assert words(manager.facts()) == ["My name is Bo"]
+    assert words([e for e in manager.statements() if not e.is_rule]) == ["My name is Bo"]
 
 
 @pytest.mark.parametrize("record_text", [True, False])
