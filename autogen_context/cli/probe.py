@@ -186,17 +186,18 @@ def span(turns: Sequence[int]) -> str:
 
 
 def print_rules(done: Sequence[Probed]) -> None:
-    """Print the rules in force at the end of each conversation."""
-    rows = [
-        (one.id, str(rule.position), str(rule.turn), rule.kind, rule.text)
-        for one in done
-        for rule in one.stated
-        if rule.is_rule
-    ]
-    headers = ("conversation", "message", "turn", "kind", "words")
-    skipped = 1 if len(done) == 1 else 0
-    print_lines(f"{len(rows):,} rules, limits and preferences of people are in force at the end")
-    print_table(headers[skipped:], [row[skipped:] for row in rows], texts=headers[3:])
+    """Print the rules in force at the end of each conversation that has any."""
+    found = {
+        number: [rule for rule in one.stated if rule.is_rule] for number, one in enumerate(done, 1)
+    }
+    total = sum(map(len, found.values()))
+    print_lines(f"{total:,} rules, limits and preferences of people are in force at the end")
+    for number, rules in found.items():
+        if rules and len(done) > 1:
+            print_lines("", f"{number:,}. {done[number - 1].id}")
+        if rules:
+            rows = [(str(rule.position), str(rule.turn), rule.kind, rule.text) for rule in rules]
+            print_table(("message", "turn", "kind", "words"), rows, texts=("kind", "words"))
 
 
 def print_many(done: Sequence[Probed], title: str) -> None:

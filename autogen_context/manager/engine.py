@@ -295,7 +295,7 @@ class Engine:
         has_news = (people and candidates[people[-1]].unit.start >= view.sent) or (
             known.rules and last is not None and last.before
         )
-        goes_on = known.rewrites == view.rewrites
+        goes_on = known.rewrites == view.rewrites and bool(view.sent)
         if goes_on and not has_news:
             return view
         sent, stated = self._sent(view), self.planner.stated(recorded_in(view.record))

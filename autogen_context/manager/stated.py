@@ -4,6 +4,7 @@ Promise: a statement is a person's, by where its message came from, and stays un
 as sent only word for word: in a message of a person or the system, or in a notice. Nothing is kept here.
 """
 
+import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
@@ -14,8 +15,10 @@ from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.piece import Piece, Verbatim
 from autogen_context.prioritizer.references import unit_at
 from autogen_context.view.conversation import Conversation
-from autogen_context.view.statement import PersonStatement, WordsOfPeople
+from autogen_context.view.statement import PersonStatement, WordsOfPeople, on_one_line
 from autogen_context.view.view import ContextView
+
+WORD = re.compile(r"\w+")
 
 
 class StatementsSent:
@@ -52,7 +55,8 @@ class StatementsSent:
         words = WordsOfPeople(self._texts(since))
         for rule in known:
             at = BEFORE if rule.position is None else rule.position
-            if (rule.text, at) in in_force and not words.has(rule.text):
+            own_words = self._own_words(rule.text, rule.position)
+            if (rule.text, at) in in_force and not words.has(own_words):
                 yield rule
         yield from self.absent(entry for entry in entries if entry.position >= since)
 
@@ -67,13 +71,31 @@ class StatementsSent:
         decisions = self._view.decisions
         if position is not None and position < decisions.stop:
             said = self._conversation.messages[position].text
-            if not decisions.hides_message(position) and WordsOfPeople([said]).has(text):
+            if not decisions.hides_message(position) and self._adds_up(text, said):
                 return True
-        return self._words.has(text)
+        return self._words.has(self._own_words(text, position))
+
+    def _own_words(self, text: str, position: int | None) -> str:
+        """Return a statement without the headings of its message, where it was told with these in front."""
+        said = "" if position is None else on_one_line(self._conversation.messages[position].text)
+        words = text
+        while words and words not in said:
+            words = words.partition(": ")[2]
+        return words or text
+
+    def _adds_up(self, text: str, said: str) -> bool:
+        """Return True if a message that is sent whole states it, alone ("limits: hotel 90") or by correcting another ("make that 45")."""
+        words = words_in(text)
+        left = words - words_in(said)
+        return not left or (left != words and any(left <= each for each in self._said))
 
     @cached_property
     def _words(self) -> WordsOfPeople:
         return WordsOfPeople(self._texts())
+
+    @cached_property
+    def _said(self) -> list[set[str]]:
+        return [words_in(text) for text in self._texts()]
 
     def _texts(self, since: int = 0) -> Iterator[str]:
         """Yield what is sent of people's and the system's messages from ``since`` on, and what is ours."""
@@ -85,6 +107,11 @@ class StatementsSent:
                 yield from (message.text for message in stretch if is_said(message))
             elif piece.index is None or is_said(messages[piece.index]):
                 yield piece.message.text
+
+
+def words_in(text: str) -> set[str]:
+    """Return the words of a text; those of a statement may stand apart in its message, as a heading and an item below it do."""
+    return set(WORD.findall(text.casefold()))
 
 
 def is_said(message: Message) -> bool:

@@ -3,6 +3,7 @@
 Promise: values only. Words are those of the person; what a tool, a file, a model or another agent wrote is none of these.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -12,6 +13,7 @@ from autogen_context.messages.message import Text
 StatedAs = Literal[
     "safety rule", "constraint", "preference", "decision", "goal state", "identity", "fact"
 ]
+LEADING_MARKS = re.compile(r"^(?:\[\u2026\]|[\s>*\u2022\u2013-])+", re.MULTILINE)
 RULES: frozenset[StatedAs] = frozenset({"safety rule", "constraint", "preference"})
 
 
@@ -20,12 +22,12 @@ class PersonStatement:
     """A rule, limit, preference or fact that a person stated and nobody of them took back since.
 
     Attributes:
-        text: the person's sentence, on one line.
+        text: the person's sentence, on one line; of an item of a list, behind what stands above the list.
         kind: what it is: ``safety rule``, ``constraint`` (a rule or limit) or ``preference`` of a rule, else of a fact.
         position: place of the message that stated it among all messages of the conversation, from 0, where a system prompt
             that the host keeps apart is the first one; ``None`` where the host has cut it from the front of its list.
         turn: which of the people's messages that is, from 1; ``None`` as well then.
-        in_request: whether the last request has these words, in a message of a person or the system, or in a notice.
+        in_request: whether the last request has the sentence word for word, in a message of a person or the system, or in a notice.
     """
 
     text: Text
@@ -60,5 +62,5 @@ class WordsOfPeople:
 
 
 def on_one_line(text: str) -> str:
-    """Return a text with each stretch of white space as one space."""
-    return " ".join(text.split())
+    """Return a text on one line, without marks of lists, quotations and gaps, and with single spaces."""
+    return " ".join(LEADING_MARKS.sub("", text).split())

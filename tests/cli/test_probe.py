@@ -1,6 +1,7 @@
 """``autogen-context probe``: what of people's rules and facts a recorded conversation would lose, and its exit codes."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -92,9 +93,11 @@ def test_the_rules_in_force_are_listed(shown: Run) -> None:
     file = saved("two.json", [{"id": n, "messages": m} for n, m in zip("ab", talks, strict=True)])
     lines = shown("probe", file, "--rules").splitlines()
     assert lines[0] == "2 rules, limits and preferences of people are in force at the end"
-    assert [line.split() for line in lines[4:]] == [
-        ["a", "2", "2", "constraint", *f"{RULE[:-6]}45 EUR".split()],
-        ["b", "1", "1", "safety", "rule", "Never", "delete", "logs"],
+    assert [line.split() for line in lines if re.match(r" *\d", line)][1:] == [
+        ["1.", "a"],
+        ["2", "2", "constraint", *f"{RULE[:-6]}45 EUR".split()],
+        ["2.", "b"],
+        ["1", "1", "safety", "rule", "Never", "delete", "logs"],
     ]
     assert "1 rules" in shown("probe", file, "--rules", "--conversation", "b")
 

@@ -220,3 +220,21 @@ def test_the_log_of_a_list_that_was_cut_lists_the_rules_anew(tmp_path: Path) -> 
         *((2 * n + 1, r) for n, r in enumerate(RULES[2:])),
     ]
     assert [text for _, text in stated[2]] == [*RULES[:2], *RULES[3:]]
+
+
+def test_words_that_stand_apart_are_there() -> None:
+    """An item of a list below its heading, and a sentence that another message corrects: both messages are sent."""
+    said = ["Limits of the trip:\n- hotel: 90 EUR\n- train: 40 EUR\nNever book a flight."]
+    said += ["The team must eat for 20 EUR at most.", "No, make that 45 EUR."]
+    manager = manager_of(900)
+    history = [
+        SYSTEM,
+        *work(8),
+        *(m for text in said for m in (talk(text), talk("ok", "assistant"))),
+    ]
+    prepared = manager.prepare_nowait([*history, talk("Go on.")])
+    assert prepared.compacted
+    assert all(text in str(prepared.messages) for text in ("make that 45", "eat for 20"))
+    rules = manager.rules()
+    assert {rule.turn for rule in rules} == {1, 3}
+    assert all(rule.in_request for rule in rules)
