@@ -58,7 +58,8 @@ class Learner:
         if known < start:
             self.restart()
             start = 0
-        elif self._read == len(units) and known >= self._read:
+        elif self._read >= 0 and known >= self._read and not has_news(units, self._read):
+            self._read = len(units)  # steps of an agent, which are read when its exchange is over
             return False
         spoken, before = [*spoken_in(units, start)], self.newest
         newest = spoken[-1] if spoken else None
@@ -179,13 +180,28 @@ def spoken_in(units: Sequence[Unit], start: int) -> Iterator[Spoken]:
     messages = [message for unit in units[start:] for message in unit.messages]
     found = exchanges(messages)
     for each in found:
-        by_person = [m for m in each.asked if m.origin == "person" and m.text.strip()]
+        by_person = [*filter(is_said, each.asked)]
         if by_person:
-            newest = messages[each.stop - 1]
-            is_over = each is not found[-1] or (newest.role == "assistant" and not newest.calls)
+            is_over = each is not found[-1] or is_answer(messages[each.stop - 1])
             answer = each.answered.text if is_over and each.answered else ""
             said = tuple(kept(message.text) for message in by_person)
             yield Spoken(said, kept(answer), positions[each.start])
+
+
+def has_news(units: Sequence[Unit], start: int) -> bool:
+    """Return True if the person says something in the units from one on, or the last one is an answer."""
+    new = [message for unit in units[start:] for message in unit.messages]
+    return any(map(is_said, new)) or (bool(new) and is_answer(new[-1]))
+
+
+def is_said(message: Message) -> bool:
+    """Return True if a person says something."""
+    return message.role == "user" and message.origin == "person" and bool(message.text.strip())
+
+
+def is_answer(message: Message) -> bool:
+    """Return True if the model says something and asks for nothing to be run."""
+    return message.role == "assistant" and not message.calls and bool(message.text.strip())
 
 
 def kept(text: str) -> str:
