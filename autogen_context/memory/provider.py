@@ -22,8 +22,8 @@ from autogen_context.text.fit import CountText
 from autogen_context.text.quote import block
 from autogen_context.view.notice import NOTHING, Notice, ProviderTurn, ProviderUpdate
 
-FACTS_FRACTION = 0.04  # of the window
-EXCHANGES_FRACTION = 0.06  # of the window
+FACTS_FRACTION = 0.03  # of the window
+BROUGHT_FRACTION = 0.09  # of the window, for facts and exchanges; a budget gives notices a tenth
 LEAST_TOKENS = 64  # with less room no exchange is brought in
 FACTS, SAID = "facts", "said"  # keys of the notices
 FACTS_TEXT = "Stated by the person in earlier conversations, as it holds now; quoted as data:"
@@ -91,9 +91,10 @@ class MemoryProvider:
 
     def _brought(self, turn: ProviderTurn, spoken: Spoken | None) -> ProviderUpdate:
         """Return the notices for a question, and withdraw those of the one before it."""
-        notices = [self._facts_within(int(FACTS_FRACTION * turn.window_tokens))]
-        if spoken is not None:
-            notices.append(self._said_within(turn, spoken))
+        facts = self._facts_within(int(FACTS_FRACTION * turn.window_tokens))
+        room = int(BROUGHT_FRACTION * turn.window_tokens)
+        room -= self._count(facts.rendered) if facts else 0
+        notices = [facts, self._said_within(turn, spoken, room) if spoken else None]
         sent = tuple(each for each in notices if each is not None)
         there = {each.key for each in sent}
         gone = {FACTS: NOTHING_HOLDS, SAID: ""}
@@ -111,9 +112,8 @@ class MemoryProvider:
                 taken.append(row)
         return facts_notice(taken) if taken else None
 
-    def _said_within(self, turn: ProviderTurn, spoken: Spoken) -> Notice | None:
+    def _said_within(self, turn: ProviderTurn, spoken: Spoken, room_tokens: int) -> Notice | None:
         """Return the earlier exchanges that a question refers to, as far as there is room."""
-        room_tokens = int(EXCHANGES_FRACTION * turn.window_tokens)
         earlier = [row for row in self._memory.exchanges if row.id not in self._learner.own]
         query = "\n".join(spoken.said)
         if not earlier or room_tokens < LEAST_TOKENS:
@@ -177,7 +177,7 @@ def dated(exchange: Exchange, row: RememberedExchange) -> str:
     """Return an exchange with its day; each message is a quotation of its own."""
     lines: list[str] = []
     for message in exchange.messages:
-        who = "the person" if message.role == "user" else "the assistant"
         said = block(message.text.rstrip())
-        lines += [f"{date_of(row)}, {who}:", said] if said else []
+        who = f"{date_of(row)}, the person:" if message.role == "user" else "the assistant:"
+        lines += [who, said] if said else []
     return "\n".join(lines)

@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from itertools import count, pairwise
 from pathlib import Path
 from typing import Any, cast
@@ -20,6 +21,7 @@ from autogen_context.cache.tier import Tier
 from autogen_context.errors import StoreUnavailable
 from autogen_context.memory import UserMemory
 from autogen_context.recall.facts import Facts
+from support.forks import ended, forked
 from support.keeping import manager
 from support.own_tier import OwnTier
 from support.redis_pair import KEY
@@ -102,7 +104,7 @@ def test_what_was_said_is_found_in_the_next_conversation(made: Made) -> None:
     text = brought(made(), ASKED)
     assert BROUGHT in text
     assert f"> 2025-11-29, the person:\n> > {HARBOUR}\n" in text
-    assert f"> 2025-11-29, the assistant:\n> > {ANSWERED}\n" in text
+    assert f"> the assistant:\n> > {ANSWERED}\n" in text
 
 
 def test_facts_are_there_without_a_question(made: Made) -> None:
@@ -292,6 +294,66 @@ def test_two_processes_have_what_both_learnt(made: Made) -> None:
     one.forget("Rex")
     two.refresh()
     assert "Rex" not in str(two.export())
+
+
+def test_processes_that_talk_at_once_lose_nothing(tmp_path: Path) -> None:
+    """R9: each of its own conversation, in one folder; what one of them deletes stays deleted."""
+
+    def talk_on(name: str) -> None:
+        memory = UserMemory("u-17", tmp_path)
+        texts = [part for n in range(8) for part in (f"What is {name} {n}?", f"It is {n}.")]
+        talked(memory, f"My {name} is called {name}y.", "Noted.", *texts)
+
+    processes = [forked(partial(talk_on, name))[0] for name in ("cat", "dog")]
+    assert [*map(ended, processes)] == [0, 0]
+    memory = UserMemory("u-17", tmp_path)
+    memory.refresh()
+    assert {fact.text for fact in memory.facts} == {
+        "My cat is called caty",
+        "My dog is called dogy",
+    }
+    assert len(memory.exchanges) == 18
+    assert all(exchange.answer for exchange in memory.exchanges)
+
+
+def test_steps_of_an_agent_ask_the_store_nothing() -> None:
+    """A turn costs what is new in it: what a person said is read once, however long the work on it is."""
+    tier = Counting()
+    memory = UserMemory("u-17", tier, days=None)
+    keeper, messages = manager(memory=memory), [person("Read all logs.")]
+    keeper.prepare_nowait(messages)
+    asked = tier.asked
+    for n in range(20):
+        messages += [call(n), {"role": "tool", "tool_call_id": f"call_{n}", "content": "well"}]
+        keeper.prepare_nowait(messages)
+    assert tier.asked == asked
+    messages += [*talk("", "All is well.", "Thanks.")[1:]]
+    keeper.prepare_nowait(messages)
+    assert tier.asked > asked
+    assert memory.exchanges[0].answer == "All is well."
+
+
+def call(n: int) -> dict[str, object]:
+    """A call of a tool."""
+    function = {"name": "read_log", "arguments": "{}"}
+    calls = [{"id": f"call_{n}", "type": "function", "function": function}]
+    return {"role": "assistant", "content": None, "tool_calls": calls}
+
+
+class Counting(OwnTier):
+    """A tier that counts how often it is asked."""
+
+    asked = 0
+
+    @override
+    def names(self) -> list[str]:
+        self.asked += 1
+        return super().names()
+
+    @override
+    def write(self, values: Mapping[str, bytes], /, *, ttl_s: float | None = None) -> list[str]:
+        self.asked += 1
+        return super().write(values, ttl_s=ttl_s)
 
 
 # What others write
