@@ -1,7 +1,7 @@
 """What people stated and still holds, and which of it a request has.
 
 Promise: a statement is a person's, by where its message came from, and stays until a person takes it back or replaces it. It counts
-as sent only word for word: in a message of a person or the system, or in a notice. Nothing is kept here.
+as sent only word for word: in a message of a person or a later one of the system, or in a notice. Nothing is kept here.
 """
 
 import re
@@ -98,14 +98,15 @@ class StatementsSent:
         return [words_in(text) for text in self._texts()]
 
     def _texts(self, since: int = 0) -> Iterator[str]:
-        """Yield what is sent of people's and the system's messages from ``since`` on, and what is ours."""
-        messages = self._conversation.messages
+        """Yield what is sent of people's and later system messages from ``since`` on, and what is ours."""
+        messages, prompts = self._conversation.messages, self._conversation.system_messages
+        since = max(since, prompts)
         yield self._view.record.text
         for piece in self._pieces:
             if isinstance(piece, Verbatim):
                 stretch = messages[max(piece.start, since) : piece.stop]
                 yield from (message.text for message in stretch if is_said(message))
-            elif piece.index is None or is_said(messages[piece.index]):
+            elif piece.index is None or (piece.index >= prompts and is_said(messages[piece.index])):
                 yield piece.message.text
 
 

@@ -108,7 +108,9 @@ class VolatilePrompt:
         if not changes:
             return view
         rewrites = view.rewrites + bool(is_other and view.sent)
-        return replace(view, decisions=decisions.changed(changes), rewrites=rewrites)
+        absent = view.absent.after_heads(view.rewrites, rewrites)
+        decisions = decisions.changed(changes)
+        return replace(view, decisions=decisions, rewrites=rewrites, absent=absent)
 
     def reason(self, unit: int, why: Why) -> Why:
         """Return why a unit is sent as it is, if these are the words for one that is sent whole."""

@@ -1,7 +1,7 @@
 """Probe a recorded conversation: which rules and facts of people each request would lack, by this package and by sliding windows.
 
 Promise: every request is what the model was asked before a recorded answer, and knows nothing later. All ways have the same window,
-tools included, and keep the system prompt; a statement is gone where its words are in no message of a person or the system, nor in a notice.
+tools included, and keep the system prompt; a statement is gone where its words are in no message of a person or a later one of the system, nor in a notice.
 """
 
 from bisect import bisect_left
@@ -124,6 +124,6 @@ class SlidingWindows:
         left = [each for each in stated if each.position is None or front <= each.position < start]
         if not left:
             return []
-        kept = (*self._messages[:front], *self._messages[start:stop])
+        kept = (*self._messages[self._first : front], *self._messages[start:stop])
         words = WordsOfPeople(m.text for m in kept if m.role == "user" or m.role in SYSTEM_ROLES)
         return [each for each in left if not words.has(each.text)]

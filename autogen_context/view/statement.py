@@ -5,7 +5,7 @@ Promise: values only. Words are those of the person; what a tool, a file, a mode
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from autogen_context.messages.message import Text
@@ -27,7 +27,8 @@ class PersonStatement:
         position: place of the message that stated it among all messages of the conversation, from 0, where a system prompt
             that the host keeps apart is the first one; ``None`` where the host has cut it from the front of its list.
         turn: which of the people's messages that is, from 1; ``None`` as well then.
-        in_request: whether the last request has the sentence word for word, in a message of a person or the system, or in a notice.
+        in_request: whether the last request has the sentence word for word: in a message of a person, in one of the system behind
+            the system prompt, or in a notice.
     """
 
     text: Text
@@ -48,6 +49,10 @@ class AbsentRules:
 
     rules: tuple[PersonStatement, ...] = ()
     rewrites: int = -1
+
+    def after_heads(self, before: int, rewrites: int) -> "AbsentRules":
+        """Return the same for a list in which other leading system messages, which state no person's rule, replaced those."""
+        return replace(self, rewrites=rewrites) if self.rewrites == before else self
 
 
 class WordsOfPeople:

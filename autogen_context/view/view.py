@@ -316,7 +316,9 @@ class ContextView:
             or why not in (None, before.why)
         }
         rewrites = self.rewrites + bool(self.sent)
-        return replace(self, decisions=decisions.changed(changes), rewrites=rewrites)
+        absent = self.absent.after_heads(self.rewrites, rewrites)
+        decisions = decisions.changed(changes)
+        return replace(self, decisions=decisions, rewrites=rewrites, absent=absent)
 
     @property
     def past(self) -> "ContextView":

@@ -106,20 +106,32 @@ def sentence(n: int) -> str:
     return f"The limit of department {n} is {n * 3 + 100} EUR in a month, whatever its head or the office says"
 
 
-@pytest.mark.parametrize("window", [900, 1_500, 4_000])
-def test_a_certificate_names_each_rule_that_is_not_there(window: int) -> None:
-    """At each turn, whether it compacted or held: those of ``rules()`` whose words the request has not; at some windows there are some."""
-    manager, history, named = manager_of(window), [SYSTEM], 0
+SETTINGS: Mapping[str, Mapping[str, object]] = {
+    "plain": {},
+    "strict roles": {"alternate_roles": True, "single_system": True},
+    "a prompt that moves": {"volatile": "behind"},
+    "by price": {"compaction": "cost_based"},
+}
+
+
+@pytest.mark.parametrize("given_", SETTINGS.values(), ids=SETTINGS.keys())
+@pytest.mark.parametrize("window", [900, 1_500, 6_000])
+def test_a_certificate_names_each_rule_that_is_not_there(
+    window: int, given_: Mapping[str, object]
+) -> None:
+    """At each turn, whether it compacted or held, and whatever became of the system prompt: those whose words the request has not."""
+    manager, history, named = manager_of(window, **given_), [SYSTEM], 0
     for n in range(24):
         history += [talk(f"{sentence(n)}. {sentence(n + 100)}."), *work(1, n)]
         history += [talk(f"Forget the limit of department {n // 2}.")] if n % 4 == 3 else []
         for stop in (len(history) - 1, len(history)):
-            prepared = manager.prepare_nowait(history[:stop])
+            prompt = talk(f"You are an agent. It is {n + 1} o'clock.", "system")
+            prepared = manager.prepare_nowait([prompt, *history[1:stop]])
             rules, absent = manager.rules(), prepared.certificate.rules_absent
             assert [rule for rule in rules if not rule.in_request] == list(absent)
             assert words(absent) == [r.text for r in rules if r.text not in of_people(prepared)]
             named += len(absent)
-    assert bool(named) == (window < 4_000)
+    assert bool(named) == (window < 6_000)
 
 
 @given(st.lists(st.sampled_from(SAID), min_size=1, max_size=8), st.integers(1, 7))

@@ -131,6 +131,10 @@ class Conversing(RuleBasedStateMachine):
             return
         assert outcome == other == again
         self.check(outcome)
+        absent = [
+            rule for rule in self.keeper.rules() if not rule.in_request
+        ]  # the twin is not asked
+        assert absent == list(outcome.certificate.rules_absent)
         self.last, self.billable = outcome, [(self.keeper, outcome), (self.twin, other)]
 
     @rule(unused=st.integers(0, 40))
