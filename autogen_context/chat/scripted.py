@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from autogen_context.chat.knowledge import CITED, ENTRY, FACTS, shown_ends
+from autogen_context.chat.knowledge import CITED, FACTS
+from autogen_context.documents.index import shown_ends
+from autogen_context.documents.provider import ENTRY
 from autogen_context.manager.injected import CLOSING, OPENING
 from autogen_context.prioritizer.attention import relevances
 from autogen_context.testing.script import Request, Say

@@ -27,7 +27,7 @@ from autogen_context.budget.manager import TokenBudgetManager
 from autogen_context.budget.policy import Section
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.vectors import VectorStore
-from autogen_context.chat.knowledge import CITED, ENTRY, SHARES, Knowledge, KnowledgeProvider
+from autogen_context.chat.knowledge import CITED, SHARES, Knowledge, KnowledgeProvider
 from autogen_context.chat.scripted import SCRIPTED, ApproximateCounter, answer
 from autogen_context.chat.settings import LOCAL, ChatSettings, shown
 from autogen_context.config.config import ContextConfig
@@ -41,7 +41,7 @@ from autogen_context.recall.facts import Fact, Facts
 from autogen_context.testing.record import ServedRequest
 from autogen_context.testing.script import ScriptedModel
 from autogen_context.testing.server import LoopbackServer
-from autogen_context.text.quote import bracketed
+from autogen_context.text.quote import block
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Decision, Why
 
@@ -223,14 +223,15 @@ class ChatSession:
                 lines.append(f"“{said}”: {found.action}, {found.reason} ({tokens}).")
                 lines += [f"  {reason}" for reason in found.reasons]
                 break
-        scores = {each.entry.source: each.score for each in self.provider.selected}
+        scores = {each.passage.at: each.score for each in self.provider.selected}
         sent = [message.text for message in self._sent]
-        for entry in self.knowledge.entries:
-            if text.casefold() in f"{entry.source}\n{entry.title}\n{entry.text}".casefold():
-                head = ENTRY.format(source=bracketed(entry.source))
-                where = "in" if any(head in each for each in sent) else "not in"
-                score = f", score {scores[entry.source]:.2f}" if entry.source in scores else ""
-                lines.append(f"[{entry.source}] is {where} the last request{score}.")
+        for passage in self.knowledge.passages:
+            texts = passage.page.source, *passage.path, passage.text
+            if text.casefold() in "\n".join(texts).casefold():
+                line = block(max(passage.text.splitlines(), key=len, default="").rstrip())
+                where = "in" if any(line in each for each in sent) else "not in"
+                score = f", score {scores[passage.at]:.2f}" if passage.at in scores else ""
+                lines.append(f"[{passage.source}] is {where} the last request{score}.")
         return lines[:8] or [f"No message or entry contains “{shown(text)}”."]
 
     def pin(self, text: str) -> str:

@@ -265,7 +265,7 @@ class Terminal:
             "A section may use what others leave unused."
         )
         rows = [
-            ("entry", "", "", f"[{each.entry.source}], score {each.score:.2f}")
+            ("entry", "", "", f"[{each.passage.source}], score {each.score:.2f}")
             for each in session.provider.selected
         ]
         for action, reason, count, before, after in session.decisions():
@@ -273,6 +273,8 @@ class Terminal:
             rows.append((action, str(count), tokens, reason))
         self._say("what became of messages: how many, tokens, why")
         self._table(rows)
+        for skipped in session.knowledge.skipped:
+            self._say(f"not searched: {skipped}")
 
     async def _why(self, text: str) -> None:
         if not text:

@@ -72,7 +72,7 @@ def run_chat(
     if variables.get("DEBUG") in (None, "", "0", "false"):
         warnings.simplefilter("ignore")
         logging.getLogger().setLevel(logging.CRITICAL)
-        logging.getLogger("autogen_context.chat.knowledge").setLevel(logging.WARNING)
+        logging.getLogger("autogen_context.documents").setLevel(logging.WARNING)
     else:
         flags = os.O_CREAT | os.O_APPEND | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)
         log = os.fdopen(os.open(LOG, flags, 0o600), "a", encoding="utf-8")

@@ -514,6 +514,8 @@ class TurnRunner:
             used_tokens=room.used_tokens,
             room_tokens=room.tokens,
             in_force=self.view.notices.in_force,
+            notice_tokens=room.budget.notice_tokens,
+            count=self.counter.text,
         )
 
     def _ask_providers(self) -> None:

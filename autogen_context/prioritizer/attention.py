@@ -274,8 +274,13 @@ class LexicalIndex:
     """
 
     def __init__(
-        self, lengths: Sequence[int] = (), postings: Mapping[str, Sequence[int]] | None = None
+        self,
+        lengths: Sequence[int] = (),
+        postings: Mapping[str, Sequence[int]] | None = None,
+        *,
+        most_holders: int | None = MOST_HOLDERS,
     ) -> None:
+        self._most_holders = most_holders  # documents examined per term; ``None`` for all
         self.lengths = list(lengths)  # of each document, in terms with repetitions
         self._total_length = sum(lengths)
         # term -> document -> occurrences, in document order
@@ -318,23 +323,30 @@ class LexicalIndex:
         wanted = Counter(terms(ends_of(query, QUERY_CHARS)))
         holders = {term: self._holders.get(term, dict[int, int]()) for term in wanted}
         # Frequent terms count only in documents that a rarer one found, else in the newest.
-        rare = [each for each in holders.values() if len(each) <= MOST_HOLDERS]
-        frequent = [each for each in holders.values() if len(each) > MOST_HOLDERS]
+        most = len(self) if self._most_holders is None else self._most_holders
+        rare = [each for each in holders.values() if len(each) <= most]
+        frequent = [each for each in holders.values() if len(each) > most]
         near: Collection[int] = set[int]().union(*rare) if frequent else ()
-        near = near or [at for each in frequent[:1] for at in islice(reversed(each), MOST_HOLDERS)]
+        near = near or [at for each in frequent[:1] for at in islice(reversed(each), most)]
         totals = defaultdict[int, float](float)
         asked = wanted.total()
         pivot = max(1, asked, self._total_length / max(1, len(self)))
         own = 0.0
         for term, count in wanted.items():
-            counts = holders[term]
-            frequency = max(1, len(counts)) + 0.5
-            rarity = log(1 + (len(self) - frequency + 1) / frequency)
+            counts, rarity = holders[term], self._rarity(term)
             own += rarity * count / (count + damping_of(asked, pivot))
-            for at in counts if len(counts) <= max(MOST_HOLDERS, len(near)) else near:
+            for at in counts if len(counts) <= max(most, len(near)) else near:
                 if often := counts.get(at):
                     totals[at] += rarity * often / (often + damping_of(self.lengths[at], pivot))
         return {at: min(1.0, total / own) for at, total in totals.items()}
+
+    def rarities(self, query: str) -> dict[str, float]:
+        """Return the terms of a query, each with its weight by how few documents have it."""
+        return {term: self._rarity(term) for term in terms(ends_of(query, QUERY_CHARS))}
+
+    def _rarity(self, term: str) -> float:
+        frequency = max(1, len(self._holders.get(term, ()))) + 0.5
+        return log(1 + (len(self) - frequency + 1) / frequency)
 
 
 def relatedness(cosine: float) -> float:

@@ -24,8 +24,8 @@ def in_thread(work: Callable[[], ResultT]) -> "Future[ResultT]":
     return future
 
 
-async def wait_for(future: "Future[ResultT]", timeout_s: float) -> None:
-    """Wait until the work has ended, or the time is over."""
+async def wait_for(future: "Future[ResultT]", timeout_s: float | None) -> None:
+    """Wait until the work has ended, or the time is over, if there is one."""
     waiting = asyncio.wrap_future(future)
     waiting.add_done_callback(lambda done: done.exception())  # it is raised from ``future``
     await asyncio.wait([waiting], timeout=timeout_s)

@@ -13,7 +13,9 @@ from pydantic import Field, PlainSerializer
 
 from autogen_context.messages.message import Text
 from autogen_context.messages.segment import Unit
+from autogen_context.text.fit import CountText
 from autogen_context.text.quote import block, one_line, quoted
+from autogen_context.tokens.measure import EstimateCounter
 from autogen_context.view.alignment import HostChange
 
 Topic = Literal["task", "requirement", "decision", "file", "outcome", "provider", "project"]
@@ -153,6 +155,11 @@ def without(notices: Iterable[Notice], names: Collection[Name]) -> tuple[Notice,
     return tuple(notice for notice in notices if notice.name not in names)
 
 
+def bounded(text: str) -> int:
+    """Return an upper bound of the tokens of a text."""
+    return EstimateCounter().count(text).tokens
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderTurn:
     """The turn being prepared, as passed to a provider.
@@ -165,6 +172,8 @@ class ProviderTurn:
         used_tokens: tokens of the request so far.
         room_tokens: total tokens available to it.
         in_force: notices sent before that are still valid.
+        notice_tokens: most tokens of the notices of a request, those of all providers; 0 if that is not known.
+        count: counts a text as the request is counted.
     """
 
     units: Sequence[Unit] = ()
@@ -173,6 +182,8 @@ class ProviderTurn:
     used_tokens: int = 0
     room_tokens: int = 0
     in_force: tuple[Notice, ...] = ()
+    notice_tokens: int = 0
+    count: CountText = bounded
 
     @property
     def new(self) -> Sequence[Unit]:

@@ -10,9 +10,9 @@ import pytest
 
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.vectors import VectorStore
-from autogen_context.chat import knowledge as knowledge_module
-from autogen_context.chat.knowledge import Knowledge, KnowledgeProvider, entries_in
+from autogen_context.chat.knowledge import Knowledge, KnowledgeProvider
 from autogen_context.chat.scripted import passages_in
+from autogen_context.documents import index as index_module
 from autogen_context.manager.injected import framed
 from autogen_context.messages.message import Message
 from autogen_context.messages.segment import segment
@@ -51,43 +51,19 @@ def told(knowledge: Knowledge, *said: str, window_tokens: int = 1_500) -> tuple[
     return provider.turn(ProviderTurn(units=tuple(units), window_tokens=window_tokens)).notices
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "expected"),
-    [
-        pytest.param("a-b.md", "# Title\n\nText.", [("a-b.md", "Title", "Text.")], id="markdown"),
-        pytest.param("a-b.txt", "Text.", [("a-b.txt", "a b", "Text.")], id="text"),
-        pytest.param("a.json", '{"Title": "T", "content": "C"}', [("a.json", "T", "C")], id="json"),
-        pytest.param(
-            "a.json",
-            '[{"question": "Q", "answer": "A"}, "B"]',
-            [("a.json#1", "Q", "A"), ("a.json#2", "a", "B")],
-            id="a list",
-        ),
-        pytest.param("a.json", "{broken", [("a.json", "a", "{broken")], id="broken json"),
-        pytest.param("a.md", "", [("a.md", "a", "")], id="empty"),
-    ],
-)
-def test_what_an_entry_is(
-    name: str, text: str, expected: list[tuple[str, str, str]], caplog: pytest.LogCaptureFixture
-) -> None:
-    """Each kind of file gives its entries, a broken one its text, and a warning that names it."""
-    assert entries_in(name, text) == expected
-    told = ["'a.json' is no valid JSON"] if text == "{broken" else []
-    assert [each.getMessage().partition(",")[0] for each in caplog.records] == told
-
-
-async def test_a_title_counts_three_times(folder: Path) -> None:
+async def test_a_title_counts_more(folder: Path) -> None:
     """Of two entries that hold a word, that with the word in its title comes first."""
     write(folder, body="# Valves\n\nA pump, steel.", title="# Pump\n\nValves, steel.")
     found = (await opened(folder)).select("pump steel")
-    assert [each.entry.source for each in found] == ["title.md", "body.md"]
+    assert [each.passage.page.source for each in found] == ["title.md", "body.md"]
 
 
-async def test_three_at_most_and_none_without_a_word(folder: Path) -> None:
-    """The best three; a question that shares no word with any entry gets none."""
+async def test_what_fits_and_none_without_a_word(folder: Path) -> None:
+    """As many as there is room for; a question that shares no word with any entry gets none."""
     write(folder, **{f"pump{i}": f"# Pump {i}\n\nIt pumps." for i in range(6)})
     knowledge = await opened(folder)
-    assert len(knowledge.select("Which pump pumps?")) == 3
+    assert len(knowledge.select("Which pump pumps?")) == 6
+    assert 0 < len(told(knowledge, "Which pump pumps?", window_tokens=400)) < 6
     assert knowledge.select("Who sings tonight?") == []
 
 
@@ -127,7 +103,7 @@ async def test_what_a_question_goes_on_with(
     depots = {f"depot{at}": f"# Depot in {2022 + at}\n\nIt opens at {at}." for at in (1, 3)}
     write(folder, **PUMPS, depot1=depots["depot1"], depot2=depots["depot3"])
     found = (await opened(folder)).select(question, earlier)
-    assert [each.entry.source.removesuffix(".md") for each in found] == expected
+    assert [each.passage.page.source.removesuffix(".md") for each in found] == expected
 
 
 async def test_an_unchanged_folder_is_not_read_again(
@@ -139,7 +115,7 @@ async def test_an_unchanged_folder_is_not_read_again(
     async with ContextCache(folder.parent / "cache") as cache:
         first = await opened(folder, cache)
         known = cache.counts
-        monkeypatch.setattr(knowledge_module, "read_text", None)
+        monkeypatch.setattr(index_module, "read_pages", None)
         await first.refresh()
         assert cache.counts == known  # the entries are not even taken from it again
     async with ContextCache(folder.parent / "cache") as cache:
@@ -154,8 +130,8 @@ async def test_a_changed_file_is_noticed(folder: Path) -> None:
     write(folder, borin="# Borin\n\nIt costs 11 now.", daxel="# Daxel\n\nIt costs 7.")
     os.remove(folder / "celdo.md")  # noqa: PTH107 - as good as any
     await knowledge.refresh()
-    assert [each.source for each in knowledge.entries] == ["borin.md", "daxel.md"]
-    assert knowledge.select("Borin")[0].entry.text == "It costs 11 now."
+    assert [each.source for each in knowledge.pages] == ["borin.md", "daxel.md"]
+    assert knowledge.select("Borin")[0].passage.text == "It costs 11 now."
 
 
 async def test_a_folder_that_goes_costs_its_entries_alone(folder: Path) -> None:
@@ -172,7 +148,7 @@ async def test_no_pipe_and_no_hidden_file_is_read(folder: Path) -> None:
     os.mkfifo(folder / "pipe.md")
     (folder / ".git").mkdir()
     write(folder / ".git", hidden="# Hidden")
-    assert (await asyncio.wait_for(opened(folder), LONGEST_S)).entries == []
+    assert (await asyncio.wait_for(opened(folder), LONGEST_S)).pages == []
 
 
 async def test_an_entry_cannot_end_the_part_that_it_stands_in(folder: Path) -> None:
@@ -249,14 +225,14 @@ async def test_meaning_finds_what_has_other_words(folder: Path) -> None:
             await knowledge.refresh()
             assert knowledge.select("A car?") == []
             await knowledge.look_into("A car?", lambda _: True)
-            assert [each.entry.source for each in knowledge.select("A car?")] == ["a.md"]
+            assert [each.passage.page.source for each in knowledge.select("A car?")] == ["a.md"]
             assert len(model.embedded) <= asked
             model.embedded.clear()
         model.fails = True
         write(folder, c="# Car\n\nNew.")
         await knowledge.refresh()
         assert "Words alone" in knowledge.fault
-        assert [each.entry.source for each in knowledge.select("A car?")] == ["c.md"]
+        assert [each.passage.page.source for each in knowledge.select("A car?")] == ["c.md"]
 
 
 async def test_other_wordings_are_searched_for_as_well(folder: Path) -> None:
@@ -274,5 +250,5 @@ async def test_other_wordings_are_searched_for_as_well(folder: Path) -> None:
     assert knowledge.select("A car?") == []
     for _ in range(2):
         await knowledge.look_into("A car?", lambda _: True)
-        assert [each.entry.source for each in knowledge.select("A car?")] == ["a.md"]
+        assert [each.passage.page.source for each in knowledge.select("A car?")] == ["a.md"]
     assert len(prompts) == 1

@@ -184,6 +184,5 @@ async def test_nothing_foreign_acts_on_the_terminal(
     assert await terminal.run() == 0
     text = shown.getvalue()
     assert "Loaded one: 2 questions" in text
-    assert "pump?" in text
-    assert "[red].md" in text
+    assert "(red).md" in text  # as it is cited: in brackets of its own
     assert all(char.isprintable() or char == "\n" for char in text)
