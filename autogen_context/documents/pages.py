@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple, cast
 
+from typing_extensions import override
+
 from autogen_context.cache.files import read_regular
 from autogen_context.documents.markup import text_of_html
 from autogen_context.project.secrets import without_secrets
@@ -66,6 +68,7 @@ class SkippedFile(NamedTuple):
     source: str
     reason: str
 
+    @override
     def __str__(self) -> str:
         """Return both in words."""
         return f"{one_line(self.source)}: {self.reason}"

@@ -205,7 +205,8 @@ def packed(
     blocks: Iterator[_Block], text: str, most_chars: int
 ) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     """Yield parts of whole blocks, and of a block that is too long, what it is divided into."""
-    start, end, leads = 0, 0, ()
+    start, end = 0, 0
+    leads: tuple[str, ...] = ()
     for block in blocks:
         is_long = block.end - block.start > most_chars
         if end > start and (is_long or block.end - start > most_chars):
