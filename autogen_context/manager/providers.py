@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 from autogen_context.errors import StateError
 from autogen_context.manager.parts import Setup
+from autogen_context.messages.message import Message
 from autogen_context.messages.segment import Unit
 from autogen_context.view.decision import Candidate
 from autogen_context.view.notice import (
@@ -135,7 +136,9 @@ class Providers:
                 with self._guard(each):
                     each.observe(self._turn_for(each, turn))
 
-    def forget(self, texts: Sequence[str], query: str = "") -> tuple[list[str], list[str]]:
+    def forget(
+        self, messages: Sequence[Message], query: str = "", *, is_asked: bool
+    ) -> tuple[list[str], list[str]]:
         """Have each provider that remembers forget messages, and what has a text.
 
         Returns the ids of what was forgotten, and of these those that are deleted later.
@@ -144,7 +147,7 @@ class Providers:
         for each in self.each:
             if isinstance(each, RemembersProvider):
                 with self._guard(each):
-                    found, is_done = each.forget(texts, query)
+                    found, is_done = each.forget(messages, query, is_asked=is_asked)
                     ids += found
                     later += () if is_done else found
         return ids, later

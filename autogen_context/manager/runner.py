@@ -62,7 +62,7 @@ from autogen_context.manager.record import recorded_in
 from autogen_context.manager.room import RequestRoom, Window
 from autogen_context.manager.state import State, recognised
 from autogen_context.messages.canonical import DIGEST_SCHEME
-from autogen_context.messages.message import chars_of, content_digest
+from autogen_context.messages.message import Message, chars_of, content_digest
 from autogen_context.messages.piece import messages_of
 from autogen_context.text.memo import Memo
 from autogen_context.tokens.message_counter import MessageCounter
@@ -273,14 +273,16 @@ class TurnRunner:
             except Exception:  # noqa: BLE001 - any that a user's cache or vectors may raise
                 logger.warning("a cache could not delete what was made of deleted messages")
             self._delete({handle: self.originals.extent_of(handle) for handle in leaving.handles})
-            self._forget_remembered([message.text for message in leaving.messages])
+            self._forget_remembered(leaving.messages)
 
     def _forget_remembered(
-        self, texts: Sequence[str], query: str = ""
+        self, messages: Sequence[Message], query: str = "", *, is_asked: bool = False
     ) -> tuple[list[str], list[str]]:
-        """Have providers forget what they keep of these texts, or with a text; none of it is in a view or a version any more."""
-        texts = [text for text in texts if text]
-        ids, later = self.providers.forget(texts, query) if texts or query else ([], [])
+        """Have providers forget what they keep of messages, or with a text; none of it is in a view or a version any more."""
+        if not (messages or query):
+            return [], []
+        ids, later = self.providers.forget(messages, query, is_asked=is_asked)
+        texts = [message.text for message in messages if message.text]
         without = partial(without_notices_on, texts=texts, query=query, remembered=bool(ids))
         self.view = without(self.view)
         if ids:
@@ -328,8 +330,8 @@ class TurnRunner:
             history = self.engine.conversation.history
             self._require_messages("forget")
             wanted = self.forgetting.wanted(self.view, message=message, handle=handle, query=query)
-            texts = [each.text for each in wanted.forgotten.messages]
-            ids, later = self._forget_remembered(texts, query)
+            asked = wanted.forgotten.messages
+            ids, later = self._forget_remembered(asked, query, is_asked=True)
             if wanted.positions:
                 kept = [p for i, p in enumerate(history.payloads) if i not in wanted.positions]
                 digests = Counter(history.digests[i] for i in wanted.positions)

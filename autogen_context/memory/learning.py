@@ -40,12 +40,14 @@ class Learner:
 
     def __init__(self, memory: UserMemory) -> None:
         self._memory, self._facts = memory, Facts()
+        self.own = self._left = set[str]()
         self._learnt_from: set[str] = set()  # ids of exchanges whose statements were learnt
         self.restart()
 
     def restart(self) -> None:
         """Read the conversation from its beginning."""
-        self.own: set[str] = set()
+        self._left |= self.own  # of the list as it was
+        self.own = set()
         self.own_stated: set[str] = set()
         self.newest: Spoken | None = None
         self._read = -1  # units
@@ -94,6 +96,9 @@ class Learner:
         replaced = [again] if again and again.id not in ids else []
         known = {fact.id for fact in self._facts}
         facts = [row for key, row in stated.items() if key in known]
+        left = self._left - self.own  # what went on otherwise
+        replaced += [row for row in memory.exchanges if row.id in left and not row.answer]
+        self._left = set()
         memory.remember([*rows, *facts], instead=[*replaced, *places.needless])
         memory.drop(row for key, row in before.items() if key not in known)
 

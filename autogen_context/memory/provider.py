@@ -76,11 +76,14 @@ class MemoryProvider:
         with self._lock:
             self._is_due |= self._learner.learn(turn.units, known=turn.known)
 
-    def forget(self, texts: Sequence[str], query: str, /) -> tuple[tuple[str, ...], bool]:
-        """Forget messages, and what has a text, in the person's memory as well; return the ids, and whether that is done."""
+    def forget(
+        self, messages: Sequence[Message], query: str, /, *, is_asked: bool
+    ) -> tuple[Sequence[str], bool]:
+        """Forget messages of this conversation, and what has a text, in the person's memory; the ids, and whether it is done."""
         with self._lock:
             self._memory.refresh()
-            ids, error = self._memory.without(query, texts=texts)
+            own = self._learner.own
+            ids, error = self._memory.without(query, messages=messages, own=own, is_asked=is_asked)
             if ids:
                 self._learner.restart()
                 self._search = (), Recaller()

@@ -23,6 +23,7 @@ NAME = re.compile(r"(?P<what>[efg]):(?P<id>[0-9a-f]{12,24})(?::[0-9a-f]{16})?")
 """An exchange, a fact, or what is gone; the last part tells the states of one row apart."""
 
 
+LEAST_SAID_CHARS = 20  # that nobody says by chance again
 STATED: Mapping[str, StatementKind] = {each: each for each in KINDS}
 
 
@@ -130,15 +131,18 @@ def row_in(name: str, value: bytes, *, key: bytes) -> Row | None:
     return row if is_whole else None
 
 
-def said_in(row: Row) -> tuple[str, ...]:
-    """Return what the person said of it."""
-    return row.said if isinstance(row, RememberedExchange) else (row.stated,)
+def marks_of(row: Row, *, key: bytes, by_answer: bool = False) -> list[str]:
+    """Return the names that stand for a row once it is forgotten, so that it is not learnt again.
 
-
-def marks_of(row: Row, *, key: bytes) -> tuple[str, str]:
-    """Return the names that stand for a row once it is forgotten: by what the person said, and by all its words."""
-    by_said = mark_of(row.what, said_in(row), key=key)
-    return by_said, mark_of(f"{row.what} whole", row.texts, key=key)
+    They are of what the person said, as far as that is more than a few words, which others say as well, and of its place; of an
+    exchange that is forgotten for its answer, of all its words.
+    """
+    if isinstance(row, RememberedFact):
+        return [mark_of("fact", [row.stated], key=key)]
+    if by_answer:
+        return [mark_of("whole", row.texts, key=key)]
+    long = [row.said] if sum(map(len, row.said)) >= LEAST_SAID_CHARS else []
+    return [mark_of("place", [row.place], key=key), *(mark_of("said", s, key=key) for s in long)]
 
 
 def mark_of(what: str, texts: Iterable[str], *, key: bytes) -> str:

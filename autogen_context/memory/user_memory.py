@@ -8,7 +8,7 @@ from a conversation that still has it. A store that fails costs memories and no 
 import math
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from threading import RLock
 from typing import TYPE_CHECKING, Final
 
@@ -25,10 +25,9 @@ from autogen_context.memory.rows import (
     marks_of,
     name_of,
     row_in,
-    said_in,
 )
 from autogen_context.memory.store import MemoryStore
-from autogen_context.messages.message import content_digest
+from autogen_context.messages.message import Message, content_digest
 from autogen_context.project.secrets import without_secrets
 from autogen_context.recall.facts import Fact
 
@@ -231,47 +230,59 @@ class UserMemory:
 
     def is_forgotten(self, row: Row) -> bool:
         """Return True if the person had this forgotten."""
-        return not self._marks.isdisjoint(marks_of(row, key=self._key))
+        if not self._marks:
+            return False
+        marks = [*marks_of(row, key=self._key), *marks_of(row, key=self._key, by_answer=True)]
+        return not self._marks.isdisjoint(marks)
 
     def without(
         self,
         query: str = "",
         *,
         id: str = "",  # noqa: A002 - as above
-        texts: Iterable[str] = (),
+        messages: Iterable[Message] = (),
+        own: Container[str] = (),
+        is_asked: bool = True,
     ) -> tuple[tuple[str, ...], StoreUnavailable | None]:
-        """Forget what has a text, an id, one of these messages, or was stated in one; a mark without its words stays.
+        """Forget what has a text, an id, one of these messages among its ``own`` exchanges, or was stated in one.
 
-        Returns the ids, and the error of a store that cannot delete now.
+        If the person asked for it, marks without words stay, by which it is not learnt again. Returns the ids, and the error of a
+        store that cannot delete now.
         """
-        whole = {without_secrets(text) for text in texts} - {""}
-        lines = [" ".join(text.split()).casefold() for text in whole]
+        texts = [(message.role, without_secrets(message.text)) for message in messages]
+        said = {text for role, text in texts if role == "user" and text}
+        answers = {text for role, text in texts if role == "assistant" and text}
+        lines = [" ".join(text.split()).casefold() for text in said]
         needle = query.casefold()
 
-        def has(row: Row, words: Iterable[str]) -> bool:
-            if isinstance(row, RememberedFact) and any(
-                row.stated.casefold() in line for line in lines
-            ):
-                return True
-            return row.id == id or any(
-                each in whole or (needle and needle in each.casefold()) for each in words
+        def has(words: Iterable[str]) -> bool:
+            return bool(needle) and any(needle in each.casefold() for each in words)
+
+        def is_meant(row: Row) -> bool:
+            if isinstance(row, RememberedFact):
+                return has(row.texts) or any(row.stated.casefold() in line for line in lines)
+            return has(row.said) or (row.id in own and not said.isdisjoint(row.said))
+
+        def is_answer_meant(row: Row) -> bool:
+            return isinstance(row, RememberedExchange) and (
+                has([row.answer]) or (row.id in own and row.answer in answers)
             )
 
+        found, marks = list[Row](), list[str]()
         with self._lock:
-            found: dict[Row, str] = {}
             for row in self._rows.values():
-                by_said, by_all = marks_of(row, key=self._key)
-                if has(row, said_in(row)):
-                    found[row] = by_said
-                elif has(row, row.texts):
-                    found[row] = by_all
-            self._marks.update(found.values())
+                by_said = row.id == id or is_meant(row)
+                if by_said or is_answer_meant(row):
+                    found.append(row)
+                    marks += marks_of(row, key=self._key, by_answer=not by_said)
+            marks = marks if is_asked else []
+            self._marks.update(marks)
         error: StoreUnavailable | None = None
         try:
             self._store.forget(self._dropped(found))
         except StoreUnavailable as refused:
             error = refused
-        self._store.write(dict.fromkeys(found.values(), b"{}"))
+        self._store.write(dict.fromkeys(marks, b"{}"))
         return tuple(dict.fromkeys(row.id for row in found)), error
 
     def remember(self, rows: Iterable[Row], *, instead: Iterable[Row] = ()) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, Protocol, runtime_checkable
 
 from pydantic import Field, PlainSerializer
 
-from autogen_context.messages.message import Text
+from autogen_context.messages.message import Message, Text
 from autogen_context.messages.segment import Unit
 from autogen_context.text.fit import CountText
 from autogen_context.text.quote import block, one_line, quoted
@@ -285,9 +285,12 @@ class RemembersProvider(ContextProvider, Protocol):
         """Read what is new between turns, such as the last answer; called like ``turn``, never at the same time."""
         ...
 
-    def forget(self, texts: Sequence[str], query: str, /) -> tuple[Sequence[str], bool]:
-        """Forget these messages, and what has a text, unless that is empty.
+    def forget(
+        self, messages: Sequence[Message], query: str, /, *, is_asked: bool
+    ) -> tuple[Sequence[str], bool]:
+        """Forget messages of the conversation, and what has a text, unless that is empty.
 
-        Returns the ids of what was forgotten, and False if that is deleted later.
+        A host that no longer has a message did not ask for it: then it may be learnt again from another one. Returns the ids of what
+        was forgotten, and False if that is deleted later.
         """
         ...

@@ -158,6 +158,48 @@ def test_21_what_is_forgotten_is_gone_from_memory(tier: OwnTier, how: str) -> No
     assert "zebra4711" not in str(tier.values)
 
 
+def test_21_what_was_said_elsewhere_stays(tier: OwnTier) -> None:
+    """A host deletes or writes anew an answer that another conversation has as well, or that repeats what a person stated."""
+    talked(memory_in(tier), HARBOUR, "Noted.")
+    stated = talk(
+        "I'm allergic to nuts.", "Noted: I'm allergic to nuts.", "Yes.", "Noted.", "Go on."
+    )
+    keeper = manager(memory=memory_in(tier))
+    for at in (1, 3, 5):
+        keeper.prepare_nowait(stated[:at])
+    keeper.prepare_nowait([stated[0], *talk("", "So nuts are out.")[1:], stated[2], stated[4]])
+    memory = memory_in(tier)
+    memory.refresh()
+    assert {(exchange.said, exchange.answer) for exchange in memory.exchanges} == {
+        ((HARBOUR,), "Noted."),
+        (("I'm allergic to nuts.",), "So nuts are out."),
+        (("Yes.", "Go on."), ""),
+    }
+    assert "I'm allergic to nuts" in [fact.text for fact in memory.facts]
+
+
+def test_21_a_word_that_was_forgotten_may_be_said_again(tier: OwnTier) -> None:
+    """A "yes" in another place is another one; a sentence is not learnt again anywhere."""
+    keeper, messages = (
+        manager(memory=memory_in(tier)),
+        talk("Shall I go?", "Go.", "Yes.", "Ok.", "Hm."),
+    )
+    for at in (1, 3, 5):
+        keeper.prepare_nowait(messages[:at])
+    keeper.forget(messages[2])
+    keeper.forget(messages[0])
+    talked(memory_in(tier), "Is it cold?", "It is.", "Yes.", "Then stay.")
+    talked(memory_in(tier), "Well?", "Well.", "My code name is zebra4711.", "Noted.")
+    memory = memory_in(tier)
+    memory.refresh()
+    memory.forget("zebra4711")
+    talked(memory_in(tier), "My code name is zebra4711.", "Noted.")
+    memory.refresh()
+    said = [exchange.said[0] for exchange in memory.exchanges]
+    assert said.count("Yes.") == 1
+    assert "zebra4711" not in str(said)
+
+
 def test_21_what_memory_alone_has_is_forgotten_by_a_query(tier: OwnTier) -> None:
     """Gone from the request that it was brought into, from state and versions, too."""
     talked(memory_in(tier), "My code name is zebra4711.", "Noted.")
