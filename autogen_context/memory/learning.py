@@ -40,13 +40,14 @@ class Learner:
 
     def __init__(self, memory: UserMemory) -> None:
         self._memory, self._facts = memory, Facts()
-        self.own = self._left = set[str]()
+        self.own: set[str] = set()
+        self._left: set[str] = set()  # own ones of the list as it was
         self._learnt_from: set[str] = set()  # ids of exchanges whose statements were learnt
         self.restart()
 
     def restart(self) -> None:
         """Read the conversation from its beginning."""
-        self._left |= self.own  # of the list as it was
+        self._left |= self.own
         self.own = set()
         self.own_stated: set[str] = set()
         self.newest: Spoken | None = None

@@ -96,7 +96,6 @@ class UserMemory:
         self._sizes: dict[str, int] = {}
         self._marks: set[str] = set()  # of what is forgotten
         self._unsaved: dict[str, bytes] = {}  # to be tried again
-        self._gone: set[str] = set()  # names that were deleted here
         self._unread: set[str] = set()  # names of what is no row
         self._last_s = -math.inf
         self._begin_anew()
@@ -127,7 +126,7 @@ class UserMemory:
         names = self._store.names()
         if names is None:
             return
-        there = {name for name in names if NAME.fullmatch(name)} - self._gone
+        there = {name for name in names if NAME.fullmatch(name)}
         marks = {name for name in there if name.startswith("g")}
         wanted = sorted(there - marks - self._rows.keys() - self._unread)
         found = self._store.read(wanted)
@@ -136,9 +135,8 @@ class UserMemory:
                 self._drop(name)
             self._marks |= marks
             for name, value in found.items():
-                if name not in self._gone:
-                    self._take(name, value)
-        missing = set(wanted) - found.keys() - self._gone
+                self._take(name, value)
+        missing = set(wanted) - found.keys()
         if missing and missing.intersection(self._store.names() or ()):
             self._store.warn(UNREAD)
         self._keep_within()
@@ -211,7 +209,6 @@ class UserMemory:
             StoreUnavailable: something may still be there.
         """
         with self._lock:
-            self._gone |= self._rows.keys()
             for known in (self._rows, self._sizes, self._unsaved, self._marks):
                 known.clear()
         self._store.clear()
@@ -297,7 +294,6 @@ class UserMemory:
                 if before := known.get((row.what, row.id)):
                     old.append(before)
                 values[name] = bytes_of(row)
-                self._gone.discard(name)
                 self._take(name, values[name])
             self._unsaved |= values
             values = dict(self._unsaved)
@@ -337,7 +333,6 @@ class UserMemory:
         """Drop rows here, and return their names."""
         names = {name_of(row, key=self._key) for row in rows}
         with self._lock:
-            self._gone |= names
             for name in names:
                 self._drop(name)
         return names

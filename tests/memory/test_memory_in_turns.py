@@ -98,6 +98,18 @@ def test_this_conversation_is_no_earlier_one(tier: OwnTier) -> None:
     assert again.prepare_nowait(messages).messages == messages
 
 
+def test_what_holds_no_more_is_taken_back_once(tier: OwnTier) -> None:
+    """Another process forgot it; the model is told with the person's next message, and not again."""
+    talked(memory_in(tier), "I'm allergic to nuts.", "Noted.")
+    keeper, messages = manager(memory=memory_in(tier)), [person("Hello!")]
+    assert "nuts" in str(keeper.prepare_nowait(messages).messages)
+    memory_in(tier).forget("nuts")
+    for _ in range(3):
+        messages += talk("", "Yes.", "Go on.")[1:]
+        keeper.prepare_nowait(messages)
+    assert str(keeper.prepare_nowait(messages).messages).count("holds no more") == 1
+
+
 def test_small_talk_brings_nothing(tier: OwnTier) -> None:
     """The gate decides, as it does within a conversation."""
     talked(memory_in(tier), HARBOUR, ANSWERED)
@@ -156,6 +168,8 @@ def test_21_what_is_forgotten_is_gone_from_memory(tier: OwnTier, how: str) -> No
     assert "zebra4711" not in str(tier.values)
     keeper.prepare_nowait([*messages, *talk("", "Welcome.", "What is my code name?")[1:]][-3:])
     assert "zebra4711" not in str(tier.values)
+    talked(memory_in(tier), "My code name is zebra4711.", "Noted.")
+    assert ("zebra4711" in str(tier.values)) is (how == "host")  # which said nothing of the person
 
 
 def test_21_what_was_said_elsewhere_stays(tier: OwnTier) -> None:

@@ -107,6 +107,16 @@ def test_what_was_said_is_found_in_the_next_conversation(made: Made) -> None:
     assert f"> the assistant:\n> > {ANSWERED}\n" in text
 
 
+def test_only_what_matches_is_brought_in(made: Made) -> None:
+    """What was said in the conversations before and after is not near it."""
+    for text in ("It is grey outside.", HARBOUR, "My bread is burnt."):
+        talked(made(), text, "I see.")
+    text = brought(made(), f"Do you remember? {HARBOUR}").partition(BROUGHT)[2]
+    assert HARBOUR in text
+    assert "grey" not in text
+    assert "burnt" not in text
+
+
 def test_facts_are_there_without_a_question(made: Made) -> None:
     """R9: those that hold now, in the person's words."""
     talked(made(), "I'm allergic to peanuts. My budget is 500.", "Noted.")
@@ -128,6 +138,10 @@ def test_nobody_has_what_another_user_said(made: Made, other: dict[str, str]) ->
     assert stranger.forget("40 piles") == ()
     stranger.clear()
     assert HARBOUR in brought(made(), ASKED)
+    talked(made(**other), "My code name is lion42.", "Noted.")
+    made(**other).forget("lion42")
+    talked(made(), "My code name is lion42.", "Noted.")
+    assert "lion42" in str(made().export())
 
 
 STATEMENTS = (
@@ -412,10 +426,11 @@ def test_without_a_key_a_server_keeps_nothing(redis: LocalRedis) -> None:
 def test_no_secret_is_kept(tmp_path: Path) -> None:
     """Of a known form; not in an exchange, not in an answer, not as a fact."""
     key = "sk-" + "proj-" + "a1B2c3D4e5F6g7H8i9J0k1L2m3"
-    talked(UserMemory("u-17", tmp_path), f"My api key is {key}.", f"I keep {key}.")
+    talked(UserMemory("u-17", tmp_path), f"My token is {key}.", f"I keep {key}.")
     assert key.lower().encode() not in bytes_in(tmp_path)
-    assert "[hidden]" in str(UserMemory("u-17", tmp_path).export())
-    assert UserMemory("u-17", tmp_path).facts == ()
+    memory = UserMemory("u-17", tmp_path)
+    assert "[hidden]" in str(memory.export())
+    assert memory.facts == ()
 
 
 # A store that fails
@@ -439,6 +454,18 @@ class Failing(OwnTier):
     @override
     def forget(self, names: Iterable[str], /) -> None:
         raise StoreUnavailable("here", reason="forget")
+
+
+def test_a_row_under_another_name_is_none() -> None:
+    """Of a tier that seals nothing, too."""
+    tier = OwnTier()
+    talked(UserMemory("u-17", tier, days=None), HARBOUR, ANSWERED, "Is it cold?", "It is.")
+    rows = [name for name in tier.values if ":e:" in name]
+    values = [tier.values[name] for name in rows]
+    tier.values |= dict(zip(rows, values[::-1], strict=True))
+    memory = UserMemory("u-17", tier, days=None)
+    memory.refresh()
+    assert memory.exchanges == ()
 
 
 class Lying(OwnTier):
@@ -468,6 +495,27 @@ def test_a_store_that_fails_costs_memories_only(
         with pytest.raises(StoreUnavailable):
             memory.forget("Harbour")
         assert "Harbour project has" not in brought(memory, ASKED)
+
+
+class Undeleting(OwnTier):
+    """A tier that deletes nothing."""
+
+    @override
+    def forget(self, names: Iterable[str], /) -> None:
+        raise StoreUnavailable("here", reason="forget")
+
+
+def test_what_cannot_be_deleted_now_is_used_no_more() -> None:
+    """Promises 11 and 21: not in this process, and whoever reads the store finds the mark."""
+    tier = Undeleting()
+    memory = UserMemory("u-17", tier, days=None)
+    keeper = talked(memory, HARBOUR, ANSWERED, "Thanks.", "Welcome.")
+    forgotten = keeper.forget(query="40 piles")
+    assert forgotten.remembered
+    assert {*forgotten.remembered} <= {*forgotten.unavailable}
+    for each in (memory, UserMemory("u-17", tier, days=None)):
+        each.refresh()
+        assert "40 piles" not in str(each.export())
 
 
 def test_a_server_that_is_not_there_costs_memories_only() -> None:
