@@ -24,6 +24,10 @@ from autogen_context.view.statement import PersonStatement
 NAMES: Mapping[Way, str] = {"ours": "ours", "newest": "newest", "first": "first +\nnewest"}
 TURN_HEADERS = ("turn", "mes-\nsages", "history\ntokens", "rules", "facts")
 EXAMPLES = 3  # of what a sliding window loses
+NOTHING = (
+    "No message of a person states a rule or a fact. Of people who write under names of their own say so: people = [...] in the file "
+    "of --config, or AUTOGEN_CONTEXT_PEOPLE."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +162,9 @@ def losses(one: Probed) -> Iterator[str]:
         yield f"gone in {span(each.turns)}: {quoted(each.statement)}"
     if impossible := [turn.turn for turn in one.turns if turn.limit_tokens is None]:
         yield f"{span(impossible)}: what must stay does not fit, so nothing was sent"
-    if not one.loses:
+    if not any(turn.stated for turn in one.turns):
+        yield NOTHING
+    elif not one.loses:
         yield "Every request of ours has all that people stated and that still holds."
     if not any(turn.compacted for turn in one.turns):
         yield "The whole conversation fits this window: see a smaller one with --window."

@@ -408,21 +408,24 @@ def read_note(number: int) -> str:
 )
 @on_every_host
 async def test_people_rule_and_nobody_else_does(host: str) -> None:
-    """With proof: the certificate names what is in force and not in the request, which is nothing here."""
+    """With proof: the certificate names what is in force and not in the request, which is nothing here; after a restart as well."""
     rule = "The limit of the archive is 30 EUR"
     calls = [Call("read_note", {"number": n}) for n in range(6)]
-    async with working(host, *calls, Say(DONE), Say(DONE), tools=(read_note,)) as (_, agent):
-        await agent.ask(f"My name is Bo. {rule}. Read all notes.")
-        context = agent.context
-        assert context is not None
-        assert [(each.text, each.turn, each.in_request) for each in context.rules()] == [
-            (rule, 1, True)
-        ]
-        assert [fact.text for fact in context.facts if fact.kind == "identity"] == ["My name is Bo"]
-        assert context.last_prepared is not None
-        assert context.last_prepared.certificate.rules_absent == ()
+    async with working(host, *calls, *[Say(DONE)] * 3, tools=(read_note,)) as (_, agent):
+        for said in (f"My name is Bo. {rule}. Read all notes.", "Thanks."):
+            await agent.ask(said)
+            context = agent.context
+            assert context is not None
+            rules = [(each.text, each.turn, each.in_request) for each in context.rules()]
+            assert rules == [(rule, 1, True)]
+            names = [fact.text for fact in context.facts if fact.kind == "identity"]
+            assert names == ["My name is Bo"]
+            assert context.last_prepared is not None
+            assert context.last_prepared.certificate.rules_absent == ()
+            await agent.restart()
         await agent.ask("Forget the limit of the archive.")
-        assert context.rules() == ()
+        assert agent.context is not None
+        assert agent.context.rules() == ()
 
 
 @feature("from a state through JSON it goes on to the byte; between compactions requests only grow")

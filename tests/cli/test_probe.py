@@ -141,6 +141,17 @@ def test_bad_input_is_an_error_of_one_line(refused: Run, argv: list[str], why: s
     assert why in refused("probe", *argv)
 
 
+def test_people_under_names_of_their_own_are_people_if_that_is_said(shown: Run) -> None:
+    """In the settings; else there is nothing to lose, which says how."""
+    said = [says(f"{RULE}.", "user", name="Ann"), says("Fine."), says("Go on.", "user", name="Ann")]
+    file = saved("run.json", said)
+    assert "people = [...]" in shown("probe", file)
+    Path("settings.toml").write_text('people = ["Ann"]')
+    assert "people = [...]" not in shown("probe", file, "--config", "settings.toml")
+    [one] = data(shown, file, "--config", "settings.toml")
+    assert [rule["text"] for rule in one["rules"]] == [RULE]
+
+
 def test_it_is_listed_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     """With what its exit code says."""
     assert main(["probe", "--help"]) == 0
