@@ -13,7 +13,7 @@ from threading import RLock
 from autogen_context.compressor.shorten import Shorten
 from autogen_context.forks import when_forked
 from autogen_context.memory.learning import Learner, Spoken
-from autogen_context.memory.rows import RememberedExchange, RememberedFact, date_of
+from autogen_context.memory.rows import RememberedExchange, RememberedFact, date_of, is_long
 from autogen_context.memory.user_memory import UserMemory
 from autogen_context.messages.message import Message
 from autogen_context.recall.exchanges import Exchange
@@ -117,7 +117,8 @@ class MemoryProvider:
 
     def _said_within(self, turn: ProviderTurn, spoken: Spoken, room_tokens: int) -> Notice | None:
         """Return the earlier exchanges that a question refers to, as far as there is room."""
-        earlier = [row for row in self._memory.exchanges if row.id not in self._learner.own]
+        own = self._learner.own
+        earlier = distinct(row for row in self._memory.exchanges if row.id not in own)
         query = "\n".join(spoken.said)
         if not earlier or room_tokens < LEAST_TOKENS:
             return None
@@ -150,6 +151,18 @@ def facts_notice(rows: Iterable[RememberedFact]) -> Notice:
 def said_notice(text: str) -> Notice:
     """Return retrieved exchanges as a notice."""
     return Notice(key=SAID, text=SAID_TEXT, detail=text)
+
+
+def distinct(rows: Iterable[RememberedExchange]) -> list[RememberedExchange]:
+    """Return the newest of exchanges in which the same was said, as to several agents of a team; one with an answer before one without."""
+    found: dict[tuple[str, ...], RememberedExchange] = {}
+    for row in rows:
+        key = row.said if is_long(row.said) else (*row.said, row.id)
+        before = found.get(key)
+        if before is None or row.answer or not before.answer:
+            found.pop(key, None)
+            found[key] = row
+    return list(found.values())
 
 
 def searched(rows: Sequence[RememberedExchange], shorten: Shorten) -> Recaller:

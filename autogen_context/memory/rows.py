@@ -141,8 +141,13 @@ def marks_of(row: Row, *, key: bytes, by_answer: bool = False) -> list[str]:
         return [mark_of("fact", [row.stated], key=key)]
     if by_answer:
         return [mark_of("whole", row.texts, key=key)]
-    long = [row.said] if sum(map(len, row.said)) >= LEAST_SAID_CHARS else []
+    long = [row.said] if is_long(row.said) else []
     return [mark_of("place", [row.place], key=key), *(mark_of("said", s, key=key) for s in long)]
+
+
+def is_long(said: Iterable[str]) -> bool:
+    """Return True if it is more than a few words."""
+    return sum(map(len, said)) >= LEAST_SAID_CHARS
 
 
 def mark_of(what: str, texts: Iterable[str], *, key: bytes) -> str:

@@ -110,6 +110,16 @@ def test_what_holds_no_more_is_taken_back_once(tier: OwnTier) -> None:
     assert str(keeper.prepare_nowait(messages).messages).count("holds no more") == 1
 
 
+def test_what_was_said_to_a_team_is_brought_in_once(tier: OwnTier) -> None:
+    """Each of its agents heard it; with an answer, if one of them gave one."""
+    for answers in (("Aye.", "Fine."), ("Noted.", "Fine.")):
+        talked(memory_in(tier), "Good morning!", answers[0], HARBOUR, answers[1], "Thanks.")
+    manager(memory=memory_in(tier)).observe([person(HARBOUR)])
+    text = brought(memory_in(tier), ASKED).partition(BROUGHT)[2]
+    assert text.count(HARBOUR) == 1
+    assert "Fine." in text
+
+
 def test_small_talk_brings_nothing(tier: OwnTier) -> None:
     """The gate decides, as it does within a conversation."""
     talked(memory_in(tier), HARBOUR, ANSWERED)
