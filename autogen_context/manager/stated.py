@@ -28,6 +28,7 @@ class StatementsSent:
         self, view: ContextView, conversation: Conversation, pieces: Sequence[Piece]
     ) -> None:
         self._view, self._conversation, self._pieces = view, conversation, pieces
+        self._read: dict[int, tuple[str, set[str]]] = {}  # text and words, by position
 
     def of(self, entries: Iterable[Entry]) -> Iterator[PersonStatement]:
         """Yield those of these entries that people stated."""
@@ -68,25 +69,36 @@ class StatementsSent:
         return at + 1 if people[at : at + 1] == [unit] else None
 
     def _is_sent(self, text: str, position: int | None) -> bool:
-        decisions = self._view.decisions
-        if position is not None and position < decisions.stop:
-            said = self._conversation.messages[position].text
-            if not decisions.hides_message(position) and self._adds_up(text, said):
-                return True
+        if position is not None and self._is_whole(position) and self._adds_up(text, position):
+            return True
         return self._words.has(self._own_words(text, position))
+
+    def _is_whole(self, position: int) -> bool:
+        decisions = self._view.decisions
+        return position < decisions.stop and not decisions.hides_message(position)
 
     def _own_words(self, text: str, position: int | None) -> str:
         """Return a statement without the headings of its message, where it was told with these in front."""
-        said = "" if position is None else on_one_line(self._conversation.messages[position].text)
-        words = text
+        said, words = self._lines(position), text
         while words and words not in said:
             words = words.partition(": ")[2]
         return words or text
 
-    def _adds_up(self, text: str, said: str) -> bool:
+    def _lines(self, position: int | None) -> str:
+        """Return the text of a message, without marks; of the last one that was asked for it is known."""
+        if position is None:
+            return ""
+        if position not in self._read:
+            text = self._conversation.messages[position].text
+            self._read = {position: (on_one_line(text), words_in(text))}
+        return self._read[position][0]
+
+    def _adds_up(self, text: str, position: int) -> bool:
         """Return True if a message that is sent whole states it, alone ("limits: hotel 90") or by correcting another ("make that 45")."""
+        if text in self._lines(position):
+            return True
         words = words_in(text)
-        left = words - words_in(said)
+        left = words - self._read[position][1]
         return not left or (left != words and any(left <= each for each in self._said))
 
     @cached_property
