@@ -1,11 +1,15 @@
 """Whether retrieval happens when a query asks for the past of the conversation, and only then.
 
-Usage: python benchmarks/gate.py [FILE] [--show] [--small-talk] [--many]
+Usage: python benchmarks/gate.py [FILE] [--people FILE ...] [--show] [--small-talk] [--many]
 
 FILE (`queries.json` beside this script) holds queries in six languages that were labelled by meaning: does an answer need
 what was said earlier in this conversation? `RecallGate` decides each by its wording alone; one with `earlier` is asked
 behind that sentence and a long history of work, all of it out of sight. Printed are precision and recall, also of those
 that are `newer`, and with `--show` the queries that were decided wrongly.
+
+`--people` takes files as in `people` and prints of how many questions of sixty turns later the gate opens. The history of each is all
+chats of the author, joined so that the chat with the answer is far from the end; the last 3,000 tokens are in sight. What must not
+open it are the questions that need nothing said before, and the other messages of each person, in their chat behind all others.
 
 `--small-talk` continues a long history of work, that was compacted, with 300 turns of small talk (`--many`: 1,000) and
 prints in what per cent of them a request got a message that the caller had not written and the request before had not.
@@ -13,21 +17,28 @@ A turn that compacts is not counted: its notices are new as well.
 """
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from random import Random
 
 from pydantic import TypeAdapter
-from work_talk import Message, WorkTalk
+from work_talk import Message as OpenAIMessage
+from work_talk import WorkTalk
 
 from autogen_context import IncrementalContextManager, RecallGate
+from autogen_context.messages.message import Message
 from autogen_context.messages.openai_chat import messages_in
 from autogen_context.recall.recaller import Recaller
+from autogen_context.text.memo import Memo
 
 BESIDE = Path(__file__).with_name("queries.json")
 WINDOW = 8_000
 WORK_TURNS = 80
+IN_SIGHT_TOKENS = 3_000
+TOKEN_CHARS = 4  # of a token, about
+MESSAGE_TOKENS = 4  # of a message, beside its text
 PLAIN = 0.35  # of the remarks are whole sentences, the others a subject and what it did
 
 OPENERS = (
@@ -168,6 +179,104 @@ class Query:
     earlier: str = ""  # what was said before, now out of sight
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """A question of later, and the sentences that answer it."""
+
+    text: str
+    needs: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentence:
+    """A sentence of a person."""
+
+    message: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chat:
+    """A chat; only what is used here."""
+
+    messages: tuple[Mapping[str, str], ...]
+    sentences: tuple[Sentence, ...] = ()
+    asks: tuple[Ask, ...] = ()
+
+    def said(self) -> list[Message]:
+        """Its messages."""
+        return [
+            Message(role="user" if each["from"] == "person" else "assistant", text=each["text"])
+            for each in self.messages
+        ]
+
+    def looks_back(self) -> set[int]:
+        """The messages that ask for what was said before."""
+        return {sentence.message for sentence in self.sentences if sentence.kind == "back"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What a person says after a history of which the end is in sight; ``is_ask`` for a question of later."""
+
+    text: str
+    looks_back: bool
+    is_ask: bool
+    memory: Recaller
+    in_sight: tuple[Message, ...]
+
+
+def chats_of(path: Path) -> list[Chat]:
+    """Read the chats of one author."""
+    return TypeAdapter(list[Chat]).validate_json(path.read_bytes())
+
+
+def situations(chats: Sequence[Chat]) -> Iterator[Said]:
+    """Yield what people say in chats of one author, each behind all others."""
+    said = [chat.said() for chat in chats]
+    for at, (chat, own) in enumerate(zip(chats, said, strict=True)):
+        others = [said[(at + n) % len(said)] for n in range(1, len(said))]
+        memory = Recaller()
+        before = list(chain.from_iterable(others))
+        memory.read(before)
+        back = chat.looks_back()
+        for position, message in enumerate(own):
+            if message.role == "user" and position:
+                yield Said(
+                    text=message.text,
+                    looks_back=position in back,
+                    is_ask=False,
+                    memory=memory,
+                    in_sight=ending(before),
+                )
+            memory.read([message])
+            before.append(message)
+        if chat.asks:
+            half = len(others) // 2
+            history = [*chain.from_iterable([*others[half:], own, *others[:half]])]
+            memory = Recaller()
+            memory.read(history)
+            for ask in chat.asks:
+                yield Said(
+                    text=ask.text,
+                    looks_back=bool(ask.needs),
+                    is_ask=True,
+                    memory=memory,
+                    in_sight=ending(history),
+                )
+
+
+def ending(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The newest messages within the tokens that are in sight."""
+    room, found = IN_SIGHT_TOKENS, list[Message]()
+    for message in reversed(messages):
+        room -= len(message.text) // TOKEN_CHARS + MESSAGE_TOKENS
+        if room < 0:
+            break
+        found.append(message)
+    return tuple(reversed(found))
+
+
 def main() -> None:
     """Print precision and recall, and what small talk opened."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -175,7 +284,12 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="list what was decided wrongly")
     parser.add_argument("--small-talk", action="store_true", help="300 turns of small talk")
     parser.add_argument("--many", action="store_true", help="1,000 turns of small talk")
+    parser.add_argument("--people", type=Path, nargs="*", default=[], help="files as in people")
     options = parser.parse_args()
+    if options.people:
+        with Memo().in_use():
+            _people(options.people, show=options.show)
+        return
     _queries(TypeAdapter(list[Query]).validate_json(options.file.read_bytes()), show=options.show)
     if options.small_talk or options.many:
         _small_talk(1_000 if options.many else 300, show=options.show)
@@ -210,6 +324,40 @@ def _row(name: str, decided: Sequence[tuple[Query, bool]]) -> None:
     print(f"{name:8} {len(decided):8d} {precision:10.2f} {recall:7.2f}")
 
 
+def _people(paths: Sequence[Path], *, show: bool) -> None:
+    print(
+        f"{'':10} {'asks':>6} {'recall':>7} {'back':>6} {'recall':>7} {'asks for nothing':>17} {'other messages':>15} precision"
+    )
+    whole = list[tuple[Said, bool]]()
+    for path in paths:
+        found = [
+            (said, said.memory.decide(said.text, said.in_sight).retrieve)
+            for said in situations(chats_of(path))
+        ]
+        _people_row(path.stem, found)
+        whole += found
+        for said, is_open in found if show else ():
+            if said.looks_back != is_open:
+                print(f"  {'opened' if is_open else 'missed'}: {said.text[:150]!r}")
+    _people_row("all", whole)
+
+
+def _people_row(name: str, found: Sequence[tuple[Said, bool]]) -> None:
+    def share(*, is_ask: bool, looks_back: bool) -> tuple[int, float]:
+        opened = [o for said, o in found if (said.is_ask, said.looks_back) == (is_ask, looks_back)]
+        return len(opened), sum(opened) / max(1, len(opened))
+
+    asked = share(is_ask=True, looks_back=True)
+    back = share(is_ask=False, looks_back=True)
+    vain = share(is_ask=True, looks_back=False)
+    other = share(is_ask=False, looks_back=False)
+    right = sum(is_open for said, is_open in found if said.looks_back)
+    precision = right / max(1, sum(is_open for _, is_open in found))
+    print(
+        f"{name:10} {asked[0]:6d} {asked[1]:7.2f} {back[0]:6d} {back[1]:7.2f} {vain[0]:8d} {vain[1]:8.2f} {other[0]:8d} {other[1]:6.3f} {precision:9.2f}"
+    )
+
+
 def _small_talk(turns: int, *, show: bool) -> None:
     manager = IncrementalContextManager(model="gpt-4", window_tokens=WINDOW, reserve_tokens=0)
     messages = _work()
@@ -232,7 +380,7 @@ def _small_talk(turns: int, *, show: bool) -> None:
         print("".join(f"  {text}\n" for text in opened), end="")
 
 
-def _work() -> list[Message]:
+def _work() -> list[OpenAIMessage]:
     talk = WorkTalk(1)
     turns = [talk.turn() for _ in range(WORK_TURNS)]
     return [{"role": "system", "content": "You help."}, *(each for turn in turns for each in turn)]
@@ -250,7 +398,7 @@ def small_talk(turns: int) -> Iterator[str]:
         yield text[0].upper() + text[1:]
 
 
-def _texts(messages: Iterable[Message]) -> Iterator[str]:
+def _texts(messages: Iterable[OpenAIMessage]) -> Iterator[str]:
     return (str(message.get("content") or "") for message in messages)
 
 

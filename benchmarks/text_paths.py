@@ -43,7 +43,7 @@ from autogen_context.project.secrets import without_secrets
 from autogen_context.project.symbols import symbols_of
 from autogen_context.recall.exchanges import exchanges, rendered, why_dropped
 from autogen_context.recall.facts import Facts
-from autogen_context.recall.gate import Known, author_of, words_asked
+from autogen_context.recall.gate import author_of, words_asked
 from autogen_context.recall.recall_tool import RecallContext
 from autogen_context.recall.recaller import Recaller
 from autogen_context.text.outcome import outcome_of
@@ -607,7 +607,6 @@ PATHS: Mapping[str, Path] = {
     "ledger: stated": stated_in,
     # recall
     "recall: gate": lambda text: RecallGate({"node_7"}).decide(text, [text]),
-    "recall: known": lambda text: Known().add(Message(role="user", text=text)),
     "recall: words asked": words_asked,
     "recall: author": lambda text: author_of(Message(role="user", text=text)),
     "recall: asked back": asked_back,

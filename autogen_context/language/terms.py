@@ -16,7 +16,7 @@ WORD_CHARS = 100  # indexed of one word; longer ones are not cached
 REMEMBERED = 20_000  # words of one conversation, and as many chunks
 MOST_PARTS = 8  # with more parts it is data, no identifier
 LEAST_LETTERS = 2  # of an indexed part
-LEAST_DIGITS = 3  # of an indexed number
+LEAST_DIGITS = 3  # of an indexed number within a word; one that stands alone is indexed anyhow
 LEAST_STEM = 2  # letters left when an ending is removed
 LEAST_UNDOUBLED = 4  # shorter words keep a final double letter: add, egg
 
@@ -54,7 +54,7 @@ def terms(text: str) -> list[str]:
     """Return the terms of a text in order, with repetitions.
 
     A word gives its stem; an identifier gives itself, its segments at dots and hyphens, and the stems of their parts (at
-    ``_``, capitals and longer numbers); Chinese, Japanese and Korean give pairs of characters. Frequent English words give
+    ``_``, capitals and longer numbers); a number gives itself; Chinese, Japanese and Korean give pairs of characters. Frequent English words give
     nothing. Only the first 100 characters of a word count.
     """
     chunks = text.split()  # faster than searching words, and most chunks are cached
@@ -95,6 +95,8 @@ def terms_of_spaced(word: str) -> tuple[str, ...]:
     if word.isalpha() and (word[1:].islower() or word.isupper() or len(word) == 1):
         lower = word.lower()
         return () if lower in stop_words() else (stem(lower),)
+    if word.isdigit():
+        return (word,)
     segments = word.replace("-", ".").split(".")
     wholes = [whole.lower() for whole in (word, *segments) if len(whole) >= LEAST_LETTERS]
     parts = [part.lower() for segment in segments for part in PART.findall(segment)]

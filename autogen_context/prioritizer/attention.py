@@ -318,6 +318,15 @@ class LexicalIndex:
         self._total_length -= sum(self.lengths[documents:])
         del self.lengths[documents:]
 
+    def documents_of(self, term: str) -> Collection[int]:
+        """Return the documents that have a term."""
+        return self._holders.get(term, {}).keys()
+
+    def rarity_of(self, term: str) -> float:
+        """Return the idf of a term; one without documents counts as if it had one."""
+        frequency = max(1, len(self.documents_of(term))) + 0.5
+        return log(1 + (len(self) - frequency + 1) / frequency)
+
     def scores(self, query: str) -> dict[int, float]:
         """Return scores above 0, at most 1, by document position; documents without a common term are left out."""
         wanted = Counter(terms(ends_of(query, QUERY_CHARS)))
@@ -333,7 +342,7 @@ class LexicalIndex:
         pivot = max(1, asked, self._total_length / max(1, len(self)))
         own = 0.0
         for term, count in wanted.items():
-            counts, rarity = holders[term], self._rarity(term)
+            counts, rarity = holders[term], self.rarity_of(term)
             own += rarity * count / (count + damping_of(asked, pivot))
             for at in counts if len(counts) <= max(most, len(near)) else near:
                 if often := counts.get(at):
@@ -342,11 +351,7 @@ class LexicalIndex:
 
     def rarities(self, query: str) -> dict[str, float]:
         """Return the terms of a query, each with its weight by how few documents have it."""
-        return {term: self._rarity(term) for term in terms(ends_of(query, QUERY_CHARS))}
-
-    def _rarity(self, term: str) -> float:
-        frequency = max(1, len(self._holders.get(term, ()))) + 0.5
-        return log(1 + (len(self) - frequency + 1) / frequency)
+        return {term: self.rarity_of(term) for term in terms(ends_of(query, QUERY_CHARS))}
 
 
 def relatedness(cosine: float) -> float:

@@ -1,47 +1,33 @@
-"""Decide whether a query needs earlier parts of the conversation, by its wording and the names in it.
+"""Decide whether a query needs earlier parts of the conversation: by its wording, and by what of it is known out of sight.
 
-Promise: no model is called; each message is read once. A name matches a text only as whole words. Known terms are
-*identifiers* (with a digit, a dot or an inner capital), *names* (never written in lower case in the conversation), and *rare*
-words mentioned as something known ("the cheese project").
+Promise: no model is called. Wording is read by ``language/query.py``; where there is an index of the conversation, what this
+holds out of sight and not in sight is weighed with it (``evidence.py``). A known name matches a text only as whole words.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Literal
 
 from autogen_context.argument import require_kind, require_several, require_text, wrong_argument
-from autogen_context.language.phrases import phrases
-from autogen_context.language.query import END_CHARS, QueryKind, is_question, kind_of
-from autogen_context.language.terms import stop_words
-from autogen_context.messages.identifiers import is_distinctive, values_of
+from autogen_context.language.query import END_CHARS, QueryKind, wording_of
 from autogen_context.messages.message import Message, joined_text
 from autogen_context.messages.openai_chat import messages_in
+from autogen_context.recall.evidence import Evidence, looks_back
 from autogen_context.text.sentence import sentences_of
-from autogen_context.text.work import NAME_CHARS, ends_of
+from autogen_context.text.work import ends_of
 
-RARE = 2  # a word is rare if at most so many messages contain it
-SHORT_WORDS = 3  # a query of at most so many words is about what it names
+NAMED = 5  # hidden words in a reason
 NAME_WORDS = 3  # maximum words in a name
 SCANNED_WORDS = 400  # words of a query scanned for names
 LEAST_OPENINGS = 0.5  # minimum share of messages that open with a name, to take these as authors
 JOINT = r"[./:@#'-]"  # within a word
 WORD = re.compile(rf"\w+(?:{JOINT}\w+)*")
-POSSESSIVE = ("'s", "\u2019s")
-SPOKEN = re.compile(
-    r"(?P<opens>(?:\A|(?<!\b[A-Z][a-z])\.|[\n!?:;\"\u201c(\[*#>|\u2022-])[ \t]{0,8})?(?P<word>[^\W\d_]\w{2,60}(?:['\u2019]\w{1,9})?)"
-)
 AUTHOR = re.compile(
     r"(?:\[[^\]\n]{1,60}\][ \t]*)?([^\W\d_][\w.'-]{0,30}(?: [\w.'-]{1,30}){0,2}):\s"
 )
 ADDRESS = re.compile(r"\b(?:you|your|yours|yourself|please)\b", re.IGNORECASE)
 QUESTION_MARKS = ("?", "？")  # noqa: RUF001 - Chinese punctuation
-
-
-Form = Literal["name", "said", "small", "capital"]
-"""An identifier; a spoken word; one in lower case; one that is capitalized within a sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +38,7 @@ class RecallDecision:
         retrieve: search earlier exchanges.
         reason: the reason in words.
         kind: the kind of query.
-        names: known names in the query that the visible messages do not contain.
+        names: known names and words of the query that only messages out of sight have.
     """
 
     retrieve: bool
@@ -63,6 +49,8 @@ class RecallDecision:
 
 class RecallGate:
     """Gate for retrieval: opens for queries about the past, summaries, and known names that are not visible.
+
+    A manager weighs the wording of a query with what its index holds out of sight as well.
 
     Args:
         known: names and identifiers of the whole conversation, which may grow. By default only the wording counts.
@@ -113,90 +101,33 @@ def out_of_sight(names: Iterable[str], in_sight: Sequence[Message]) -> list[str]
 
 
 def decided(
-    query: str, hidden: Sequence[str], people: Callable[[], Iterable[str]] = tuple
+    query: str,
+    hidden: Sequence[str] = (),
+    people: Callable[[], Iterable[str]] = tuple,
+    evidence: Evidence | None = None,
 ) -> RecallDecision:
-    """Return the decision on a query that names what is ``hidden``; who speaks is asked only if needed."""
-    kind, reason = kind_of(query)
-    names = tuple(hidden)
-    if kind != "casual":
-        return RecallDecision(retrieve=True, reason=reason, kind=kind, names=names)
-    if names:
-        reason = f"names what is known and not in sight: {', '.join(names)}"
-        return RecallDecision(retrieve=True, reason=reason, kind=kind, names=names)
-    if about := asked_about(query, people):
-        reason = f"asks about somebody who speaks here: {', '.join(about)}"
-    return RecallDecision(retrieve=bool(about), reason=reason, kind=kind)
+    """Return the decision on a query that names what is ``hidden``.
 
-
-# ---- what a conversation names
-
-
-class Known:
-    """The identifiers and words of messages, by how many messages have them in which form."""
-
-    def __init__(self) -> None:
-        self._messages: Counter[tuple[Form, str]] = Counter()
-
-    def add(self, message: Message, times: int = 1) -> None:
-        """Count the terms of a message; ``times=-1`` removes a message added before."""
-        values = values_of(joined_text([message]))
-        found: set[tuple[Form, str]] = {("name", v.lower()) for v in values if is_distinctive(v)}
-        spoken = message.text if message.role in ("user", "assistant") else ""
-        for match in SPOKEN.finditer(ends_of(spoken, NAME_CHARS)):
-            found.add(("said", lower(match)))
-            if match["word"][0].islower():
-                found.add(("small", lower(match)))
-            elif is_inside(match):
-                found.add(("capital", lower(match)))
-        for each in found:
-            self._messages[each] += times
-            if not self._messages[each]:
-                del self._messages[each]
-
-    def named(self, query: str) -> list[str]:
-        """Return the known terms that a query names or asks about, each once, in lower case."""
-        found = [word for word in words_asked(query) if ("name", word) in self._messages]
-        for sentence in sentences_of(ends_of(query, END_CHARS)):
-            found += self._spoken_of(sentence)
-        return list(dict.fromkeys(found))
-
-    def _spoken_of(self, sentence: str) -> list[str]:
-        messages, words = self._messages, list(SPOKEN.finditer(sentence))
-        known = [match for match in words if messages["said", lower(match)]]
-        if not known:
-            return []
-        marks = phrases("gate").find(sentence)
-        asks = is_question(sentence) or any(each.label == "about" for each in marks)
-        size = len(sentence.split())
-        strange = any(is_inside(match) for match in words if match not in known)
-        found: list[str] = []
-        for match in known:
-            word, start = lower(match), match.start("word")
-            common = (each for each in marks if each.label == "common")
-            if word in stop_words() or any(each.start <= start < each.stop for each in common):
-                continue
-            is_rare, is_asked = messages["said", word] <= RARE, asks or size <= SHORT_WORDS
-            is_name = is_inside(match) or messages["capital", word] > 0
-            if is_name and not messages["small", word]:
-                found += [word] if is_asked or is_rare else []
-            elif is_asked and is_rare and not strange:
-                # A rare word counts if it is alone, a possessive name, or follows "the" or "about".
-                stops = [each.stop for each in marks if each.label in ("about", "definite")]
-                before = max((stop for stop in stops if stop <= start), default=None)
-                near = before is not None and len(sentence[before:start].split()) < NAME_WORDS
-                owns = match["word"][0].isupper() and match["word"].endswith(POSSESSIVE)
-                found += [word] if size == 1 or near or owns else []
-        return found
-
-
-def is_inside(spoken: re.Match[str]) -> bool:
-    """Return True if a word is capitalized but does not begin a sentence."""
-    return spoken["opens"] is None and spoken["word"][0].isupper()
-
-
-def lower(spoken: re.Match[str]) -> str:
-    """Return a word in lower case, without a possessive 's."""
-    return spoken["word"].lower().replace("\u2019", "'").removesuffix("'s")
+    Args:
+        query: the text of a user.
+        hidden: known names that are not in sight.
+        people: who speaks in the conversation; asked only if nothing else opens the gate.
+        evidence: what an index holds of the query; without it the wording decides.
+    """
+    wording, names = wording_of(query), tuple(hidden)
+    kind, reason = wording.kind, wording.reason
+    is_open = kind != "casual" or bool(names)
+    if evidence is not None and kind != "summary":
+        is_open = bool(evidence.identifiers) or looks_back(wording, evidence)
+        names = evidence.hidden[:NAMED] if is_open else ()
+    if is_open and (kind == "casual" or hidden):
+        reason = "asks for what was said before"
+        reason = f"names what is known and not in sight: {', '.join(names)}" if names else reason
+    elif not is_open and (about := asked_about(query, people)):
+        is_open, reason = True, f"asks about somebody who speaks here: {', '.join(about)}"
+    elif not is_open and kind != "casual":
+        reason = f"{reason}, but what it names is in sight or unknown"
+    return RecallDecision(retrieve=is_open, reason=reason, kind=kind, names=names)
 
 
 def words_asked(query: str) -> list[str]:

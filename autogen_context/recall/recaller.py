@@ -12,11 +12,12 @@ import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
 from typing import NamedTuple, TypedDict
 
 from autogen_context.compressor.shorten import Shorten, shorten_text
 from autogen_context.errors import EmbeddingFailed
+from autogen_context.language.query import is_question
+from autogen_context.language.terms import terms
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message, joined_text
 from autogen_context.messages.origin import is_users
@@ -24,6 +25,7 @@ from autogen_context.models.background import Background
 from autogen_context.models.embedder import Vectors
 from autogen_context.models.similarity import similarities
 from autogen_context.prioritizer.attention import LexicalIndex, fused, relatedness
+from autogen_context.recall.evidence import Evidence, evidence_of
 from autogen_context.recall.exchanges import (
     LEAST_SCORE,
     Exchange,
@@ -36,14 +38,13 @@ from autogen_context.recall.exchanges import (
 )
 from autogen_context.recall.gate import (
     LEAST_OPENINGS,
-    Known,
     RecallDecision,
     author_of,
     authors_of,
     decided,
-    out_of_sight,
 )
 from autogen_context.text.fit import CountText
+from autogen_context.text.sentence import sentences_of
 from autogen_context.text.work import QUERY_CHARS, ends_of
 from autogen_context.view.decision import Candidate
 
@@ -87,12 +88,12 @@ class Recaller:
     ) -> None:
         self._cosines, self._shorten, self._render = cosines, shorten, render
         self._index = LexicalIndex()
+        self._stated: dict[int, frozenset[str]] = {}  # by message that asks, the terms of the rest
         self._messages: list[Message] = []
         self._units: list[int] = []  # start positions of units
         self._starts: list[int] = []  # start positions of exchanges
         self._names = Counter[str]()  # author names in message fields
         self._openings = Counter[str]()  # author names at the start of texts
-        self._known = Known()
 
     def add(self, at: int, candidate: Candidate) -> None:
         """Read the next unit, or another system prompt."""
@@ -117,6 +118,7 @@ class Recaller:
         """Forget all units after the first ones."""
         same = self._units[units]
         self._index.truncate(min(same, len(self._index)))
+        self._stated = {at: found for at, found in self._stated.items() if at < same}
         while self._starts and self._starts[-1] >= same:
             self._starts.pop()
         for message in self._messages[same:]:
@@ -126,28 +128,49 @@ class Recaller:
 
     def _name(self, message: Message, times: int) -> None:
         """Count the names in a message so many times more."""
-        self._known.add(message, times)
         self._names[message.name] += times
         self._openings[author_of(message)] += times
 
     def decide(self, query: str, in_sight: Iterable[Message]) -> RecallDecision:
-        """Decide whether a query needs hidden content or asks about an author; ``in_sight`` is read only if needed."""
-        seen, named = cache(lambda: list(in_sight)), self._known.named(query)
-        hidden = out_of_sight(named, seen()) if named else ()
-        return decided(query, hidden, lambda: authors_of(seen()[-LATEST_MESSAGES:]))
+        """Decide by the wording of a query and by what of it only messages out of sight have; or by who speaks."""
+        seen = list(in_sight)
+        evidence = self.evidence(query, seen) if self._messages else None
+        return decided(query, (), lambda: authors_of(seen[-LATEST_MESSAGES:]), evidence)
+
+    def evidence(self, query: str, in_sight: Sequence[Message]) -> Evidence:
+        """Look up what is known of a query's words, with these messages in sight."""
+        self._indexed()
+        shown = {id(message) for message in in_sight}
+        texts = [joined_text([message]) for message in in_sight]
+        stated = self._stated
+
+        def counts(term: str, at: int) -> bool:
+            if id(self._messages[at]) in shown:
+                return False
+            return at not in stated or term in stated[at]
+
+        return evidence_of(query, self._index, texts, counts)
 
     def judge(self, query: str, spoken: Sequence[Message]) -> RecallDecision:
         """Decide by wording and authors alone, without the messages read or visible."""
-        return decided(query, (), lambda: authors_of(spoken[-LATEST_MESSAGES:]))
+        return decided(query, people=lambda: authors_of(spoken[-LATEST_MESSAGES:]))
+
+    def _indexed(self) -> None:
+        """Index what was read since the last query; prompts are always in sight."""
+        prompts = self._starts[0] if self._starts else len(self._messages)
+        for at in range(len(self._index), len(self._messages)):
+            message = self._messages[at]
+            self._index.add(joined_text([message]) if at >= prompts else "")
+            if is_users(message) and "?" in message.text:  # what it asks is no evidence
+                said = [each for each in sentences_of(message.text) if not is_question(each)]
+                self._stated[at] = frozenset(terms(" ".join(said)))
 
     def scores(self, query: str) -> dict[int, float]:
         """Return the relevance of messages to a query by position, 0..1; missing positions score 0.
 
         Take messages whole, best first, until the room is full: docs/decisions/0007-relevance.md.
         """
-        prompts = self._starts[0] if self._starts else len(self._messages)  # are always in sight
-        for at in range(len(self._index), len(self._messages)):  # lazily, for queries only
-            self._index.add(joined_text([self._messages[at]]) if at >= prompts else "")
+        self._indexed()
         scores, total = self._index.scores(query), len(self._messages)
         if self._cosines is not None:
             texts = [joined_text([message]) for message in self._messages]

@@ -113,23 +113,23 @@ def test_language_is_a_file(tmp_path: Path) -> None:
     """A file is a language, of all topics that it has; what its words name stands in its phrases."""
     (tmp_path / "nl.toml").write_text(
         '[words]\nwij = "wij|we"\nallen = "{wij}|ik"\n'
-        '[gate]\nrecall = ["(herinner|weet) je (je|nog)", "wat hebben {allen} ... gezegd"]\n',
+        '[courtesy]\nfiller = ["(dank|bedankt) je (wel|zeer)", "dat hebben {allen} ... gezien"]\n',
         encoding="utf-8",
     )
-    table = tables_of(tmp_path / "nl.toml")["gate"]
+    table = tables_of(tmp_path / "nl.toml")["courtesy"]
     dutch = PhraseMatcher((label, phrase) for label, row in table.items() for phrase in row)
-    assert dutch.labels("Weet je nog hoe het heette?") == {"recall"}
-    assert dutch.labels("Wat hebben we daarover gezegd?") == {"recall"}
-    assert "recall" not in phrases("gate").labels("Weet je nog hoe het heette?")
+    assert dutch.labels("Dank je wel!") == {"filler"}
+    assert dutch.labels("Dat hebben we al lang gezien.") == {"filler"}
+    assert "filler" not in phrases("courtesy").labels("Dank je wel!")
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("[gate", "xx.toml"),
-        ("[gate]\nrecall = 'do you'", "xx.toml"),
-        ("gate = 3", "xx.toml"),
-        ("[gate]\nrecall = ['{who} said']", "xx.toml.*who"),
+        ("[task", "xx.toml"),
+        ("[task]\ndebug = 'do you'", "xx.toml"),
+        ("task = 3", "xx.toml"),
+        ("[task]\ndebug = ['{who} said']", "xx.toml.*who"),
     ],
 )
 def test_unreadable_file_is_named(tmp_path: Path, text: str, reason: str) -> None:
