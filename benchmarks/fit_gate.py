@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 from fit_people import Floats, Matrix, area, index_of
@@ -265,14 +266,17 @@ def weighing(rows: Sequence[Row], wording: Floats) -> Weighing:
     weight[wanted > 0] *= weight[wanted == 0].sum() / weight[wanted > 0].sum()
     mean, spread = features.mean(axis=0), features.std(axis=0) + 1e-9
     inputs = np.column_stack([(features - mean) / spread, np.ones(len(rows))])
-    found = np.zeros(inputs.shape[1])
-    penalty = 1e-3 * np.eye(len(found))
+    found: Floats = np.zeros(inputs.shape[1])
+    penalty: Floats = 1e-3 * np.eye(len(found))
     for _ in range(30):  # Newton's steps
-        odds = 1 / (1 + np.exp(-inputs @ found))
-        slope = inputs.T @ ((odds - wanted) * weight) / weight.sum() + penalty @ found
-        bend = (inputs * (weight * odds * (1 - odds))[:, None]).T @ inputs / weight.sum() + penalty
-        found -= np.linalg.solve(bend, slope)
-    weights = found[:-1] / spread
+        odds: Floats = 1 / (1 + np.exp(-inputs @ found))
+        slope: Floats = inputs.T @ ((odds - wanted) * weight) / weight.sum() + penalty @ found
+        bend: Floats = (
+            inputs * (weight * odds * (1 - odds))[:, None]
+        ).T @ inputs / weight.sum() + penalty
+        step: Any = np.linalg.solve(bend, slope)
+        found -= step
+    weights: Floats = found[:-1] / spread
     return Weighing(names=names, bias=float(found[-1] - mean @ weights), weights=weights)
 
 

@@ -83,7 +83,8 @@ def wording_of_ends(text: str) -> Wording:
             verdicts.setdefault("summary" if summary > LIKELY else "recall", sentence)
     most = max(asks)
     asking = [each for each, odds in zip(sentences, asks, strict=True) if odds >= most - AS_LIKELY]
-    kind: QueryKind = "recall" if "recall" in verdicts else next(iter(verdicts), "casual")
+    other: QueryKind = "summary" if "summary" in verdicts else "casual"
+    kind: QueryKind = "recall" if "recall" in verdicts else other
     reason = "nothing in it asks for the past"
     if kind in verdicts:
         reason = f'{REASONS[kind]}: "{verdicts[kind][:REASON_CHARS]}"'

@@ -25,7 +25,7 @@ from autogen_context.text.work import QUERY_CHARS, ends_of
 REMEMBERED = 1_000  # texts in sight
 RECENT_MESSAGES = 6  # that a question about the step at hand takes its words from
 MOST_WEIGHT = 3.0  # of a sum of rarities that counts
-MOST_NAMES = 3
+MOST_NAME_WORDS = 3
 MOST_WORDS = 12
 MARKS = ".,:;!?()[]\"'"
 IDENTIFIER = re.compile(r"(?=.{3})(?:[^\W\d].*\d|[/_@]|[a-z][A-Z])")
@@ -156,8 +156,8 @@ def evidence_of(
         "rarest": rarest,
         "together": min(MOST_WEIGHT, most),
         "several": float(most > rarest),
-        "hidden names": float(min(MOST_NAMES, len(names & wanted.keys()))),
-        "unknown names": min(float(MOST_NAMES), sums["unknown names"]),
+        "hidden names": float(min(MOST_NAME_WORDS, len(names & wanted.keys()))),
+        "unknown names": min(float(MOST_NAME_WORDS), sums["unknown names"]),
         "better out of sight": best - max(visible_texts, default=0.0) / whole,
         "words": min(MOST_WORDS, len(words)) / MOST_WORDS,
     }
