@@ -24,7 +24,7 @@ terms of ``autogen_context.language.reading``, each text scaled by the root of t
 import argparse
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -38,13 +38,16 @@ from autogen_context.language.linear import UNIT
 from autogen_context.language.reading import IN_FORCE, KINDS, MATTERS, terms_of
 
 PEOPLE = Path(__file__).with_name("people")
-WEIGHTS = Path(autogen_context.language.__file__).with_name("people.json")
-HEADS = (MATTERS, IN_FORCE, *KINDS)
+LANGUAGE = Path(autogen_context.language.__file__).parent
+FILES: Mapping[str, tuple[tuple[str, ...], int]] = {  # heads, and the terms that are written
+    "people": ((MATTERS, IN_FORCE), 11_000),
+    "kinds": (KINDS, 2_100),
+}
 RULES = {"rule", "limit", "preference"}
+SAME = {"limit": "rule", **dict.fromkeys(("step", "talk", "back", "pasted"), "other")}
 KEPT = 2  # from here on a sentence matters later
-LEAST = 3  # sentences that a term is in
-MOST_TERMS = 5_000  # written, those with the largest weights
-STEPS, RATE, SHRINK = 240, 0.15, 4e-5  # of the gradient; of all weights
+LEAST = 2  # sentences that a term is in
+STEPS, RATE, SHRINK = 300, 0.15, 6e-6  # of the gradient; of all weights
 Floats = NDArray[np.float64]
 
 
@@ -61,7 +64,7 @@ class Line:
         """Whether a head is to say yes."""
         if head == MATTERS:
             return self.keep >= KEPT
-        return self.kind in RULES if head == IN_FORCE else self.kind == head
+        return self.kind in RULES if head == IN_FORCE else SAME.get(self.kind, self.kind) == head
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +118,8 @@ class Matrix:
     def scores(self, weights: Floats) -> Floats:
         """The score of each sentence; the last weight is the bias."""
         parts = weights[self.columns] * self.values
-        return np.bincount(self.rows, parts, minlength=self.shape[0]) + weights[-1]
+        sums: Floats = np.bincount(self.rows, parts, minlength=self.shape[0]) + weights[-1]
+        return sums
 
     def slope(self, error: Floats) -> Floats:
         """The gradient of the mean loss by weight."""
@@ -177,31 +181,37 @@ def tested(lines: Sequence[Line], names: Sequence[str]) -> None:
 
 
 def columns_of(
-    lines: Sequence[Line], rows: Sequence[frozenset[str]], index: dict[str, int]
+    lines: Sequence[Line],
+    rows: Sequence[frozenset[str]],
+    index: dict[str, int],
+    heads: Sequence[str],
 ) -> list[Floats]:
     """Fit each head on the terms of an index."""
     matrix = Matrix(rows, index)
-    return [fitted(matrix, wanted_of(lines, head)) for head in HEADS]
+    return [fitted(matrix, wanted_of(lines, head)) for head in heads]
 
 
-def written(lines: Sequence[Line], files: int) -> None:
-    """Fit all heads on all sentences and write the weights."""
+def written(name: str, lines: Sequence[Line], files: int) -> None:
+    """Fit a file's heads on all sentences, and write the weights of the terms that move the scores most."""
+    heads, most = FILES[name]
     rows = [terms_of(line.text) for line in lines]
+    often = Counter(term for row in rows for term in row)
     index = index_of(rows)
-    sizes = np.abs(np.array(columns_of(lines, rows, index)))[:, :-1].max(axis=0)
-    terms = sorted(index, key=lambda term: (-sizes[index[term]], term))[:MOST_TERMS]
+    sizes = np.abs(np.array(columns_of(lines, rows, index, heads)))[:, :-1].max(axis=0)
+    terms = sorted(index, key=lambda term: (-sizes[index[term]] * often[term] ** 0.5, term))[:most]
     index = {term: at for at, term in enumerate(sorted(terms))}
-    columns = columns_of(lines, rows, index)
+    columns = columns_of(lines, rows, index, heads)
     weights = {term: [round(float(c[at]) * UNIT) for c in columns] for term, at in index.items()}
     data = {
         "provenance": f"benchmarks/fit_people.py: {len(lines):,} sentences of {files} files in benchmarks/people",
-        "heads": HEADS,
+        "heads": heads,
         "bias": [round(float(c[-1]), 3) for c in columns],
         "weights": weights,
     }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    WEIGHTS.write_text(text.replace("],", "],\n") + "\n", encoding="utf-8")
-    print(f"{len(weights):,} terms, {WEIGHTS.stat().st_size:,} bytes")
+    file = LANGUAGE / f"{name}.json"
+    file.write_text(text.replace("],", "],\n") + "\n", encoding="utf-8")
+    print(f"{name}: {len(weights):,} terms, {file.stat().st_size:,} bytes")
 
 
 def main() -> None:
@@ -213,7 +223,8 @@ def main() -> None:
     names = sorted(p.stem for p in PEOPLE.glob("*.json") if p.stem.startswith(("a", "lines")))
     lines = [line for name in names for line in lines_of(name)]
     if options.write:
-        written(lines, len(names))
+        for name in FILES:
+            written(name, lines, len(names))
     else:
         tested(lines, options.test or names)
 

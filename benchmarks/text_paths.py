@@ -16,8 +16,8 @@ from autogen_context.compressor.concepts import Holdings, sense_of
 from autogen_context.compressor.kinds import REDUCERS, reducer_for
 from autogen_context.compressor.left_out import stated_in
 from autogen_context.compressor.lines import Reducer, TextLimit
-from autogen_context.compressor.notice import is_repeated
 from autogen_context.compressor.passage import passages_of
+from autogen_context.compressor.people import is_repeated
 from autogen_context.compressor.shorten import shorten_arguments, shorten_text
 from autogen_context.compressor.steps import without_outdated
 from autogen_context.compressor.summaries import mended, prompt_for, span_of
@@ -25,7 +25,7 @@ from autogen_context.language.phrases import phrases
 from autogen_context.language.query import kind_of
 from autogen_context.language.terms import terms
 from autogen_context.ledger import Ledger
-from autogen_context.ledger.reader import read, tells
+from autogen_context.ledger.reader import all_sentences, read
 from autogen_context.messages.blocks import blocks_of, parsed, strings_in, texts_of
 from autogen_context.messages.identifiers import values_of
 from autogen_context.messages.message import Message, ToolCall
@@ -597,7 +597,7 @@ PATHS: Mapping[str, Path] = {
     # ledger
     "ledger: read": lambda text: [*read(text)],
     "ledger: read system": lambda text: [*read(text, "system")],
-    "ledger: tells": tells,
+    "ledger: sentences": lambda text: [*all_sentences(text)],
     "ledger: learn": learnt,
     "ledger: learn lines": ledger_of,
     "ledger: learn lines of a model": partial(ledger_of, author="assistant"),

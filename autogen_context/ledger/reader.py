@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from autogen_context.language.phrases import PhraseMatch, phrases
+from autogen_context.language.reading import SentenceKind, reading_of
 from autogen_context.language.terms import stem
 from autogen_context.text.memo import remembered
 from autogen_context.text.passage import Author
@@ -35,6 +36,8 @@ READ_CHARS: dict[Author, int] = {  # from each end of a text
     "tool": 0,
 }
 ALL = slice(None)
+LEAST_WORTH = 0.7  # of a statement without a cue
+IN_FORCE = 0.5  # probability of a rule or a preference
 LEAST_CHARS, MOST_CHARS = 3, 400  # of a sentence; longer ones are pasted text
 UNCUED_CHARS = 1_000  # of a text that may state something without a cue
 FACT_CHARS = 240  # of a sentence without a cue
@@ -57,6 +60,15 @@ LABELS: dict[str, StatementKind] = {  # kind named by a label before a statement
     "names_fact": "fact",
     "names_goal": "goal state",
     "names_wish": "preference",
+}
+KINDS: dict[SentenceKind, StatementKind] = {
+    "rule": "constraint",
+    "preference": "preference",
+    "decision": "decision",
+    "task": "goal state",
+    "fact": "fact",
+    "correction": "fact",
+    "other": "fact",
 }
 CUED: dict[str, StatementKind] = {  # kind implied by a cue
     "prefer": "preference",
@@ -460,21 +472,19 @@ def read_part(text: str, author: Author, start: int, which: slice = ALL) -> Iter
             yield replace(found, start=start + begin, stop=start + signs, changes=changes)
 
 
-def tells(text: str) -> bool:
-    """Return True if a short text has a sentence with content that is no request and not about the work in progress."""
-    plain = unquoted(text) if len(text) <= UNCUED_CHARS else ""
-    for begin, stop, *_ in sentences(plain):
-        sentence = looked_at(led_to(" ".join(plain[begin:stop].split()))[0])
-        works = sentence.has("progress", "idle", "lacks", "hedge") or any(
-            value.kind in {"code", "link"} for value in sentence.values
-        )
-        asks = sentence.opens("request") or sentence.opens("ask")
-        if len(sentence.terms) >= LEAST_TERMS and not works and not asks:
-            return True
-    return False
+def all_sentences(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Yield where the sentences of a person's text start and stop, and whether each is quoted; of a long text those of its ends."""
+    most = READ_CHARS["person"]
+    parts = [(text, 0)]
+    if len(text) > 2 * most:
+        parts = [(text[:most], 0), (text[-most:], len(text) - most)]
+    for part, begins in parts:
+        plain = unquoted(part)
+        for start, _, stop, _ in sentences(part, questions=True):
+            yield begins + start, begins + stop, plain[start] == "\n"
 
 
-def sentences(text: str) -> Iterator[tuple[int, int, int, bool]]:
+def sentences(text: str, *, questions: bool = False) -> Iterator[tuple[int, int, int, bool]]:
     """Yield start, end without and with the full stop, and ``is_list_item`` of each sentence that may state something."""
     quotations = [match.span() for match in SPOKEN.finditer(text)]
     start, at, size = 0, 0, len(text)
@@ -487,7 +497,7 @@ def sentences(text: str) -> Iterator[tuple[int, int, int, bool]]:
         left = text[bullet.end() if bullet else start : stop]
         begin = stop - len(left.lstrip(" \t\n*_"))
         last = begin + len(text[begin:stop].rstrip(" \t\n*_,"))
-        if LEAST_CHARS <= last - begin <= MOST_CHARS and not QUESTION.search(sign):
+        if LEAST_CHARS <= last - begin <= MOST_CHARS and (questions or not QUESTION.search(sign)):
             yield begin, last, stop if sign[:1] == "\n" else end, bullet is not None
         start = following
 
@@ -551,7 +561,20 @@ def stated(sentence: Sentence, label: StatementKind | None, author: Author) -> S
 
 
 def kind_of(sentence: Sentence) -> tuple[StatementKind | None, bool]:
-    """Return the kind of an authority's sentence, and True if it is sure."""
+    """Return the kind of an authority's sentence, and True if it is sure: by its cues or, where these say nothing, as it was learned."""
+    kind, sure = cued_kind(sentence)
+    if sure:
+        return kind, True
+    reading = reading_of(sentence.text)
+    if reading.worth < LEAST_WORTH:
+        return kind, False
+    if reading.in_force >= IN_FORCE:
+        return ("preference" if reading.kind == "preference" else "constraint"), False
+    return kind or KINDS[reading.kind], False
+
+
+def cued_kind(sentence: Sentence) -> tuple[StatementKind | None, bool]:
+    """Return the kind that cues give an authority's sentence, and True if it is sure."""
     conditional = sentence.opens("if")
     is_reported = (
         sentence.has("reported_speech") and not sentence.has("own_words") and not conditional

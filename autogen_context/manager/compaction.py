@@ -15,7 +15,8 @@ from typing import NamedTuple
 from autogen_context.budget.policy import BudgetRequest, CompactionBudget, Section
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.compressor.extract import fill
-from autogen_context.compressor.notice import EvictionNotice, Said
+from autogen_context.compressor.notice import EvictionNotice
+from autogen_context.compressor.people import PeoplesRoom, PeoplesWords
 from autogen_context.compressor.shorten import fit_pieces
 from autogen_context.compressor.summaries import Span, Spans
 from autogen_context.ledger import Entry, StatementKind
@@ -90,11 +91,13 @@ class CompactionPlanner:
         self.eviction_notice = EvictionNotice(
             counter, compressor=setup.compressor, kinds=setup.kinds
         )
+        self.peoples_words = PeoplesWords(counter, setup.compressor)
 
     def follow(self) -> None:
         """Bring what a plan asks for up to date."""
         references = self.references
-        self.conversation.index.follow(references.superseded, references, self.eviction_notice)
+        parts = references.superseded, references, self.eviction_notice, self.peoples_words
+        self.conversation.index.follow(*parts)
 
     def stated(self, recorded: Iterable[Entry]) -> list[Entry]:
         """Return what is stated and still holds, after what was recorded of messages that the host cut."""
@@ -140,8 +143,7 @@ class CompactionPlanner:
         messages = candidates[-1].unit.stop if candidates else 0
         frame = self.counter.message(notice_message(messages, conversation.tokens, FRAME))
         unprotected = int((total - tokens_of(firm)) * budget.kept_fraction) - frame
-        said = [each for each in self._said(need, budget, horizon) if each.unit not in needless]
-        people = people_first(said, protected, firm, budget=budget, unprotected_tokens=unprotected)
+        people = self._people(need, budget, firm, needless, protected, horizon)
         unprotected = min(unprotected, total - tokens_of(firm | people) - frame)
         taken = firm | people | needless
         newest = newest_first(candidates, taken, budget=budget, unprotected_tokens=unprotected)
@@ -228,18 +230,41 @@ class CompactionPlanner:
         }
         return {i: known[i] for i in self.references.considered if i in known} | new
 
-    def _said(self, need: Need, budget: CompactionBudget, horizon: int) -> list[Said]:
-        """Return what people said; for a question about the past only rules, since what answers it goes before."""
+    def _people(
+        self,
+        need: Need,
+        budget: CompactionBudget,
+        firm: Mapping[int, Decision],
+        needless: Mapping[int, Decision],
+        protected: Mapping[int, Protection],
+        horizon: int,
+    ) -> dict[int, Decision]:
+        """Return what stays of what people said; for a question about the past only rules, since what answers it goes before."""
+        own = sum(
+            decision.tokens_after
+            for i, decision in firm.items()
+            if protected[i] in ("task", "instruction")
+        )
+        total, free = budget.total_tokens, budget.total_tokens - tokens_of(firm)
+        part = budget.people_fraction * max(0, free + own) ** 2 / max(1, total)
+        room = PeoplesRoom(
+            total=free + own,
+            own=own,
+            guaranteed=min(int(part) - own, free // 2),
+            sure_fraction=budget.stated_fraction,
+            long=budget.long_message_tokens,
+        )
         conversation = self.conversation
-        said = self.eviction_notice.said(
+        return self.peoples_words.kept(
             conversation.candidates,
             conversation.overview,
             conversation.messages,
-            long_tokens=budget.long_message_tokens,
+            room=room,
+            taken={*firm, *needless},
             horizon=horizon,
             is_used=self._is_used,
+            only_rules=bool(need.relevance),
         )
-        return [each for each in said if each.is_rule or not need.relevance]
 
     def _needless(
         self, units: Iterable[int], protected: Mapping[int, Protection]
@@ -330,45 +355,6 @@ def stated(notices: Iterable[Notice]) -> dict[Name, Entry]:
         for notice in notices
         if notice.topic in STATED
     }
-
-
-def people_first(
-    said: Sequence[Said],
-    protected: Mapping[int, Protection],
-    chosen: Mapping[int, Decision],
-    *,
-    budget: CompactionBudget,
-    unprotected_tokens: int,
-) -> dict[int, Decision]:
-    """Keep what people said, and may have said, within their fraction; beyond it what states something, before scored blocks."""
-    own = sum(
-        decision.tokens_after
-        for i, decision in chosen.items()
-        if protected[i] in ("task", "instruction")
-    )
-    free = budget.total_tokens - tokens_of(chosen)
-    part = budget.people_fraction * max(0, free + own) ** 2 / max(1, budget.total_tokens)
-    guaranteed = int(part) - own
-    kept_first = first_that_fit(said, taken=chosen, room_tokens=min(guaranteed, free // 2))
-    stated = [each for each in said if each.states and each.unit not in kept_first]
-    room = int(budget.stated_fraction * unprotected_tokens) - tokens_of(kept_first)
-    kept_first |= first_that_fit(stated, taken=chosen, room_tokens=room)
-    left = max(guaranteed, int(budget.stated_fraction * unprotected_tokens)) - tokens_of(kept_first)
-    shorter = [
-        each._replace(decision=each.shorter)
-        for each in said
-        if each.shorter and each.unit not in kept_first
-    ]
-    return kept_first | first_that_fit(shorter, taken=chosen, room_tokens=left)
-
-
-def first_that_fit(
-    said: Iterable[Said], *, taken: Mapping[int, Decision], room_tokens: int
-) -> dict[int, Decision]:
-    """Keep as many messages as fit, in the given order."""
-    found = {each.unit: each.decision for each in said if each.unit not in taken}
-    kept_units = fit(found, room_tokens, cost=lambda i: found[i].tokens_after).kept
-    return {i: found[i] for i in kept_units}
 
 
 def newest_first(

@@ -361,7 +361,7 @@ async def test_what_left_sight_is_told_and_what_is_in_sight_is_not_repeated() ->
     )
     counts = [text.count("Never touch the table billing_2024") for text in texts[10:]]
     assert set(counts) == {1}
-    assert "long story" not in texts[-1]
+    assert texts[-1].count("long story") <= 1  # of sixty
 
 
 async def test_a_models_summary_is_there_when_it_is_needed() -> None:

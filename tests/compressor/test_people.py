@@ -6,7 +6,9 @@ import pytest
 
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.compressor.compressor import SemanticCompressor
-from autogen_context.compressor.notice import EvictionNotice, ends_around
+from autogen_context.compressor.notice import EvictionNotice
+from autogen_context.compressor.people import PeoplesRoom, PeoplesWords
+from autogen_context.compressor.remarks import ends_around
 from autogen_context.compressor.summaries import Spans
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message
@@ -165,9 +167,15 @@ def test_what_is_said_again_counts_once(older: str, stays: bool) -> None:  # noq
     """The newest time; an older message stays beside it only where half of it is its own."""
     messages = list(resolved([says(older), says(RULES[0])]))
     candidates = candidates_of(messages)
-    notice = EvictionNotice(COUNTER, compressor=SemanticCompressor())
-    ConversationIndex(candidates).follow(notice)
-    found = notice.said(
-        candidates, overview_of(candidates), messages, long_tokens=500, is_used=lambda _: False
+    words = PeoplesWords(COUNTER, SemanticCompressor())
+    ConversationIndex(candidates).follow(words)
+    found = words.kept(
+        candidates,
+        overview_of(candidates),
+        messages,
+        room=PeoplesRoom(total=2_000, own=0, guaranteed=500, sure_fraction=0.5, long=500),
+        taken=(),
+        horizon=0,
+        is_used=lambda _: False,
     )
-    assert sorted(said.unit for said in found) == [0, 1][not stays :]
+    assert sorted(found) == [0, 1][not stays :]

@@ -75,7 +75,6 @@ def test_labels_and_lists() -> None:
     [
         "I don't remember the reservation ID, sorry.",  # what somebody cannot tell is no rule
         "I can't find config.yaml.",
-        "No tengo el n\u00famero AB-12 a mano.",
         "Is the budget 500 EUR?",
         "I am so glad that you could make it",
         "```\nbudget: 500 EUR\nnever push to main\n```",

@@ -119,7 +119,8 @@ async def test_no_text_of_a_file_rules(tmp_path: Path) -> None:
     for own in (True, False):
         learnt = Ledger().learn([Message(role="user", text=view.head, own=own)])
         rules = {"safety rule", "constraint", "preference"}
-        assert not [entry for entry in learnt if entry.kind in rules and not entry.reported]
+        own_rules = [entry for entry in learnt if entry.kind in rules and not entry.reported]
+        assert not [entry for entry in own_rules if entry.text in forged]
 
 
 class Held(Counting):
