@@ -23,6 +23,7 @@ from autogen_context.compressor.steps import without_outdated
 from autogen_context.compressor.summaries import mended, prompt_for, span_of
 from autogen_context.language.phrases import phrases
 from autogen_context.language.query import kind_of
+from autogen_context.language.reading import reading_of
 from autogen_context.language.terms import terms
 from autogen_context.ledger import Ledger
 from autogen_context.ledger.reader import all_sentences, read
@@ -589,10 +590,11 @@ PATHS: Mapping[str, Path] = {
     # language
     **{
         f"language: {topic}": partial(found_as, topic)
-        for topic in ("ledger", "gate", "task", "unit", "work", "courtesy", "choice")
+        for topic in ("ledger", "task", "unit", "work", "courtesy", "choice")
     },
     "language: terms": terms,
     "language: query": kind_of,
+    "language: reading": reading_of,
     "budget: task": TaskDefinition.from_text,
     # ledger
     "ledger: read": lambda text: [*read(text)],

@@ -77,7 +77,7 @@ class CompactionBudget:
     kept_fraction: float = 0.36  # fill level of the room for unprotected units
     people_fraction: float = 0.15  # of the total, guaranteed to users' own messages
     long_message_fraction: float = 0.2  # of that, one message; of a longer one its statements
-    stated_fraction: float = 0.5  # of the kept tokens, for further statements of users
+    stated_fraction: float = 0.5  # of the total, up to which a sentence that is sure to matter may fill it with users' words
     newest_fraction: float = 0.5  # of the kept tokens, for the newest units, unchanged
     newest_unit_fraction: float = 0.6  # of the same, up to which the newest one exceeds that
     notice_fraction: float = 0.06  # of the kept tokens, for the notice on dropped units

@@ -111,7 +111,7 @@ def test_only_what_matches_is_brought_in(made: Made) -> None:
     """What was said in the conversations before and after is not near it."""
     for text in ("It is grey outside.", HARBOUR, "My bread is burnt."):
         talked(made(), text, "I see.")
-    text = brought(made(), f"Do you remember? {HARBOUR}").partition(BROUGHT)[2]
+    text = brought(made(), f"What did I tell you about it? {HARBOUR}").partition(BROUGHT)[2]
     assert HARBOUR in text
     assert "grey" not in text
     assert "burnt" not in text
