@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import numpy as np
 from fit_people import Floats, Matrix, area, index_of
@@ -265,19 +264,27 @@ def weighing(rows: Sequence[Row], wording: Floats) -> Weighing:
     weight = np.array([often[row.source, row.label > 0, row.is_said] ** -0.5 for row in rows])
     weight[wanted > 0] *= weight[wanted == 0].sum() / weight[wanted > 0].sum()
     mean, spread = features.mean(axis=0), features.std(axis=0) + 1e-9
-    inputs = np.column_stack([(features - mean) / spread, np.ones(len(rows))])
-    found: Floats = np.zeros(inputs.shape[1])
-    penalty: Floats = 1e-3 * np.eye(len(found))
-    for _ in range(30):  # Newton's steps
-        odds: Floats = 1 / (1 + np.exp(-inputs @ found))
-        slope: Floats = inputs.T @ ((odds - wanted) * weight) / weight.sum() + penalty @ found
-        bend: Floats = (
-            inputs * (weight * odds * (1 - odds))[:, None]
-        ).T @ inputs / weight.sum() + penalty
-        step: Any = np.linalg.solve(bend, slope)
-        found -= step
+    inputs: Floats = np.column_stack([(features - mean) / spread, np.ones(len(rows))])
+    found = by_newton(inputs, wanted, weight)
     weights: Floats = found[:-1] / spread
     return Weighing(names=names, bias=float(found[-1] - mean @ weights), weights=weights)
+
+
+def by_newton(inputs: Floats, wanted: Floats, weight: Floats) -> Floats:
+    """Return the weights of a logistic regression of weighted rows."""
+    found = np.zeros(inputs.shape[1])
+    for _ in range(30):
+        found = found - newton_step(inputs, wanted, weight / weight.sum(), found)
+    return found
+
+
+def newton_step(inputs: Floats, wanted: Floats, share: Floats, found: Floats) -> Floats:
+    """Return by how much a step of Newton's method changes the weights; ``share`` is that of each row."""
+    penalty = 1e-3 * np.eye(inputs.shape[1])
+    odds = 1 / (1 + np.exp(-inputs @ found))
+    slope = inputs.T @ ((odds - wanted) * share) + penalty @ found
+    bend = (inputs * (share * odds * (1 - odds))[:, None]).T @ inputs + penalty
+    return np.linalg.solve(bend, slope).astype(np.float64)
 
 
 def written(rows: Sequence[Row]) -> None:
