@@ -21,12 +21,13 @@ from autogen_context.compressor.people import is_repeated
 from autogen_context.compressor.shorten import shorten_arguments, shorten_text
 from autogen_context.compressor.steps import without_outdated
 from autogen_context.compressor.summaries import mended, prompt_for, span_of
+from autogen_context.language.own_words import all_sentences
 from autogen_context.language.phrases import phrases
 from autogen_context.language.query import kind_of
 from autogen_context.language.reading import reading_of
 from autogen_context.language.terms import terms
 from autogen_context.ledger import Ledger
-from autogen_context.ledger.reader import all_sentences, read
+from autogen_context.ledger.reader import read
 from autogen_context.messages.blocks import blocks_of, parsed, strings_in, texts_of
 from autogen_context.messages.identifiers import values_of
 from autogen_context.messages.message import Message, ToolCall

@@ -16,8 +16,9 @@ from autogen_context.compressor.protocol import Extracting
 from autogen_context.compressor.remarks import REMARK_LINES, end_of, ends_around, words_around
 from autogen_context.compressor.shorten import fit_pieces
 from autogen_context.language.links import Links, Stated, probability_of
+from autogen_context.language.own_words import all_sentences
 from autogen_context.language.reading import reading_of
-from autogen_context.ledger.reader import RULES, all_sentences, kind_of, looked_at
+from autogen_context.ledger.reader import RULES, kind_of, looked_at
 from autogen_context.messages.message import SYSTEM_ROLES, Message, without_images
 from autogen_context.messages.origin import is_strong, may_be_a_persons
 from autogen_context.messages.piece import Written, index_of, messages_of

@@ -13,13 +13,13 @@ from itertools import accumulate, islice, takewhile
 from typing import Literal, get_args
 
 from autogen_context.argument import require_text
+from autogen_context.language.own_words import is_quoted
 from autogen_context.ledger.reader import (
     AUTHORITIES,
     READ_CHARS,
     RULES,
     Entry,
     Statement,
-    is_quoted,
     looked_at,
     read,
 )
