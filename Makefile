@@ -17,10 +17,7 @@ help:
 	@echo "make tasks  what agents get done in a small window, a part of benchmarks/task_table.py"
 	@echo "make bench  what a turn costs, beside others"
 
-# One stamp per set of packages, made again when pyproject.toml changes. The demo and the tests need no torch: the tests of
-# embeddings run where the extra is installed, as in .ci/run, which says EXTRAS=all.
-EXTRAS ?= classic,ag2,agent-framework,redis,fast,yaml,cli,testing
-GROUPS := --group dev $(if $(findstring all,$(EXTRAS)),--group embeddings)
+# One stamp per set of packages, made again when pyproject.toml changes.
 # What is imported is compiled then: a third of the time goes into what never is.
 INSTALL := install --quiet --quiet --disable-pip-version-check --no-compile
 PIP := $(BIN)/pip $(INSTALL)
@@ -38,7 +35,7 @@ $(VENV)/.demo: pyproject.toml | $(VENV)/.python
 
 $(VENV)/.installed: pyproject.toml | $(VENV)/.python
 	@echo "Installing what the tests need into $(VENV) (about a minute the first time) ..."
-	@$(PIP) --editable ".[$(EXTRAS)]" $(GROUPS)
+	@$(PIP) --editable ".[all]" --group dev
 	@touch $@ $(VENV)/.demo
 
 demo: $(VENV)/.demo

@@ -25,7 +25,7 @@ from autogen_context.chat.session import ChatSession
 from autogen_context.chat.settings import ChatSettings
 from autogen_context.documents.provider import DocumentProvider
 from autogen_context.manager.injected import OPENING
-from autogen_context.models.embedder import SentenceTransformerEmbedder
+from autogen_context.models.embedder import MiniLMEmbedder
 from autogen_context.tokens.message_counter import MessageCounter
 
 MODEL = "gpt-4o"
@@ -73,7 +73,7 @@ async def by_provider(
     folder: Path, questions: Sequence[Question], *, tokens: int, embeddings: bool
 ) -> list[Asked]:
     """Ask each question in a conversation of its own."""
-    vectors = VectorStore(SentenceTransformerEmbedder(), entries=20_000) if embeddings else None
+    vectors = VectorStore(MiniLMEmbedder(), entries=20_000) if embeddings else None
     provider = DocumentProvider(folder, budget_tokens=tokens, vectors=vectors)
     await provider.refresh()
     asked: list[Asked] = []

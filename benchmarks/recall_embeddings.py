@@ -24,7 +24,7 @@ from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.vectors import VectorStore
 from autogen_context.messages.message import Message
-from autogen_context.models.embedder import SentenceTransformerEmbedder
+from autogen_context.models.embedder import MiniLMEmbedder
 from autogen_context.models.similarity import similarities
 from autogen_context.recall.recaller import Recaller
 from autogen_context.testing import ChatMessage
@@ -124,9 +124,9 @@ def lived_through(texts: tuple[str, ...]) -> Lived:
 
 
 @cache
-def embedder() -> SentenceTransformerEmbedder:
+def embedder() -> MiniLMEmbedder:
     """The model, loaded at most once."""
-    return SentenceTransformerEmbedder()
+    return MiniLMEmbedder()
 
 
 @cache

@@ -36,7 +36,7 @@ from autogen_context.manager.injected import OPENING
 from autogen_context.manager.state import read_state, write_state, write_whole
 from autogen_context.messages.message import Message
 from autogen_context.models.completion import CompletionClient
-from autogen_context.models.embedder import Embedder, OpenAIEmbedder, SentenceTransformerEmbedder
+from autogen_context.models.embedder import Embedder, MiniLMEmbedder, OpenAIEmbedder
 from autogen_context.recall.facts import Fact, Facts
 from autogen_context.testing.record import ServedRequest
 from autogen_context.testing.script import ScriptedModel
@@ -379,7 +379,7 @@ class ChatSession:
 def embedder_of(settings: ChatSettings) -> Embedder | None:
     """Return the embedding model, on this machine or at the endpoint, if one is asked for."""
     if settings.embeddings in ("", LOCAL):
-        return SentenceTransformerEmbedder() if settings.embeddings else None
+        return MiniLMEmbedder() if settings.embeddings else None
     url, key = settings.base_url or None, settings.api_key
     return OpenAIEmbedder(settings.embeddings, base_url=url, api_key=key, timeout_s=SEARCH_S)
 

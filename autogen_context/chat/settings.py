@@ -1,10 +1,9 @@
 """Chat settings, importable without loading the engine."""
 
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
-from autogen_context.errors import MissingExtra
+from autogen_context.models.embedder import MiniLMEmbedder
 
 LEAST_LIMIT = 400  # tokens; below, no question fits with the system prompt
 DEFAULT_LIMIT = 1_500  # tokens
@@ -36,8 +35,8 @@ class ChatSettings:
         if self.is_scripted and (self.expand or self.embeddings not in ("", LOCAL)):
             way = "set OPENAI_API_KEY or OPENAI_BASE_URL"
             raise ValueError(f"--expand and --embeddings need a model: {way}")
-        if self.embeddings == LOCAL and find_spec("sentence_transformers") is None:
-            raise MissingExtra("embeddings", needed_for="--embeddings local")
+        if self.embeddings == LOCAL:
+            MiniLMEmbedder()  # raises what is missing
 
     @property
     def is_scripted(self) -> bool:

