@@ -23,6 +23,7 @@ terms of ``autogen_context.language.reading``, each text scaled by the root of t
 
 import argparse
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,6 +44,7 @@ FILES: Mapping[str, tuple[tuple[str, ...], int]] = {  # heads, and the terms tha
     "people": ((MATTERS, IN_FORCE), 11_000),
     "kinds": (KINDS, 2_100),
 }
+FITTED = re.compile(r"[ah]\d+|lines\d+")  # files
 RULES = {"rule", "limit", "preference"}
 SAME = {"limit": "rule", **dict.fromkeys(("step", "talk", "back", "pasted"), "other")}
 KEPT = 2  # from here on a sentence matters later
@@ -220,7 +222,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--test", nargs="*")
     options = parser.parse_args()
-    names = sorted(p.stem for p in PEOPLE.glob("*.json") if p.stem.startswith(("a", "lines")))
+    names = sorted(p.stem for p in PEOPLE.glob("*.json") if FITTED.fullmatch(p.stem))
     lines = [line for name in names for line in lines_of(name)]
     if options.write:
         for name in FILES:
