@@ -25,7 +25,7 @@ from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.vectors import VectorStore
 from autogen_context.messages.message import Message
 from autogen_context.models.embedder import MiniLMEmbedder
-from autogen_context.models.similarity import similarities
+from autogen_context.models.relatedness import Relatedness
 from autogen_context.recall.recaller import Recaller
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.measure import counter_for
@@ -108,11 +108,14 @@ class Lived:
         self.store = VectorStore(embedder(), cache=ContextCache(FOLDER), entries=MOST_MESSAGES)
         vectors = asyncio.run(self.store.vectors(texts))
 
-        def cosines(query: str, _texts: Sequence[str]) -> Sequence[float]:
-            (vector,) = asyncio.run(self.store.vectors([query]))
-            return similarities(vector, vectors)
+        related = Relatedness(self.store)
+        asyncio.run(related.prepare())
 
-        self.by_words, self.by_both = Recaller(), Recaller(cosines)
+        def meanings(query: str, _texts: Sequence[str]) -> Sequence[float | None]:
+            (vector,) = asyncio.run(self.store.vectors([query]))
+            return related.scores(vector, vectors)
+
+        self.by_words, self.by_both = Recaller(), Recaller(meanings)
         for recaller in (self.by_words, self.by_both):
             recaller.read([Message(role="user", text=text) for text in texts])
 

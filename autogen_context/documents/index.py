@@ -20,8 +20,8 @@ from autogen_context.documents.pages import Page, SkippedFile, read_pages
 from autogen_context.errors import EmbeddingFailed
 from autogen_context.language.terms import terms
 from autogen_context.models.embedder import Vectors
-from autogen_context.models.similarity import similarities
-from autogen_context.prioritizer.attention import fused, relatedness, relevances
+from autogen_context.models.relatedness import Relatedness
+from autogen_context.prioritizer.attention import fused, relevances
 from autogen_context.prioritizer.passage_index import PassageIndex
 from autogen_context.text.memo import Memo
 from autogen_context.text.part import TextPart, parts_of
@@ -126,6 +126,7 @@ class DocumentIndex:
         self.sources: frozenset[str] = frozenset()  # as answers may cite them
         self.fault = ""  # why there are no embeddings, if the model failed
         self._cache, self._vectors = cache, vectors
+        self._related = None if vectors is None else Relatedness(vectors)
         self._index = PassageIndex()
         self._texts: list[str] = []  # of the passages
         self._titles: list[str] = []
@@ -194,10 +195,11 @@ class DocumentIndex:
 
     async def _embed(self, positions: Iterable[int]) -> None:
         due = [at for at in positions if at not in self._meanings]
-        if self._vectors is None or not due or self.fault:
+        if self._vectors is None or self._related is None or not due or self.fault:
             return
         texts = [self.passages[at].written for at in due]
         try:
+            await self._related.prepare()
             found = await self._vectors.vectors(texts)
         except EmbeddingFailed as error:
             self.fault = f"Words alone decide which passages are used: {error}"
@@ -255,11 +257,11 @@ class DocumentIndex:
             for at, score in Memo().run(self._by_words, wording).items():
                 scores[at] = max(scores.get(at, 0.0), SELECTION.wording_weight * score)
         meaning = self._vectors.ready(question) if self._vectors and self._meanings else None
-        if meaning is not None:
+        if meaning is not None and self._related is not None:
             known = [*self._meanings]
-            near = similarities(meaning, [self._meanings[at] for at in known])
+            meanings = self._related.scores(meaning, [self._meanings[at] for at in known])
             words = [scores.get(at, 0.0) for at in known]
-            scores |= zip(known, fused(words, [*map(relatedness, near)]), strict=True)
+            scores |= zip(known, fused(words, meanings), strict=True)
         best = max(scores, key=lambda at: (scores[at], -at), default=-1)
         if best < 0:
             return {}

@@ -25,7 +25,8 @@ from autogen_context.manager.state import State
 from autogen_context.messages.message import Message, joined_text
 from autogen_context.models.completion import Complete, complete_of
 from autogen_context.models.embedder import ForgetsTexts
-from autogen_context.recall.recaller import EmbeddingsDue, Recaller, VectorPrefetch
+from autogen_context.recall.embedding import EmbeddingsDue, VectorPrefetch
+from autogen_context.recall.recaller import Recaller
 from autogen_context.tokens.limits import ModelLimits
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.conversation import Conversation
@@ -69,8 +70,8 @@ class Prefetcher:
     def __init__(self, setup: Setup, counter: MessageCounter, state: State) -> None:
         self._setup, vectors = setup, setup.options.get("vectors")
         self._embedding = None if vectors is None else VectorPrefetch(vectors, setup.background)
-        cosines = self._embedding.cosines if self._embedding else None
-        self.memory = Recaller(cosines, shorten=setup.compressor.shorten)
+        meanings = self._embedding.meanings if self._embedding else None
+        self.memory = Recaller(meanings, shorten=setup.compressor.shorten)
         self._summaries = summaries_of(setup, counter, state.summaries)
         self.summaries = self._summaries.known if self._summaries else dict(state.summaries)
         self._loaded = set(state.summaries)  # not compared with their texts yet

@@ -22,7 +22,7 @@ from autogen_context.argument import (
 from autogen_context.errors import EmbeddingFailed
 from autogen_context.language.terms import terms
 from autogen_context.models.embedder import Vectors
-from autogen_context.models.similarity import similarities
+from autogen_context.models.relatedness import Relatedness
 from autogen_context.text.memo import Memo
 from autogen_context.text.work import QUERY_CHARS, ends_of
 
@@ -31,8 +31,6 @@ logger = logging.getLogger(__name__)
 SATURATION = 2.0  # k1 of BM25: weight of repeated terms
 LENGTH_FRACTION = 0.75  # b of BM25: length normalisation
 USUAL_TERMS = 100  # assumed average length in terms, about a paragraph
-SEMANTIC_FRACTION = 0.5  # of a fused score
-UNRELATED_COSINE = 0.1  # average cosine of sentence embeddings of unrelated texts
 MOST_HOLDERS = 256  # documents examined per term, whatever the length of the history
 NAMED_WORDS = 3  # common words named in a reason
 NAMED_CHARS = 40  # of each
@@ -96,6 +94,7 @@ class AttentionScorer:
         if not (isfinite(temperature) and temperature > 0):
             raise ValueError(f"temperature={temperature}: give a positive number, such as 0.1")
         self._vectors = vectors
+        self._related = None if vectors is None else Relatedness(vectors)
         self._temperature = temperature
         self._memo = Memo()
 
@@ -114,8 +113,9 @@ class AttentionScorer:
         """
         require_query(query, parts)
         vectors: Sequence[Sequence[float] | None] = ()
-        if self._vectors is not None and parts and query:
+        if self._vectors is not None and self._related is not None and parts and query:
             try:
+                await self._related.prepare()
                 vectors = await self._vectors.vectors([query, *(part.text for part in parts)])
             except EmbeddingFailed as error:
                 logger.warning("parts are scored by words alone", extra={"model": error.model})
@@ -134,11 +134,9 @@ class AttentionScorer:
     ) -> list[AttentionScore]:
         """Score parts; ``vectors`` are those of the query and of each part, or empty."""
         lexical = relevances(query, [part.text for part in parts])
-        asked, *known = vectors or [None]
         meanings: list[float | None] = [None] * len(parts)
-        if asked is not None:
-            cosines = iter(similarities(asked, [each for each in known if each is not None]))
-            meanings = [each if each is None else relatedness(next(cosines)) for each in known]
+        if vectors and self._related is not None:
+            meanings = self._related.scores(vectors[0], vectors[1:])
         scores = fused(lexical, meanings)
         best = max(scores, default=0.0)
         powers = [exp((score - best) / self._temperature) for score in scores]
@@ -354,17 +352,12 @@ class LexicalIndex:
         return {term: self.rarity_of(term) for term in terms(ends_of(query, QUERY_CHARS))}
 
 
-def relatedness(cosine: float) -> float:
-    """Map a cosine of sentence embeddings to a score: 1 for the same direction, 0 for unrelated texts."""
-    return max(0.0, min(1.0, (cosine - UNRELATED_COSINE) / (1 - UNRELATED_COSINE)))
-
-
 def fused(
-    lexical: Sequence[float], semantic: Sequence[float | None], fraction: float = SEMANTIC_FRACTION
+    lexical: Sequence[float], semantic: Sequence[float | None], factor: float = 1.0
 ) -> list[float]:
-    """Combine lexical and semantic scores, of which the latter count a fraction; the lexical one if there is no semantic one."""
+    """Add semantic scores, each times a factor, to the lexical ones, up to 1: either kind alone counts fully."""
     return [
-        words if meaning is None else words + fraction * (meaning - words)
+        words if meaning is None else min(1.0, words + factor * meaning)
         for words, meaning in zip(lexical, semantic, strict=True)
     ]
 

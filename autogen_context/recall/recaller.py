@@ -2,29 +2,23 @@
 
 Promise: each message is indexed once, only when a query needs it; retrieved exchanges are whole or marked as shortened.
 Answers are near their questions, so scores include neighbouring messages; messages by an author named in the query rank
-first. A statement revised later is returned only together with its revision. With an embedding model, vectors are computed
-ahead of the turn that needs them.
+first. A statement revised later is returned only together with its revision. With an embedding model,
+meaning counts beside words.
 """
 
-import asyncio
-import logging
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple, TypedDict
+from typing import TypedDict
 
 from autogen_context.compressor.shorten import Shorten, shorten_text
-from autogen_context.errors import EmbeddingFailed
 from autogen_context.language.query import is_question
 from autogen_context.language.terms import terms
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message, joined_text
 from autogen_context.messages.origin import is_users
-from autogen_context.models.background import Background
-from autogen_context.models.embedder import Vectors
-from autogen_context.models.similarity import similarities
-from autogen_context.prioritizer.attention import LexicalIndex, fused, relatedness
+from autogen_context.prioritizer.attention import LexicalIndex, fused
 from autogen_context.recall.evidence import Evidence, evidence_of
 from autogen_context.recall.exchanges import (
     LEAST_SCORE,
@@ -48,16 +42,15 @@ from autogen_context.text.sentence import sentences_of
 from autogen_context.text.work import QUERY_CHARS, ends_of
 from autogen_context.view.decision import Candidate
 
-logger = logging.getLogger(__name__)
-
-Cosines = Callable[[str, Sequence[str]], Sequence[float | None]]
-"""Returns the cosine of each text with a query; None for a text without a vector (yet), empty if the query has none."""
-MEANING_FRACTION = 0.3  # of a score: any two messages are somewhat alike, and neighbours add up
+Meanings = Callable[[str, Sequence[str]], Sequence[float | None]]
+"""Returns how related each text is to a query, 0..1; None for one without a vector (yet), empty if the query has none."""
+MEANING_FACTOR = (
+    0.6  # of what is added to a score: any two messages are somewhat alike, and neighbours add up
+)
 OTHERS_FRACTION = 0.5  # factor on the scores of authors other than those named in the query
 NEIGHBOURS = 4  # neighbours on each side that count
 NEARNESS = 0.5  # of a neighbour's score; of the one behind it the square of that, and so on
 MOST_LATER = 8  # later messages searched for a revision of a statement
-AT_A_TIME = 64  # texts embedded in the background
 LATEST_MESSAGES = 100  # searched for the authors of the conversation
 
 
@@ -74,19 +67,19 @@ class Recaller:
     """The part of a conversation's index that is searched.
 
     Args:
-        cosines: adds semantic similarity to the lexical scores.
+        meanings: are added to the lexical scores.
         shorten: shortens a retrieved message that has no room whole.
         render: writes what is retrieved.
     """
 
     def __init__(
         self,
-        cosines: Cosines | None = None,
+        meanings: Meanings | None = None,
         *,
         shorten: Shorten = shorten_text,
         render: Render = rendered,
     ) -> None:
-        self._cosines, self._shorten, self._render = cosines, shorten, render
+        self._meanings, self._shorten, self._render = meanings, shorten, render
         self._index = LexicalIndex()
         self._stated: dict[int, frozenset[str]] = {}  # by message that asks, the terms of the rest
         self._messages: list[Message] = []
@@ -172,12 +165,11 @@ class Recaller:
         """
         self._indexed()
         scores, total = self._index.scores(query), len(self._messages)
-        if self._cosines is not None:
+        if self._meanings is not None:
             texts = [joined_text([message]) for message in self._messages]
-            if cosines := self._cosines(query, texts):
+            if meanings := self._meanings(query, texts):
                 words = [scores.get(at, 0.0) for at in range(total)]
-                meant = [None if near is None else relatedness(near) for near in cosines]
-                scores = dict(enumerate(fused(words, meant, MEANING_FRACTION)))
+                scores = dict(enumerate(fused(words, meanings, MEANING_FACTOR)))
         scores = with_neighbours(scores, total)
         is_usual = total - self._openings[""] >= LEAST_OPENINGS * total
         authors = self._names | self._openings if is_usual else self._names
@@ -261,65 +253,3 @@ def with_neighbours(scores: Mapping[int, float], total: int) -> dict[int, float]
             found[near] += score * NEARNESS ** abs(near - at)
     most = max(1.0, max(found.values(), default=0.0))
     return {at: score / most for at, score in found.items()}
-
-
-class EmbeddingsDue(NamedTuple):
-    """Texts to embed: what a person said last, or empty, and all that is new."""
-
-    question: str
-    texts: Sequence[str]
-
-
-class VectorPrefetch:
-    """Computes the vectors of a conversation before a turn needs them; texts without a vector are scored lexically."""
-
-    def __init__(self, vectors: Vectors, background: Background) -> None:
-        self._vectors, self._background = vectors, background
-        self._units = 0
-        self._new: list[tuple[int, str]] = []  # texts that were not due yet, each with its unit
-
-    def add(self, at: int, candidate: Candidate) -> None:
-        """Read the next unit; another system prompt is not searched."""
-        if at == self._units:
-            self._units += 1
-            texts = (joined_text([message]) for message in candidate.unit.messages)
-            self._new += [(at, text) for text in texts if text]
-
-    def truncate(self, units: int) -> int:
-        """Forget all units after the first ones."""
-        self._units, self._new = units, [each for each in self._new if each[0] < units]
-        return units
-
-    def due(self, newest: Message | None = None) -> "EmbeddingsDue":
-        """Return the texts to embed that were read since the last call; ``newest`` is the last message."""
-        texts, self._new = tuple([text for _, text in self._new]), []
-        return EmbeddingsDue(newest.text if newest and is_users(newest) else "", texts)
-
-    async def embed(self, due: "EmbeddingsDue", *, timeout_s: float) -> None:
-        """Embed the newest message, if a user wrote it, within a time limit; embed the others in the background."""
-        if due.question:
-            try:
-                async with asyncio.timeout(timeout_s):
-                    await self._embedded([due.question])
-            except TimeoutError:
-                logger.warning("a question was not embedded in time")
-        if due.texts:
-            self._background.start(self._embedded(due.texts), name="embedding")
-
-    async def _embedded(self, texts: Sequence[str]) -> None:
-        """Compute vectors, some at a time, so that a turn can run in between; a failure ends it."""
-        try:
-            for at in range(0, len(texts), AT_A_TIME):
-                await self._vectors.vectors(texts[at : at + AT_A_TIME])
-        except EmbeddingFailed as error:
-            numbers = {"error": type(error).__name__, "texts": len(texts)}
-            logger.warning("texts were not embedded", extra=numbers)
-
-    def cosines(self, query: str, texts: Sequence[str]) -> Sequence[float | None]:
-        """Return the cosine of each text with a query, None for a text without a vector; empty if the query has none."""
-        wanted = self._vectors.ready(query)
-        if wanted is None:
-            return ()
-        ready = {i: v for i, text in enumerate(texts) if (v := self._vectors.ready(text))}
-        found = dict(zip(ready, similarities(wanted, list(ready.values())), strict=True))
-        return [found.get(i) for i in range(len(texts))]

@@ -16,6 +16,7 @@ from autogen_context.documents import index as index_module
 from autogen_context.manager.injected import framed
 from autogen_context.messages.message import Message
 from autogen_context.messages.segment import segment
+from autogen_context.models.relatedness import unrelated
 from autogen_context.testing import approximate_tokens
 from autogen_context.view.notice import Notice, ProviderTurn
 from support.waiting import LONGEST_S
@@ -220,7 +221,7 @@ async def test_meaning_finds_what_has_other_words(folder: Path) -> None:
     model = Meanings()
     async with ContextCache(folder.parent / "cache") as cache:
         knowledge = Knowledge(None, cache)
-        for asked in (5, 0):
+        for asked in (5 + len(unrelated()), 0):
             knowledge = Knowledge(folder, cache, VectorStore(model, cache=cache))
             await knowledge.refresh()
             assert knowledge.select("A car?") == []

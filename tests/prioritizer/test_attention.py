@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from autogen_context.errors import EmbeddingFailed
 from autogen_context.language.terms import terms
+from autogen_context.models.relatedness import unrelated
 from autogen_context.models.similarity import unit_vector
 from autogen_context.prioritizer.attention import (
     MOST_HOLDERS,
@@ -49,7 +50,8 @@ class Meanings:
         return [self.table.get(text, unit_vector([0.0, 0.0, 1.0])) for text in texts]
 
 
-MEANINGS = Meanings({"car": [1, 0, 0], "automobile": [0.9, 0.1, 0], "banana": [0, 1, 0]})
+APART: dict[str, Sequence[float]] = {key: [0, 0, 1] for key in unrelated()}
+MEANINGS = Meanings({"car": [1, 0, 0], "automobile": [0.9, 0.1, 0], "banana": [0, 1, 0], **APART})
 FRUIT = [ContextPart("memory", "automobile"), ContextPart("memory", "banana")]
 
 
@@ -102,9 +104,9 @@ def test_reasons_name_the_words() -> None:
 
 
 async def test_meaning_is_fused() -> None:
-    """What shares no word but means the same is found, by half; unrelated parts stay at 0."""
+    """G28: what shares no word but means the same counts fully, as do the words alone; unrelated parts stay at 0."""
     same, other = await AttentionScorer(MEANINGS).score("car", FRUIT)
-    assert same.score == pytest.approx(0.5, abs=0.01)
+    assert same.score == pytest.approx(1, abs=0.01)
     assert same.reasons == ("no word in common", "meaning 0.99")
     assert other.score == 0
     assert AttentionScorer(MEANINGS).score_nowait("car", FRUIT) == [same, other]
