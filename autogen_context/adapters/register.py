@@ -136,6 +136,7 @@ class AgentContext(Generic[Payload]):
         self.manager = self._new_manager()
         self.calls = ProviderCalls(config)
         self.last_prepared: Prepared[Payload] | None = None
+        self._first_goal = ""
 
     @override
     def __repr__(self) -> str:
@@ -160,6 +161,8 @@ class AgentContext(Generic[Payload]):
             prompt: the system prompt, where the host keeps it apart; it is counted, and not among the messages returned.
             required: names of tools that are sent in any case.
         """
+        if self._first_goal:  # set before there was a conversation
+            manager.goal, self._first_goal = self._first_goal, ""
         self.manager = manager
         first = Prompt(prompt) if isinstance(prompt, str) else prompt
         front = [first] if first.text else []
@@ -205,6 +208,16 @@ class AgentContext(Generic[Payload]):
     ) -> "Forgotten":
         """Forget a message, an original or all that has a text; as of ``IncrementalContextManager.forget``."""
         return self.manager.forget(message, handle=handle, query=query)
+
+    @property
+    def goal(self) -> str:
+        """What people want of the agent; a program may assign it. As of ``IncrementalContextManager.goal``, for the current conversation."""
+        return self.manager.goal
+
+    @goal.setter
+    def goal(self, goal: str | None) -> None:
+        self.manager.goal = goal
+        self._first_goal = "" if self.last_prepared or goal is None else goal
 
     @property
     def facts(self) -> "ContextFacts":

@@ -41,7 +41,7 @@ class BudgetRequest:
 
     room_tokens: int  # maximum tokens of a request
     fixed_tokens: int = 0  # part of these outside messages, such as tool schemas
-    task: TaskDefinition = NO_TASK  # the latest request of a user
+    task: TaskDefinition = NO_TASK  # what people want, with what they said last
     messages: int = 0  # number in the conversation
     asks_back: bool = False  # the newest message asks about the past
     has_summaries: bool = False  # model summaries exist for some dropped units

@@ -101,6 +101,41 @@ class TaskDefinition:
             text=text, type=task_type, complexity=complexity, query_kind=kind, reasons=reasons
         )
 
+    @classmethod
+    def of_goal(cls, goal: str, said: str) -> Self:
+        """Classify what people want together with what they said last.
+
+        Type and complexity are the goal's: what was said last may be more than the goal, and never makes less of it. What it asks for
+        decides the kind of query.
+
+        Args:
+            goal: what people want, in any language; without one what was said last stands for it.
+            said: what they said last; it may be the goal itself.
+
+        Raises:
+            ValueError: one of the two is not a string.
+        """
+        require_text("goal", goal, give="the goal as a text")
+        last = cls.from_text(said)
+        if not goal.strip() or said.strip() == goal.strip():
+            return last
+        wanted = cls.from_text(goal)
+        levels = get_args(Complexity)
+        greater = max(wanted, last, key=lambda task: levels.index(task.complexity))
+        kind = wanted if wanted.type != "chat" else last
+        return cls(
+            text=with_said(goal, said),
+            type=kind.type,
+            complexity=greater.complexity,
+            query_kind=last.query_kind,
+            reasons=(kind.reasons[0], greater.reasons[1], last.reasons[2]),
+        )
+
+
+def with_said(goal: str, said: str) -> str:
+    """Return a goal, and behind it what was said last unless that is part of it."""
+    return "\n\n".join(filter(None, (goal, "" if said in goal else said)))
+
 
 def type_signals(prose: str, found: Sequence[PhraseMatch]) -> Iterator[tuple[TaskType, int, str]]:
     """Yield the signals of a type in text order: type, points and words; each phrase once.

@@ -13,7 +13,6 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from autogen_context.budget.policy import BudgetRequest, CompactionBudget, Section
-from autogen_context.budget.task import TaskDefinition
 from autogen_context.compressor.extract import fill
 from autogen_context.compressor.notice import EvictionNotice
 from autogen_context.compressor.people import PeoplesRoom, PeoplesWords
@@ -29,6 +28,7 @@ from autogen_context.manager.cut import (
     notice_message,
     with_notice,
 )
+from autogen_context.manager.goal import Wanted, wanted_of
 from autogen_context.manager.parts import Setup
 from autogen_context.manager.prefetch import Prefetcher
 from autogen_context.messages.identifiers import is_distinctive
@@ -119,11 +119,11 @@ class CompactionPlanner:
         """
         self.follow()
         conversation, candidates = self.conversation, self.conversation.candidates
-        task, limit = conversation.newest_request, limit_tokens - fixed_tokens
-        advice = self._ready.advice.get(key_of(task)) if self._ready.advice else None
+        wanted, limit = wanted_of(view, conversation), limit_tokens - fixed_tokens
+        advice = self._ready.advice.get(key_of(wanted.lasting)) if self._ready.advice else None
         need = Need(
             room_tokens=limit_tokens,
-            task=task,
+            task=wanted.text,
             relevance=self._asked_for(),
             stale=stale,
             advised=advice.multipliers if advice else {},
@@ -133,7 +133,7 @@ class CompactionPlanner:
         summaries = NOTHING_SUMMED
         if self._ready.summaries:
             summaries = self._ready.ready(self.spans(limit_tokens, pinned))
-        budget = self._budget_for(need, advice, fixed_tokens, has_summaries=bool(summaries))
+        budget = self._budget_for(need, wanted, advice, fixed_tokens, has_summaries=bool(summaries))
         total, protected = budget.total_tokens, conversation.protected(pinned)
         asked = {*view.decisions.live, *compared, *near, *protected}
         needless = self._needless(asked, protected)
@@ -285,10 +285,16 @@ class CompactionPlanner:
         return found
 
     def _budget_for(
-        self, need: Need, advice: Advice | None, fixed_tokens: int, *, has_summaries: bool
+        self,
+        need: Need,
+        wanted: Wanted,
+        advice: Advice | None,
+        fixed_tokens: int,
+        *,
+        has_summaries: bool,
     ) -> CompactionBudget:
         """Return how much is kept, and of what."""
-        task = TaskDefinition.from_text(need.task)
+        task = wanted.task
         request = BudgetRequest(
             room_tokens=need.room_tokens,
             fixed_tokens=fixed_tokens,

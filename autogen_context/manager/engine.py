@@ -19,6 +19,7 @@ from autogen_context.compressor.arrival import Arrival
 from autogen_context.compressor.summaries import Span
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.ledger import Entry
+from autogen_context.manager.goal import Wanted, goal_of, wanted_of
 from autogen_context.manager.injected import (
     FilesShown,
     NoticeWriter,
@@ -49,6 +50,7 @@ from autogen_context.view.alignment import HostChange
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision, Decisions, Why
 from autogen_context.view.explanation import Reasoned
+from autogen_context.view.goal import Goal
 from autogen_context.view.invariants import satisfied
 from autogen_context.view.prompt import SplitPrompt
 from autogen_context.view.statement import AbsentRules, PersonStatement
@@ -268,6 +270,7 @@ class Engine:
         stated_now = self.planner.stated(replace(each, position=BEFORE) for each in entries)
         entries = [each for each in stated_now if each.position < 0]
         record = record_of(entries, room.budget.notice_tokens, self._counter.text)
+        record = replace(record, wanted=view.record.wanted)
         return replace(view, record=record, absent=AbsentRules())
 
     def stated_at(self, view: ContextView, positions: Container[int]) -> list[Entry]:
@@ -275,6 +278,14 @@ class Engine:
         stated = self.planner.stated(recorded_in(view.record))
         own = (each for each in stated if not each.reported)
         return [each for each in own if each.position < 0 or each.position in positions]
+
+    def goal(self, view: ContextView) -> Goal:
+        """Return what people want, or what a program set."""
+        return goal_of(view, self.conversation)
+
+    def wanted(self, view: ContextView) -> Wanted:
+        """Return the goal, and what was said last."""
+        return wanted_of(view, self.conversation)
 
     def statements(self, view: ContextView) -> list[PersonStatement]:
         """Return what people stated and still holds, and whether the view sends it."""

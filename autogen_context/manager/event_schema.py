@@ -90,6 +90,16 @@ class RulesEvent(TypedDict):
     absent: list[RuleEvent]  # in force, and not word for word in this turn's request
 
 
+class GoalEvent(TypedDict):
+    """What people want of the agent, or what a program set."""
+
+    by: Literal["people", "program", "nobody"]
+    messages: list[
+        int
+    ]  # that state it, in the host's list; none if a program set it, or if the host has cut them
+    text: NotRequired[str]  # with record_text
+
+
 class QualityEvent(TypedDict):
     """Quality measures of a compaction; ``None`` where there was nothing to measure."""
 
@@ -134,6 +144,8 @@ class TurnEvent(Header):
     sections: dict[str, int]
     # Null where nothing changed and no rule is absent, and absent in logs of earlier releases.
     rules: NotRequired[RulesEvent | None]
+    # Null where it is as in the event before, and absent in logs of earlier releases.
+    goal: NotRequired[GoalEvent | None]
     since: int
     units: list[UnitEvent]
     cut: float | None

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import takewhile
 from operator import sub
 from time import perf_counter, time
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 from uuid import uuid4
 
 from autogen_context.cache.values import Cache, Counting
@@ -21,6 +21,7 @@ from autogen_context.errors import ContextWindowExceeded
 from autogen_context.manager.broken import Broken, lost_in, parts_of, text_of
 from autogen_context.manager.event_log import Event, EventBuilder, EventLog, Writer
 from autogen_context.manager.event_schema import (
+    GoalEvent,
     Header,
     LostEvent,
     QualityEvent,
@@ -49,6 +50,7 @@ from autogen_context.models.completion import Complete
 from autogen_context.tokens.prices import Price
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision, Decisions
+from autogen_context.view.goal import Goal
 from autogen_context.view.invariants import Certificate
 from autogen_context.view.view import ContextView, Preamble
 
@@ -78,6 +80,7 @@ class TurnTaken(NamedTuple):
     pinned: frozenset[int]
     before: Mapping[int, tuple[int, int]]  # tokens of notices and retrieved content before a unit
     tools: Mapping[str, Sequence[ToolText]]  # of all lists so far, by their digests
+    goal: Goal
 
 
 class TurnLog:
@@ -116,6 +119,7 @@ class TurnLog:
         view: ContextView,
         prepared: Prepared[object],
         *,
+        goal: Goal,
         pinned: frozenset[int],
         count: Callable[[Message], int],
         started_s: float,
@@ -151,6 +155,7 @@ class TurnLog:
             pinned=pinned,
             before={i: injected(decisions[i].before, count) for i in looked},
             tools=self.tools,
+            goal=goal,
         )
         if self._put(partial(self._events.event, taken)):
             known[same:], self._decisions = taken.new, decisions
@@ -317,6 +322,7 @@ class TurnEvents:
         self._chain = Chain()
         self._sent: dict[str, SentBefore] = {}  # the last request with each list of tools
         self._rules = RuleEvents(record_text=record_text)
+        self._goal = Goal()
 
     def event(self, turn: TurnTaken, stretch: int) -> Event:
         """Return the event of a turn, also when it is asked for again; the first one of a ``stretch`` lists all units."""
@@ -326,6 +332,7 @@ class TurnEvents:
         if stretch != self._stretch:
             event["since"], event["units"] = 0, [unit.event for unit in self._units]
             self._put_rules(event, turn, self._rules.whole())
+            event["goal"] = self._goal_event(turn.goal)
         self._stretch = stretch
         return cast("Event", event)
 
@@ -334,6 +341,16 @@ class TurnEvents:
         said = [message for each in turn.new for message in each.unit.messages]
         recorded = tuple(recorded_in(turn.view.record))
         self._put_rules(event, turn, self._rules.follow(said, recorded, same=event["since"]))
+        if turn.goal != self._goal:
+            self._goal = turn.goal
+            event["goal"] = self._goal_event(turn.goal)
+        return event
+
+    def _goal_event(self, goal: Goal) -> GoalEvent:
+        by: Literal["people", "program", "nobody"] = "people" if goal.text else "nobody"
+        event = GoalEvent(by="program" if goal.is_set else by, messages=list(goal.positions))
+        if self._record_text:
+            event["text"] = goal.text[:TEXT_CHARS]
         return event
 
     def _put_rules(self, event: TurnEvent, turn: TurnTaken, changed: RulesEvent) -> None:
@@ -387,6 +404,7 @@ class TurnEvents:
             },
             "sections": sections,
             "rules": None,
+            "goal": None,
             "since": turn.new[0].unit.start if turn.new else turn.history["messages"],
             "units": units,
             "cut": self._cut,

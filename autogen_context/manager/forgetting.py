@@ -28,6 +28,7 @@ from autogen_context.messages.piece import Written
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
 from autogen_context.view.alignment import HostChange
 from autogen_context.view.decision import Candidate, Decision
+from autogen_context.view.goal import WANTED_NOTHING, WantedBefore
 from autogen_context.view.versions import Versions
 from autogen_context.view.view import ContextView
 
@@ -82,6 +83,8 @@ class Leaving(NamedTuple):
     cut: tuple[Candidate, ...] = ()  # units to keep the originals of
     # What still holds of messages that are cut; ``None`` if that stays as it is.
     stated: tuple[Entry, ...] | None = None
+    # What people wanted in messages that are cut; ``None`` if that stays as it is.
+    wanted: WantedBefore | None = None
 
     @property
     def is_any(self) -> bool:
@@ -135,6 +138,11 @@ class Forgetting:
         if cut or view.record.stated:
             entries = self._engine.stated_at(view, cut)
             stated = tuple(e for e in entries if not is_said_in(e.text, lost))
+        wanted = None
+        if cut:
+            behind = max(cut) + 1
+            text = conversation.wish(view.record.wanted, behind).without(gone)
+            wanted = WantedBefore(text=text, messages=behind)
         digests = conversation.history.digests
         return Leaving(
             forgotten=gone,
@@ -149,6 +157,7 @@ class Forgetting:
                 c for c in self._units(cut) if cut.issuperset(range(c.unit.start, c.unit.stop))
             ),
             stated=stated,
+            wanted=wanted,
         )
 
     def _units(self, positions: AbstractSet[int]) -> list[Candidate]:
@@ -333,6 +342,29 @@ def is_said_in(statement: str, messages: Iterable[Message]) -> bool:
     """Return True if one of these messages states it."""
     text = " ".join(statement.split()).casefold()
     return any(text in " ".join(message.text.split()).casefold() for message in messages)
+
+
+def with_wanted(view: ContextView, wanted: WantedBefore, change: HostChange) -> ContextView:
+    """Return the view with what people wanted in messages that the host had cut before it changed its list in this way."""
+    now = (
+        replace(wanted, messages=change.stop_at(wanted.messages)) if wanted.text else WANTED_NOTHING
+    )
+    return replace(view, record=replace(view.record, wanted=now))
+
+
+def without_goal(view: ContextView, messages: Iterable[Message], query: str) -> ContextView:
+    """Return the view without a goal that has the text of a query, and without what it kept of one that these messages stated."""
+    needle, record = query.casefold(), view.record
+    texts = [text for message in messages if (text := message.text.strip())]
+    wanted = record.wanted.text
+    if wanted and (has_needle(wanted, needle) or any(text in wanted for text in texts)):
+        view = replace(view, record=replace(record, wanted=WANTED_NOTHING))
+    return replace(view, goal="") if has_needle(view.goal, needle) else view
+
+
+def has_needle(text: str, needle: str) -> bool:
+    """Return True if a text has a needle in lower case, which is not empty."""
+    return bool(needle) and needle in text.casefold()
 
 
 def without_notices_on(

@@ -7,6 +7,7 @@ turn costs what is new in it. All promises: docs/promises.md.
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack, cast
@@ -26,6 +27,7 @@ from autogen_context.errors import ManagerClosed
 from autogen_context.forks import when_forked
 from autogen_context.language.phrases import load_languages
 from autogen_context.manager.change import ContextChange, UpdatedContext
+from autogen_context.manager.goal import goal_text
 from autogen_context.manager.offered_tools import GivenTools
 from autogen_context.manager.options import ManagerOptions, divided, takes_options
 from autogen_context.manager.parts import setup_of
@@ -337,6 +339,25 @@ class IncrementalContextManager:
             raise ValueError("forget: give a message, or handle=, or query=")
         with self._turns.lock:
             return self._open.forget(message=message, handle=handle, query=query)
+
+    @property
+    def goal(self) -> str:
+        """What people want of the agent, in their words; empty if they did not say yet.
+
+        It is not what they said last: consent, thanks, talk, questions and orders for the step at hand leave it as it is. Assign a text
+        to say what the agent is to do: it stays, in a saved state as well, until ``None`` is assigned; then it follows again from what
+        people say. Reading waits for a turn under way, as ``rules`` does.
+
+        Raises:
+            ValueError: what is assigned is no text or an empty one, or the messages of a loaded state were not handed in yet.
+        """
+        with self._turns.lock:
+            return self._owned.goal().text
+
+    @goal.setter
+    def goal(self, goal: str | None) -> None:
+        text = goal_text(goal)
+        self._runner.change(lambda view: replace(view, goal=text))
 
     @property
     def facts(self) -> "ContextFacts":

@@ -47,7 +47,7 @@ class PrefetchPlan:
         embeddings: texts to embed.
         spans: ranges of units to summarise.
         waits: whether the turn needs the summaries, since it is likely to compact.
-        task: the newest request, to ask for advice on.
+        task: what people want, to ask for advice on.
         newest: a turn of the agent, to ask for its intent.
     """
 
@@ -122,10 +122,21 @@ class Prefetcher:
         """Whether to have summaries made of what will leave first."""
         return bool(self._summaries) and self.is_full(room)
 
+    def advises(self, room: RequestRoom) -> bool:
+        """Whether to ask for advice on what people want."""
+        return bool(self._advising) and self.is_full(room)
+
     def plan(
-        self, conversation: Conversation, room: RequestRoom, leaving: Iterable[Span]
+        self,
+        conversation: Conversation,
+        room: RequestRoom,
+        leaving: Iterable[Span],
+        task: str = "",
     ) -> PrefetchPlan:
-        """Return what to work on; called in a turn, of which nothing else is read later. ``leaving`` are the spans to summarise."""
+        """Return what to work on; called in a turn, of which nothing else is read later.
+
+        ``leaving`` are the spans to summarise, ``task`` is what to ask for advice on.
+        """
         intents, spans = self.intents, tuple(leaving)
         known, embeddings = self.ready(spans), None
         if self._embedding:
@@ -135,7 +146,7 @@ class Prefetcher:
             embeddings=embeddings,
             spans=tuple(span for span in spans if span not in known),
             waits=room.used_tokens >= self._setup.config.compact_at_fraction * room.tokens,
-            task=conversation.newest_request if self._advising and self.is_full(room) else "",
+            task=task,
             newest=intents.due(conversation.candidates, self._setup.kinds) if intents else None,
         )
 

@@ -43,6 +43,8 @@ from autogen_context.manager.forgetting import (
     Forgetting,
     Forgotten,
     Leaving,
+    with_wanted,
+    without_goal,
     without_notices_on,
 )
 from autogen_context.manager.injected import messages_due, offered
@@ -68,6 +70,7 @@ from autogen_context.text.memo import Memo
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.alignment import HostChange, Run
 from autogen_context.view.conversation import Compared, digest_of
+from autogen_context.view.goal import Goal
 from autogen_context.view.invariants import Certificate
 from autogen_context.view.notice import ProviderTurn
 from autogen_context.view.statement import PersonStatement
@@ -259,6 +262,7 @@ class TurnRunner:
         self.versions = self.versions.without(*gone) if leaving.is_any else self.versions
         self.versions = self.versions.realigned(change, candidates)
         view = self.engine.realigned(self.view.begun_anew() if has_derived else self.view, change)
+        view = with_wanted(view, leaving.wanted or view.record.wanted, change)
         if leaving.is_any:
             self.memo.clear()
             self.engine.keep(leaving.cut)
@@ -319,6 +323,13 @@ class TurnRunner:
             self._require_messages("rules")
             return self.engine.statements(self.view)
 
+    def goal(self) -> Goal:
+        """Return what people want, or what a program set."""
+        with self._changing():
+            if not self.view.goal:
+                self._require_messages("goal")
+            return self.engine.goal(self.view)
+
     def _require_messages(self, what: str) -> None:
         history = self.engine.conversation.history
         if history.known > len(history.messages):
@@ -332,6 +343,7 @@ class TurnRunner:
             wanted = self.forgetting.wanted(self.view, message=message, handle=handle, query=query)
             asked = wanted.forgotten.messages
             ids, later = self._forget_remembered(asked, query, is_asked=True)
+            self.view = without_goal(self.view, asked, query)
             if wanted.positions:
                 kept = [p for i, p in enumerate(history.payloads) if i not in wanted.positions]
                 digests = Counter(history.digests[i] for i in wanted.positions)
@@ -435,7 +447,8 @@ class TurnRunner:
         if self.prefetcher.is_idle:
             return Begun(turns, PrefetchPlan())
         leaving = self.engine.spans(self.view) if self.prefetcher.summarises(room) else ()
-        return Begun(turns, self.prefetcher.plan(self.engine.conversation, room, leaving))
+        task = self.engine.wanted(self.view).lasting if self.prefetcher.advises(room) else ""
+        return Begun(turns, self.prefetcher.plan(self.engine.conversation, room, leaving, task))
 
     async def before_turn(self, begun: Begun) -> None:
         """Await providers and models, each within its time limit; others may have their turn meanwhile."""
@@ -499,6 +512,7 @@ class TurnRunner:
                 engine.conversation,
                 self.view,
                 prepared,
+                goal=engine.goal(self.view),
                 pinned=engine.pinned(self.view),
                 count=self.counter.message,
                 started_s=started_s,

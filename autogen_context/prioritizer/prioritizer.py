@@ -69,7 +69,7 @@ class Need:
 
     Attributes:
         room_tokens: budget of all kept units together; age counts relative to it.
-        task: the newest message of a person, or empty.
+        task: what people want, and behind it what they said last; or empty.
         relevance: relevance of messages to the newest one, 0..1 by position, if that asks about the past; else empty.
         stale: units that show an outdated version of a file.
         advised: a model's multiplier for each category, 1 for no change; empty without a model.

@@ -28,6 +28,7 @@ from autogen_context.messages.segment import Unit, extend, repaired
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.alignment import HostChange, Run, aligned
 from autogen_context.view.decision import Candidate, said_by
+from autogen_context.view.goal import Goals, WantedBefore, Wish
 from autogen_context.view.index import ConversationIndex, Overview
 from autogen_context.view.invariants import protected_of
 from autogen_context.view.protected import Protection
@@ -62,6 +63,7 @@ class Conversation:
         self._counter = counter
         self._mode: Orphans = orphans
         self.overview = Overview()
+        self._goals = Goals(self.candidates, self.overview)
 
     @property
     def system_messages(self) -> int:
@@ -88,6 +90,11 @@ class Conversation:
         said = self.overview.instructions
         is_now = bool(said) and said[-1] == len(self.candidates) - 1
         return self.messages[-1].text.strip() if is_now else ""
+
+    def wish(self, before: WantedBefore, messages: int | None = None) -> Wish:
+        """Return what is wanted after the first ``messages``, by default all; ``before`` is what was wanted in those that are cut."""
+        self.index.follow(self._goals)
+        return self._goals.wish(before, messages)
 
     def protected(self, pinned: frozenset[int]) -> dict[int, Protection]:
         """Return the protected units by index, each with its reason."""

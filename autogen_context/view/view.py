@@ -23,6 +23,7 @@ from autogen_context.view.decision import (
     kept,
     moved,
 )
+from autogen_context.view.goal import WANTED_NOTHING, WantedBefore
 from autogen_context.view.invariants import Checked, faults_of_decisions
 from autogen_context.view.notice import Notices, PreambleOffer
 from autogen_context.view.prompt import SplitPrompt
@@ -143,6 +144,7 @@ class Record:
 
     stated: tuple[Stated, ...] = ()
     text: Text = ""
+    wanted: WantedBefore = WANTED_NOTHING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +169,7 @@ class ContextView:
             found; ``None`` until schemas are deferred.
         tool_order: names of all tools so far, in the order in which they first came.
         absent: the rules in force that the last request has not.
+        goal: what the agent is to do, as a program set it; empty if that follows from what people say.
     """
 
     decisions: Decisions = field(default_factory=Decisions)
@@ -185,6 +188,7 @@ class ContextView:
     loaded_tools: tuple[Text, ...] | None = None
     tool_order: tuple[Text, ...] = ()
     absent: AbsentRules = field(default_factory=AbsentRules)
+    goal: Text = ""
 
     @property
     def tokens(self) -> int:
